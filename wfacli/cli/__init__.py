@@ -1,4 +1,4 @@
-"""The command line. Only here are messages printed and exit codes chosen."""
+"""The command line; the only package that prints messages and chooses exit statuses."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def _end_at_once(number: int, _frame: FrameType | None) -> None:
 
 
 def _catch_early() -> None:
-    """Until entry() runs, a signal shall end the program quietly, with its status, not in the middle of an import."""
-    with contextlib.suppress(ValueError):  # in another thread than the first, where no command is run
+    """Install handlers that exit quietly with the signal's status until entry() runs, even amid an import."""
+    with contextlib.suppress(ValueError):  # not in the main thread, so no command is run
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _end_at_once)
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -32,21 +32,21 @@ def _catch_early() -> None:
 
 _catch_early()
 
-# Before numpy is imported: its linear algebra is not used here, and its threads would only spin.
+# Set before numpy is imported: its linear algebra is not used here, and the OpenBLAS threads would only spin.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from ..errors import OutputClosed, UsageError, WfacliError  # noqa: E402
 from .console import error, fall_silent, warning  # noqa: E402
 
-# Python's words, and the C library's, where memory or a limit is the reason.
+# Messages of Python and the C library when memory or a resource limit prevents a thread.
 _NO_THREAD = ("can't start new thread", "Resource temporarily unavailable", "Cannot allocate memory")
 
 
 class _Terminated(BaseException):
-    """A signal arrived that ends the program; not an Exception, so that nothing swallows it.
+    """Raised by a terminating signal; not an Exception, so that no handler swallows it.
 
     Attributes:
-        signal: which.
+        signal: number of the signal.
     """
 
     def __init__(self, number: int) -> None:
@@ -55,12 +55,12 @@ class _Terminated(BaseException):
 
 def _terminate(number: int, _frame: FrameType | None) -> None:
     if number == signal.SIGHUP and not _is_kept(2):
-        fall_silent()  # the terminal has gone
+        fall_silent()  # the terminal is closed
     raise _Terminated(number)
 
 
 def _is_kept(descriptor: int) -> bool:
-    """Whether it is a file or a pipe, whose content outlives a terminal."""
+    """Return True if a descriptor is a file or a pipe, whose content outlives the terminal."""
     try:
         return not stat.S_ISCHR(os.fstat(descriptor).st_mode)
     except OSError:
@@ -68,12 +68,13 @@ def _is_kept(descriptor: int) -> bool:
 
 
 def _drop_stdout() -> None:
-    # What is still buffered can go nowhere, and Python must not complain about that while it shuts down.
+    # Buffered output cannot be written any more, and Python must not report that while it shuts down.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _keep_closed_streams_closed() -> None:
-    # Else the next file that is opened would be standard input, or output. The wrong way round it is as if closed.
+    # Otherwise the next opened file would become standard input or output. /dev/null is opened for the opposite
+    # direction, so that any use of it still fails.
     for descriptor, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)):
         try:
             os.fstat(descriptor)
@@ -82,14 +83,14 @@ def _keep_closed_streams_closed() -> None:
 
 
 def _is_expected(problem: BaseException) -> bool:
-    """Whether it is of inputs or limits; else it is a defect, whose traceback is wanted."""
-    if isinstance(problem, SystemError):  # of an import for which there is no memory
+    """Return True for errors due to inputs or resource limits; others are defects, whose Python traceback is shown."""
+    if isinstance(problem, SystemError):  # an import that ran out of memory
         return "error return without exception set" in str(problem)
     return not isinstance(problem, RuntimeError) or any(words in str(problem) for words in _NO_THREAD)
 
 
 def _reason(problem: BaseException) -> str:
-    """Why the command fails, in words."""
+    """Return the error message for an exception."""
     if isinstance(problem, SystemError):
         return "out of memory"
     if isinstance(problem, RuntimeError):
@@ -97,37 +98,40 @@ def _reason(problem: BaseException) -> str:
     if isinstance(problem, MemoryError):
         return f"out of memory: {problem}" if str(problem) else "out of memory"
     if isinstance(problem, ImportError):
-        while isinstance(problem.__context__, ImportError):  # numpy's says pages on what may be the reason
+        while isinstance(problem.__context__, ImportError):  # numpy wraps the cause in pages of advice
             problem = problem.__context__
         return f"a part of wfacli cannot be loaded: {problem} (too little memory, or a broken installation)"
     return str(problem) or type(problem).__name__
 
 
 def _warn(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:
-    """Prints a warning of wfacli's as a line; what others warn of is nothing for users."""
+    """Print a warning of wfacli as one line; warnings of other packages are not shown to users."""
     if category.__module__.startswith("wfacli.") and not {"-q", "--quiet"} & set(sys.argv):
         warning(str(message))
 
 
 def _catch() -> None:
-    """Has signals end the command in its own way."""
+    """Install the signal handlers of a running command."""
     early = (signal.SIG_DFL, _end_at_once)
     if signal.getsignal(signal.SIGINT) in early:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _terminate)
-    if signal.getsignal(signal.SIGHUP) in early:  # else it is nohup that has called
+    if signal.getsignal(signal.SIGHUP) in early:  # otherwise started by nohup, which ignores the signal
         signal.signal(signal.SIGHUP, _terminate)
 
 
 def entry() -> None:
-    """Runs the command that the arguments name, and exits: 0 done, 1 failure, 2 usage, 129, 130, 141, 143 signals."""
+    """Run the command of sys.argv, and exit.
+
+    Exit statuses: 0 success, 1 failure, 2 usage error, 129 SIGHUP, 130 SIGINT, 141 SIGPIPE, 143 SIGTERM.
+    """
     _keep_closed_streams_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # help has letters that not every terminal's encoding has
+            stream.reconfigure(errors="replace")  # help has characters that some terminal encodings lack
     warnings.showwarning = _warn
     try:
-        from .app import app  # what takes most of a start's time
+        from .app import app  # imported late: this is most of the startup time
 
         _catch()
         app(prog_name="wfacli")

@@ -1,4 +1,4 @@
-"""`wfacli align`: options to a run, and the run's end to messages."""
+"""`wfacli align`: turns options into a run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The Typer application: one module a command, imported when the command is called.
+"""The Typer application: one module per command, imported when the command is called.
 
-A start must not wait for numpy, GPUs and pictures that its command does not use. So the application knows of each
-command its name and its one line of help; the rest, options included, is made for the one that is called.
+Startup must not wait for modules that the command does not use, such as numpy, GPU or plotting code. So the
+application holds only the name and the help line of each command; the rest, options included, is built for the
+command that is called.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ _Body = Callable[..., None]
 
 
 class _Entry(NamedTuple):
-    """A command before it is called.
+    """A command that is not loaded yet.
 
     Attributes:
-        line: what the list of commands says of it, the first line of its help.
-        load: imports it; gives the function and its help.
-        hidden: not in the list.
-        needs_arguments: without any it shows its help.
+        line: first line of its help, for the list of commands.
+        load: imports it; returns the function and its help.
+        hidden: True to omit it from the list.
+        needs_arguments: True to show its help if it is called without arguments.
     """
 
     line: str
@@ -140,7 +141,7 @@ COMMANDS = {
 
 
 def loaded(name: str) -> Any:
-    """The whole command of that name, as Typer makes it of its function."""
+    """Import a command, and return it as Typer builds it from its function."""
     entry = COMMANDS[name]
     body, text = entry.load()
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
@@ -150,18 +151,18 @@ def loaded(name: str) -> Any:
 
 @contextlib.contextmanager
 def _shown() -> Iterator[None]:
-    """Whatever Typer finds wrong with arguments repeats them, and they may be names of files."""
+    """Sanitize Typer's usage errors: they repeat arguments, which may be file names with control characters."""
     try:
         yield
     except Exception as problem:
-        if hasattr(problem, "format_message"):  # of what Typer raises, which it hides
+        if hasattr(problem, "format_message"):  # a usage error of Typer, whose class is private
             problem.message = shown(problem.message)  # type: ignore[attr-defined]
         raise
 
 
 @contextlib.contextmanager
 def _until_the_reader_has_gone() -> Iterator[None]:
-    # Typer would make status 1 of it, and rich of what it prints; of doctor that says that nothing works.
+    # Typer turns a broken pipe into status 1, as does rich when it prints; of `doctor`, 1 means that nothing works.
     try:
         with _shown():
             yield
@@ -172,12 +173,12 @@ def _until_the_reader_has_gone() -> Iterator[None]:
 
 
 def _beside_the_data(nothing_given: bool) -> contextlib.AbstractContextManager[object]:
-    # A variable that is empty leaves nothing of a script's arguments: its output shall not get the help as data.
+    # A script with an empty variable may call a command without arguments: help must not end up in its output.
     return contextlib.redirect_stdout(sys.stderr) if nothing_given else contextlib.nullcontext()
 
 
 class _Commands(TyperGroup):
-    """Lists commands from what is known of them; the one that is called, or completed, is loaded."""
+    """Command group that lists commands from COMMANDS, and loads only the one that is called or completed."""
 
     def make_context(self, info_name: Any, args: Any, *more: Any, **options: Any) -> Any:
         with _until_the_reader_has_gone(), _beside_the_data(not args):

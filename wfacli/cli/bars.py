@@ -1,4 +1,4 @@
-"""Bars that show on a terminal how far a run is."""
+"""Progress bars for a terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _PairRate(ProgressColumn):
-    """Pairs so far and per second."""
+    """Column with the number of pairs so far, and pairs per second."""
 
     def __init__(self, watch: Watch) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class _PairRate(ProgressColumn):
 
 
 def of_pairs(watch: Watch) -> Progress:
-    """For a run over files of pairs."""
+    """Return the progress bar of a run over files of pairs."""
     columns = [
         TextColumn("{task.description}"),
         BarColumn(),
@@ -51,6 +51,6 @@ def of_pairs(watch: Watch) -> Progress:
 
 
 def of_one_pair() -> Progress:
-    """For one long pair."""
+    """Return the progress bar of one long pair."""
     columns = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[rest]}")]
     return Progress(*columns, console=console(), transient=True)

@@ -1,4 +1,4 @@
-"""wfacli bench: measures this machine."""
+"""`wfacli bench`: measure alignment rates on this machine."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ _METRICS = (Metric.AFFINE, Metric.EDIT)
 _LENGTHS = ("150", "1k", "10k")
 _ERRORS = (0.02, 0.05, 0.1)
 _UNIFORM = Model("uniform")
-_QUICK, _BESIDE_A_GPU = 0.25, 20.0  # times the usual pairs
-_MOST_LETTERS = 300_000_000  # of a row
-_LONGEST = 10_000_000  # letters; what is longer is no matter of batches
+_QUICK, _BESIDE_A_GPU = 0.25, 20.0  # factors of the default number of pairs: --quick, GPU
+_MOST_LETTERS = 300_000_000  # maximum bases per row of the table
+_LONGEST = 10_000_000  # maximum bases per sequence: longer pairs are not aligned in batches
 _REPEATS, _QUICK_REPEATS = 5, 3
 
 
@@ -145,7 +145,7 @@ def _measured(session: Session, progress: bool | None, quiet: bool) -> list[Row]
 def _settings(
     engine: EngineName, threads: list[int], limits: Limits
 ) -> tuple[list[Setting], Meter | None, dict[str, str]]:
-    """Who is measured, the GPU's joules if they are counted, and what is left out and why; fills in the limits."""
+    """Return the engines to measure, the GPU energy meter or None, and omissions with reasons; fill in `limits`."""
     settings, left_out, counter = [], {}, None
     if engine is not EngineName.GPU:
         settings = [Setting(EngineName.CPU, count) for count in threads]
@@ -193,7 +193,7 @@ def _specs(
 
 
 def _each(given: list[str]) -> list[str]:
-    """What options that take lists name: one list, however often they were given."""
+    """Split comma-separated values of an option that may be repeated, into one list."""
     return [part for text in given for part in text.split(",")]
 
 

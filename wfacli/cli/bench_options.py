@@ -34,7 +34,7 @@ _WORK, _ERRORS, _TASK, _ENGINE, _OUTPUT = "Pairs", "Errors", "Scoring", "Engine"
 
 
 class Wanted(enum.StrEnum):
-    """What is asked of each pair."""
+    """Result computed for each pair: CIGAR, score, or both."""
 
     CIGAR = "cigar"
     SCORE = "score"

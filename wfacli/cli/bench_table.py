@@ -1,4 +1,4 @@
-"""The result of `wfacli bench` as a table: for a person on a terminal, plain columns where it goes into a pipe."""
+"""Table of `wfacli bench`: formatted by rich on a terminal, plain columns in a pipe."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..measure.report import engine_name, place_of
 from .report import rate
 
 _LEFT = ("pairs", "task", "engine")
-_FIRST_OUT = ("max", "GCUPS", "median", "of limit", "J / M pairs", "best")  # of a terminal that is too narrow
-_BETWEEN = 3  # columns of the terminal between two of the table
+_FIRST_OUT = ("max", "GCUPS", "median", "of limit", "J / M pairs", "best")  # omitted in this order if too wide
+_BETWEEN = 3  # characters between two columns
 
 
 def print_report(found: dict[str, Any]) -> None:
-    """Prints a report (measure.report) on standard output."""
+    """Print a report (measure.report) to standard output."""
     table, notes = columns(found["rows"]), notes_of(found)
     if sys.stdout.isatty():
         _print_rich(table, notes, found)
@@ -25,13 +25,13 @@ def print_report(found: dict[str, Any]) -> None:
 
 
 def title(found: dict[str, Any]) -> str:
-    """Machine, version, date."""
+    """Return the title: machine, version, commit and date."""
     commit = "" if found["commit"] == "unknown" else f", {found['commit']}"
     return f"{place_of(found)}; wfacli {found['versions']['wfacli']}{commit}, {found['date']}"
 
 
 def columns(rows: list[dict[str, Any]]) -> list[list[str]]:
-    """Titles, then a line for each row; columns that would be empty are left out."""
+    """Return the table: titles, then a line per row; empty columns are omitted."""
     full: list[tuple[str, list[str]]] = [
         ("pairs", [f"{_count(row['pairs'])} × {row['row']}" for row in rows]),
         ("task", [row["task"] for row in rows]),
@@ -50,7 +50,7 @@ def columns(rows: list[dict[str, Any]]) -> list[list[str]]:
 
 
 def plain(table: list[list[str]]) -> list[str]:
-    """Lines of a table, words to the left and numbers to the right."""
+    """Format a table as text, with words left-aligned and numbers right-aligned."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     left = [name in _LEFT for name in table[0]]
     return [
@@ -63,7 +63,7 @@ def plain(table: list[list[str]]) -> list[str]:
 
 
 def fitting(table: list[list[str]], width: int) -> tuple[list[list[str]], list[str]]:
-    """The columns that a terminal of so many letters has room for whole, and the names of those left out."""
+    """Return the columns that fit a terminal of `width` characters, and the names of those omitted."""
     left_out: list[str] = []
     for name in _FIRST_OUT:
         widths = [max(map(len, column)) + _BETWEEN for column in zip(*table, strict=True)]
@@ -77,7 +77,7 @@ def fitting(table: list[list[str]], width: int) -> tuple[list[list[str]], list[s
 
 
 def notes_of(found: dict[str, Any]) -> list[str]:
-    """What stands below: the limits, and what is left out."""
+    """Return the notes below the table: measured limits and omissions."""
     limits = found["limits"]
     lines = [
         f"memory: {rate_ / 1e9:.1f} GB/s read and written by {threads} thread{'' if threads == '1' else 's'}"
@@ -113,7 +113,7 @@ def _print_rich(table: list[list[str]], notes: list[str], found: dict[str, Any])
 
 
 def _fastest(rows: list[dict[str, Any]]) -> set[int]:
-    """Places of the fastest exact engine at each task; none where there is only one."""
+    """Return the row indices of the fastest exact engine per task; tasks with a single engine are skipped."""
     by_task: dict[tuple[str, str], list[int]] = {}
     for place, row in enumerate(rows):
         if not row["heuristic"]:

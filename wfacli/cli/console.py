@@ -1,4 +1,4 @@
-"""Lines on standard error. What colours them is imported only where it shows, on a terminal."""
+"""Messages on standard error; rich is imported only for a terminal."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
 @lru_cache
 def console() -> Console:
-    """Standard error as rich has it."""
+    """Return rich's console of standard error."""
     from rich.console import Console
 
-    # NO_COLOR: rich would still write bold and the like; who sets it wants plain text.
+    # With NO_COLOR rich would still write bold and other styles; users who set it expect plain text.
     return Console(
         stderr=True, highlight=False, soft_wrap=True, color_system=None if os.environ.get("NO_COLOR") else "auto"
     )
 
 
 def is_terminal() -> bool:
-    """Whether standard error is a terminal, or the environment wants it taken for one."""
+    """Return True if standard error is a terminal, or the environment forces that."""
     seen = sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
     asked = any(os.environ.get(name) for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
     return (seen or asked) and console().is_terminal
 
 
 def fall_silent() -> None:
-    """From here on nothing is said, and nothing that fails because of it."""
+    """Redirect standard error to /dev/null, so that further messages are lost without an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 @contextlib.contextmanager
 def heard_or_not() -> Iterator[None]:
-    """What the block prints may be lost: a full disk or a reader that has gone is no reason to lose the work too."""
+    """Ignore errors of printing in the block: a full disk or a closed pipe must not end a run."""
     try:
         yield
     except OSError:
@@ -48,17 +48,17 @@ def heard_or_not() -> Iterator[None]:
 
 
 def error(message: str) -> None:
-    """Prints why the command fails."""
+    """Print an error message."""
     _say("wfacli: error: ", "bold red", message)
 
 
 def warning(message: str) -> None:
-    """Prints what the user should know although the command goes on."""
+    """Print a warning."""
     _say("wfacli: warning: ", "bold yellow", message)
 
 
 def note(message: str) -> None:
-    """Prints a plain message."""
+    """Print an informational message."""
     _say("wfacli: ", "bold", message)
 
 

@@ -1,4 +1,4 @@
-"""`wfacli distance`: options to a run, and its end to a result."""
+"""`wfacli distance`: turns options into a run, and writes its result."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def distance(
 
 @dataclass(frozen=True)
 class _Order(LongOrder):
-    """What the command line asks for."""
+    """Options of the command line."""
 
     names: tuple[str | None, str | None]
     unit: Unit
@@ -132,7 +132,7 @@ class _Order(LongOrder):
     choice: Choice
 
     def read(self) -> Inputs:
-        """Reads what is compared."""
+        """Read both inputs."""
         if self.unit is Unit.BYTES:
             return read_texts(self.paths)
         if self.unit is Unit.LINES:
@@ -141,7 +141,7 @@ class _Order(LongOrder):
 
 
 class _Command(LongCommand):
-    """One run, from reading to writing."""
+    """Execution of `wfacli distance`."""
 
     def __init__(self, order: _Order) -> None:
         super().__init__(order)
@@ -153,7 +153,7 @@ class _Command(LongCommand):
         with self._stats.timed("read"):
             inputs = order.read()
         if order.form in (Form.SAM, Form.BAM):
-            check_names(inputs)  # before long work
+            check_names(inputs)  # fails before the long computation
         saved = None
         if order.checkpoint:
             with self._stats.timed("checkpoint"):

@@ -40,7 +40,7 @@ _INPUT, _OUTPUT, _LONG, _ENGINE, _REPORTING = "Input", "Output", "Long runs", "E
 
 
 class AlgorithmName(enum.StrEnum):
-    """Kinds of algorithms."""
+    """Values of `--algorithm`: the kind of algorithm."""
 
     AUTO = "auto"
     WAVEFRONT = "wavefront"

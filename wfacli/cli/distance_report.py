@@ -1,4 +1,4 @@
-"""The result of `wfacli distance` in words."""
+"""Text output of `wfacli distance`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .standing import Standing, seconds
 
 
 def in_words(inputs: Inputs, outcome: Outcome, most: int | None, threads: int, path: dict[str, Any] | None) -> str:
-    """Lines for a person."""
+    """Return the result as lines of text."""
     rows = [
         ("A", side_of(inputs.a, inputs)),
         ("B", side_of(inputs.b, inputs)),
@@ -29,7 +29,7 @@ def in_words(inputs: Inputs, outcome: Outcome, most: int | None, threads: int, p
 
 
 def standing(progress: Progress) -> Standing:
-    """What is known of the distance, and what is being done."""
+    """Describe the progress: the lower bound of the distance and the running algorithm."""
     if progress.done:
         words = f"{progress.at_least:,} edits (making the alignment)"
     else:
@@ -38,7 +38,7 @@ def standing(progress: Progress) -> Standing:
 
 
 def side_of(side: Side, inputs: Inputs) -> str:
-    """A sequence or text as a line names it."""
+    """Return path, record name and length of an input."""
     name = "" if side.name == side.path else f" {side.name}"
     return f"{shown(side.path + name)}, {side.length:,} {inputs.unit}"
 
@@ -51,7 +51,7 @@ def _identity(inputs: Inputs, outcome: Outcome, most: int | None) -> str:
 
 
 def _percent(share: float) -> str:
-    """With digits enough that few edits are not rounded to none."""
+    """Format a percentage with enough digits that an identity below 1 is not rounded to 100%."""
     digits = max(2, math.ceil(-math.log10(1 - share)) - 2) if share < 1 else 2
     return f"{100 * share:.{digits}f}%"
 

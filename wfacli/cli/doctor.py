@@ -1,4 +1,4 @@
-"""wfacli doctor: what this machine has, what is missing and how to get it."""
+"""`wfacli doctor`: what this machine provides, what is missing, and how to get it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _compiling(row: str, arch: str, seconds: float | None) -> None:
 
 
 def _try_cpu() -> dict[str, Any]:
-    """The instruction set that the kernels take, and whether a pair comes out right."""
+    """Align a small pair; return the instruction set of the kernels, and whether the result is correct."""
     from .._native import Aligner
     from ..api import align
     from ..core.cores import usable_cores

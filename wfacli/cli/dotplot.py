@@ -1,4 +1,4 @@
-"""`wfacli dotplot`: a picture of two sequences, and of the path through them."""
+"""`wfacli dotplot`: dot plot of two sequences, with alignments of them."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def dotplot(
 ) -> None:
     """Draws QUERY against TARGET; the help is DOTPLOT_HELP."""
     begun = time.perf_counter()
-    PairFiles(query, target)  # refuses standard input for both
+    PairFiles(query, target)  # rejects standard input for both
     if path == "-" and "-" in (query, target):
         raise UsageError("only one of QUERY, TARGET and --path can be standard input")
     if text and (query_name or target_name):

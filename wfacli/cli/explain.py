@@ -1,4 +1,4 @@
-"""Which kernels aligned the pairs, and why, as a table."""
+"""Table of `--explain`: which kernels aligned the pairs, and why."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WHY = {
 
 
 def explain(run: AlignRun) -> None:
-    """Prints the routes of a run, which config.explain kept."""
+    """Print the routes of a run, which are recorded if `config.explain` is set."""
     from rich.table import Table
 
     stats = run.stats
@@ -41,7 +41,7 @@ def explain(run: AlignRun) -> None:
 
 
 def _promised(kernel: str, promises: Mapping[tuple[str, str], ExpectedTime]) -> str:
-    """Return the kernel's mean time, then those of kernels that it was compared with for the same pairs."""
+    """Return the kernel's mean expected time per pair, then those of the kernels compared for the same pairs."""
     own = promises.get((kernel, kernel))
     if own is None or not own.pairs:
         return "-"

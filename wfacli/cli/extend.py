@@ -1,4 +1,4 @@
-"""`wfacli extend`: options to a run, and the run's end to messages."""
+"""`wfacli extend`: turns options into a run."""
 
 from __future__ import annotations
 
@@ -137,7 +137,12 @@ def extend(
 def scheme_of(
     scores: str | None, matrix: str | None, gaps: str | None, ambiguous: Ambiguous, n_score: int | None
 ) -> Scheme:
-    """What the options ask for. Raises UsageError where they do not go together, InputError for a matrix's file."""
+    """Return the scheme of the scoring options.
+
+    Raises:
+        UsageError: options are incompatible.
+        InputError: the matrix file cannot be read, or is invalid.
+    """
     if matrix is None:
         if gaps is not None:
             raise UsageError("--gaps belongs to --matrix; --scores M,X,O,E has costs of gaps in it")

@@ -1,4 +1,4 @@
-"""Options of `wfacli extend` that other commands do not have, with their help."""
+"""Options specific to `wfacli extend`, with their help."""
 
 from __future__ import annotations
 

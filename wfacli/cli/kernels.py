@@ -1,4 +1,4 @@
-"""wfacli kernels: compiles all GPU kernels, for a package or to fill the cache before nodes without nvcc need it."""
+"""`wfacli kernels`: compile all GPU kernels, for a package or to fill the cache of nodes without nvcc."""
 
 from __future__ import annotations
 

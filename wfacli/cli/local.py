@@ -1,4 +1,4 @@
-"""`wfacli local`: options to a run, and its end to records and a result."""
+"""`wfacli local`: turns options into a run, and writes its alignments and result."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _nothing(_: str) -> None:
 
 @dataclass(frozen=True)
 class _Order(LongOrder):
-    """What the command line asks for."""
+    """Options of the command line."""
 
     names: tuple[str | None, str | None]
     scheme: Scheme
@@ -154,14 +154,14 @@ class _Order(LongOrder):
     memory: int
 
     def identity(self, pair: Pair) -> Identity:
-        """What a checkpoint belongs to."""
+        """Return the identity of the run for checkpoints."""
         kind = "--score-only" if self.form is None else f"--max-memory {self.memory}"
         options = f"{self.scheme.name} with gaps {self.scheme.open},{self.scheme.extend}, {kind}"
         return dataclasses.replace(Identity.of(pair, None), command="local", options=options)
 
 
 class _Command(LongCommand):
-    """One run, from reading to writing."""
+    """Execution of `wfacli local`."""
 
     def __init__(self, order: _Order, searches: Searches) -> None:
         super().__init__(order)
@@ -173,7 +173,7 @@ class _Command(LongCommand):
             inputs = read_pair(order.paths, order.names)
             query, target = codes_of(inputs, order.scheme)
         if order.form in (Form.SAM, Form.BAM):
-            check_names(inputs)  # before long work
+            check_names(inputs)  # fails before the long computation
         task = Task(query, target, order.scheme, order.top, order.form is None, order.threads, order.memory)
         saved = None
         if order.checkpoint:

@@ -1,4 +1,4 @@
-"""Options of `wfacli local` that other commands do not have, with their help."""
+"""Options specific to `wfacli local`, with their help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of `wfacli local` in words."""
+"""Text output of `wfacli local`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .standing import Standing, seconds
 
 
 def in_words(inputs: Inputs, outcome: Outcome, task: Task) -> str:
-    """Lines for a person."""
+    """Return the result as lines of text."""
     rows = [("A", side_of(inputs.a, inputs)), ("B", side_of(inputs.b, inputs))]
     for number, found in enumerate(outcome.found, 1):
         rows.append(("score" if task.top == 1 else f"score {number}", _found(found)))
@@ -25,7 +25,7 @@ def in_words(inputs: Inputs, outcome: Outcome, task: Task) -> str:
 
 
 def standing(progress: Progress) -> Standing:
-    """What is known of the score, and what is being done."""
+    """Describe the progress: the best score so far and the current phase."""
     which = "" if progress.number == 1 else f"alignment {progress.number}: "
     if progress.path:
         return Standing(f"{which}score {progress.score:,} (making the alignment)", progress.share, None)

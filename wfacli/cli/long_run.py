@@ -1,4 +1,4 @@
-"""What commands have in common that work on one long pair: they can be stopped, and gone on with; what they report."""
+"""Common part of the commands for one long pair: signals, checkpoints, results and reports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..solve.gpu.on_demand import GpuOnDemand, any_gpu
 from ..solve.watchers import Watchers
 from .console import note, warning
 
-_EVERY = 120.0  # seconds
+_EVERY = 120.0  # default seconds between two checkpoints
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|min)?")
 _UNITS = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600}
@@ -33,14 +33,15 @@ _UNITS = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 @dataclass(frozen=True)
 class LongOrder:
-    """What the command line of such a command asks for, besides what to compute.
+    """Common options of such a command: files, checkpoints and messages.
 
     Attributes:
-        paths: of both inputs.
-        output, plot, stats, checkpoint: files that are written to.
+        paths: both input files.
+        output, plot, stats, checkpoint: output files; None: not written (of `output`: standard output).
         every: seconds between two checkpoints.
-        resume: whether to go on from one.
-        quiet, verbose, bar: what is told on the way.
+        resume: True to resume from the checkpoint.
+        quiet, verbose: suppress or extend messages.
+        bar: False to show no progress.
     """
 
     paths: tuple[str, str]
@@ -55,7 +56,7 @@ class LongOrder:
     bar: bool | None
 
     def refuse_overwriting(self) -> None:
-        """Raises UsageError where something would be written over something else."""
+        """Raise UsageError if an output would overwrite an input, another output or an existing checkpoint."""
         refuse_overwriting(self.paths, (self.output, self.stats, self.checkpoint, self.plot))
         if self.stats is not None and is_standard_output(self.stats) and is_standard_output(self.output):
             raise UsageError("--stats and the result cannot both go to standard output")
@@ -65,7 +66,7 @@ class LongOrder:
 
 @contextlib.contextmanager
 def gpu_for(engine: EngineName, quiet: bool) -> Iterator[GpuOnDemand | None]:
-    """A GPU to be opened, unless the engine's name excludes it; it is given back in the end."""
+    """Yield a GPU to be opened on demand, None if the engine excludes it; it is closed at the end."""
     if engine is EngineName.CPU:
         yield None
         return
@@ -74,7 +75,7 @@ def gpu_for(engine: EngineName, quiet: bool) -> Iterator[GpuOnDemand | None]:
 
 
 class LongCommand(ABC):
-    """One run, from reading to writing."""
+    """Execution of one command, from reading the inputs to writing the outputs."""
 
     def __init__(self, order: LongOrder) -> None:
         self._long = order
@@ -82,10 +83,10 @@ class LongCommand(ABC):
         self._stop = Stop()
         self._found: dict[str, Any] = {}
         self._checkpoint: Checkpoint | None = None
-        self._picture: Output | None = None  # until it is drawn
+        self._picture: Output | None = None  # None once it is drawn
 
     def run(self) -> None:
-        """Does all of it; what is written gets its name at the end."""
+        """Execute the command; outputs get their final names only when it is complete."""
         order = self._long
         report, complete = Output(order.stats) if order.stats else None, False
         opened = [report] if report else []
@@ -114,7 +115,7 @@ class LongCommand(ABC):
 
     @abstractmethod
     def _compute(self, out: Output) -> None:
-        """Reads, computes and writes; _found is what the report shall have."""
+        """Read, compute and write; set `_found`, the values of the report."""
 
     @property
     def _watchers(self) -> Watchers:
@@ -138,7 +139,13 @@ class LongCommand(ABC):
         return f"stopped; the same command with --resume goes on from {self._long.checkpoint}"
 
     def _write(self, words: str | None, out: Output, records: bool) -> None:
-        """The result in words, or as JSON: where records have the standard output, beside them, else there."""
+        """Write the result; if records go to standard output, to standard error.
+
+        Args:
+            words: the result as text; None: write JSON.
+            out: output of the result, or of the records.
+            records: True if `out` receives records.
+        """
         if words is None:
             words = json.dumps({"wfacli": __version__, **self._found}, indent=2) + "\n"
         if records and self._long.output in (None, "-"):
@@ -161,11 +168,7 @@ class LongCommand(ABC):
 
 
 class Stop:
-    """Signals that wait until a slice is over, so that nothing is left half done.
-
-    Attributes:
-        asked: whether one has come.
-    """
+    """Defers terminating signals to the end of a slice, when the state can be saved."""
 
     def __init__(self) -> None:
         self._caught: int | None = None
@@ -173,16 +176,19 @@ class Stop:
 
     @property
     def asked(self) -> bool:
-        """Whether a signal has come."""
+        """True if a signal has arrived."""
         return self._caught is not None
 
     @contextlib.contextmanager
     def between_slices(self, words: str) -> Iterator[None]:
-        """Holds signals that end a run back while the block runs: where it is Cancelled for one, it takes effect then.
+        """Defer terminating signals while the block runs; once the block raises Cancelled, the signal is re-raised.
 
-        A second one does at once; one that comes when all is done already changes nothing.
+        A second signal takes effect at once. One that arrives when the work is already done has no effect.
+
+        Args:
+            words: message to print when the run is stopped; "": none.
         """
-        ours = [n for n in _ENDING if signal.getsignal(n) is not signal.SIG_IGN]  # nohup ignores one
+        ours = [n for n in _ENDING if signal.getsignal(n) is not signal.SIG_IGN]  # nohup ignores SIGHUP
         self._before = {number: signal.signal(number, self._catch) for number in ours}
         try:
             yield
@@ -208,12 +214,12 @@ class Stop:
 
 
 def command_line() -> str:
-    """As the user gave it."""
+    """Return the command line as the user entered it."""
     return shlex.join(["wfacli", *sys.argv[1:]])
 
 
 def seconds_of(every: str | None, checkpoint: str | None) -> float:
-    """--checkpoint-every. Raises UsageError."""
+    """Parse `--checkpoint-every` into seconds. Raises UsageError."""
     if every is None:
         return _EVERY
     if checkpoint is None:
@@ -225,7 +231,7 @@ def seconds_of(every: str | None, checkpoint: str | None) -> float:
 
 
 def resumed(resume: bool, checkpoint: str | None) -> bool:
-    """--resume. Raises UsageError."""
+    """Validate `--resume`. Raises UsageError if there is no --checkpoint."""
     if resume and checkpoint is None:
         raise UsageError("--resume goes on from a checkpoint: give --checkpoint FILE too")
     return resume

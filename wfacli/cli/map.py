@@ -1,4 +1,4 @@
-"""`wfacli map`: a mapper finds where reads lie, and `align --mappings` how."""
+"""`wfacli map`: a mapper locates reads, which are aligned as by `align --mappings`."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def map_(
 
 
 def _mates_or_more(others: list[str], mates: str | None, preset: str | None) -> tuple[str | None, list[str]]:
-    """(file of second reads, files of further reads) among those behind READS. Raises UsageError."""
+    """Split the files after READS into (file of mates, files of further reads). Raises UsageError."""
     if not others:
         return mates, []
     pairing = preset in PAIRING or (preset is None and len(others) == 1)

@@ -1,4 +1,4 @@
-"""Options of `align` that are about reads, a reference and mappings, with their help."""
+"""Options of `align` and `map` for reads, a reference and mappings, with their help."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _USUAL_PAD = 100
 
 
 class OnError(enum.StrEnum):
-    """What a faulty mapping does."""
+    """Reaction to an invalid mapping."""
 
     FAIL = "fail"
     SKIP = "skip"
 
 
 class Clip(enum.StrEnum):
-    """How supplementary records leave out what other records of their read align."""
+    """Clipping of supplementary records: bases that other records of the read align."""
 
     SOFT = "soft"
     HARD = "hard"
@@ -43,7 +43,7 @@ MappingsOption = Annotated[
 
 
 def mates_option(said: str) -> Any:
-    """--mates, with what a command says of it."""
+    """Return the option --mates with a command's help text."""
     return typer.Option("--mates", metavar="FILE", show_default=False, help=said, rich_help_panel=PANEL)
 
 
@@ -146,9 +146,10 @@ def mapping_spec(
     mates: bool = False,
     ends: Ends | None = None,
 ) -> MappingSpec:
-    """What the options ask for; `ends`: how --span extended extends them.
+    """Return the MappingSpec of a command's options; `ends` are the parameters of --span extended.
 
-    Raises UsageError where options do not go together.
+    Raises:
+        UsageError: options are incompatible.
     """
     without = span in (Span.EXTENDED, Span.MAPPED)
     if pad is not None and without:
@@ -161,20 +162,20 @@ def mapping_spec(
 
 
 def refuse_without_mappings(given: dict[str, bool]) -> None:
-    """Raises UsageError for an option that was given (True) and means nothing without --mappings."""
+    """Raise UsageError for an option that is given (True) but has no effect without --mappings."""
     for option, used in given.items():
         if used:
             raise UsageError(f"{option} is for reads against a reference: give --mappings FILE")
 
 
 def refuse_tags(copy_tags: bool, format_: Format) -> None:
-    """Raises UsageError where reads' tags shall go where there are none."""
+    """Raise UsageError if tags of reads are to be copied to a format without tags."""
     if copy_tags and format_ is not Format.SAM:
         raise UsageError(f"--copy-tags is for SAM, BAM and CRAM, and the output is {format_.upper()}")
 
 
 def check_with_mappings(target: str | None, mode: Mode, free: str | None, score_only: bool) -> None:
-    """Raises UsageError where --mappings does not go with other options."""
+    """Raise UsageError if --mappings is incompatible with other options."""
     if target is None:
         raise UsageError("--mappings needs reads and a reference: wfacli align READS REFERENCE --mappings FILE")
     if mode is not Mode.GLOBAL or free is not None:

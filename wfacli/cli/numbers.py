@@ -1,4 +1,4 @@
-"""Numbers as people write them."""
+"""Parser of numbers with suffixes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from ..errors import UsageError
 
-# What native code takes, and more than there is anywhere.
+# Maxima that the native code accepts, beyond any real machine or input.
 MOST_THREADS = 1 << 20
 MOST_BYTES = 1 << 60
 MOST_COUNT = 10**18
@@ -14,7 +14,7 @@ _COUNT = re.compile(r"(\d+(?:\.\d+)?)([kMG]?)", re.IGNORECASE)
 
 
 def count_of(option: str, text: str) -> int:
-    """A number like 1000, 10k or 1.5M. Raises UsageError."""
+    """Parse a count like 1000, 10k or 1.5M (powers of 1000). Raises UsageError."""
     found = _COUNT.fullmatch(text.strip())
     number = float(found[1]) * 1000 ** " KMG".index(found[2].upper() or " ") if found else 0.5
     if number > MOST_COUNT:

@@ -1,4 +1,4 @@
-"""Options of the commands, with their help."""
+"""Options that several commands share, with their help."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _INPUT, _SCORING, _SPAN, _HEURISTICS = "Input", "Scoring", "Span", "Heuristics (
 _OUTPUT, _ENGINE, _REPORTING = "Output", "Engine", "Reporting"
 
 
-# Kernels by name, as typer wants choices.
+# Typer requires choices to be an enum.
 Kernel = enum.StrEnum("Kernel", {name: name for name in CPU_KERNELS})  # type: ignore[misc]
 
 QueryArgument = Annotated[
@@ -338,9 +338,9 @@ CheckOption = Annotated[
 
 
 def _set_longest_line(size: str) -> str:
-    from .._native import set_longest_line  # not for help alone
+    from .._native import set_longest_line  # imported late: help does not need it
 
-    # One number for the whole process: lines are read in many places, and it is the same in all.
+    # The limit is global to the process, since lines are read in many places.
     longest = bytes_of("--max-line", size)
     if not longest:
         raise UsageError(f"--max-line is {size}; it must be 1 at least")

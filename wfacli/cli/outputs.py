@@ -1,4 +1,4 @@
-"""Options that say how alignments are written, as an OutputSpec."""
+"""Conversion of the output options into an OutputSpec."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..io.write.output import compressor_of
 
 
 class OutputFormat(enum.StrEnum):
-    """Formats as they are asked for: SAM's containers among them."""
+    """Values of `--format`; the containers of SAM records are formats of their own."""
 
     SAM = "sam"
     BAM = "bam"
@@ -25,7 +25,7 @@ class OutputFormat(enum.StrEnum):
 
     @property
     def container(self) -> Container | None:
-        """What holds SAM records; None for other formats."""
+        """Container of SAM records; None for other formats."""
         return Container(self.value) if self.value in list(Container) else None
 
 
@@ -34,7 +34,7 @@ _SUFFIXES = {f".{f}": f for f in OutputFormat} | {".m8": OutputFormat.BLAST6}
 
 @dataclass(frozen=True)
 class Tags:
-    """What records say beside their alignments; see OutputSpec."""
+    """Options for tags and CIGARs of records; see OutputSpec."""
 
     cigar: CigarStyle = CigarStyle.EQX
     md: bool = False
@@ -44,7 +44,7 @@ class Tags:
 
 @dataclass(frozen=True)
 class Storage:
-    """How records are stored; see OutputSpec."""
+    """Options for header, order and storage of records; see OutputSpec."""
 
     header: bool = True
     sort: bool = False
@@ -62,11 +62,19 @@ def output_spec(
     tags: Tags,
     storage: Storage,
 ) -> OutputSpec:
-    """What the options of a command ask for.
+    """Return the OutputSpec of a command's options.
+
+    Args:
+        command: name of the command, for messages.
+        path: output path, whose suffix selects the format; None: standard output.
+        chosen: `--format`; None: by the suffix.
+        score_only: True if only scores are computed.
+        tags: tags and CIGARs of records.
+        storage: header, order and storage of records.
 
     Raises:
-        UsageError: they do not go together.
-        WfacliError: what writes such files is missing.
+        UsageError: options are incompatible.
+        WfacliError: pysam, which writes such files, is missing.
     """
     format_ = chosen or _format_of(command, path, OutputFormat.TSV if score_only else OutputFormat.SAM)
     container = format_.container

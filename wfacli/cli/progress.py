@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, a line now and then elsewhere."""
+"""Progress display: a bar on a terminal, otherwise a line every 10 s."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _BAR_SECONDS = 0.2
 
 @contextmanager
 def shown(watch: Watch, bar: bool | None, quiet: bool) -> Iterator[None]:
-    """Shows a run's progress while the block runs.
+    """Show a run's progress while the block runs.
 
     Args:
-        watch: the run.
-        bar: True or None show it, False does not.
-        quiet: shows nothing.
+        watch: progress counters of the run.
+        bar: False to show nothing; True or None to show progress.
+        quiet: True to show nothing.
     """
     if quiet or bar is False:
         yield
@@ -51,7 +51,7 @@ def _bar(watch: Watch) -> Iterator[None]:
 
 @contextmanager
 def shown_long(look: Callable[[], Standing], bar: bool | None, quiet: bool) -> Iterator[None]:
-    """Shows how far one long pair is while the block runs; options as in shown()."""
+    """Show the progress of one long pair while the block runs; `bar` and `quiet` as in shown()."""
     begun = time.perf_counter()
     if quiet or bar is False:
         yield
@@ -68,7 +68,7 @@ def shown_long(look: Callable[[], Standing], bar: bool | None, quiet: bool) -> I
 
 
 def _as_task(now: Standing) -> dict[str, Any]:
-    """What rich's bar shows of a run: it swings where there is no telling how far it is."""
+    """Return the fields of rich's task; the bar pulses if the share of the work is unknown."""
     known = now.share is not None
     return {
         "description": now.words,
@@ -80,7 +80,7 @@ def _as_task(now: Standing) -> dict[str, Any]:
 
 @contextmanager
 def _every(seconds: float, act: Callable[[], None]) -> Iterator[None]:
-    """Calls act in a thread of its own until the block ends."""
+    """Call `act` every `seconds` in a separate thread until the block ends."""
     ended = threading.Event()
 
     def repeat() -> None:

@@ -1,4 +1,4 @@
-"""The end of a run in words and in JSON."""
+"""Summary line and JSON report of a finished run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..run.batch_run import BatchRun
 
 
 def summary(run: BatchRun) -> str:
-    """One line: pairs, what bounds and heuristics left out, bases, identity, rate, engine."""
+    """Return one line: pairs, effects of limits and heuristics, bases, identity, time, rate, engine."""
     c, wall = run.stats.counts, run.stats.wall
     engine = run.engine.stats()
     identity = f"{100 * run.stats.identity:.2f}% identity, " if c["matches"] or c["mismatches"] else ""
@@ -32,7 +32,7 @@ def _where(engine: dict[str, Any]) -> str:
 
 
 def _left_out(run: BatchRun) -> str:
-    """What the user's own bounds and heuristics did to pairs, in brackets; nothing where that is nothing."""
+    """Return, in parentheses, counts of pairs that the user's limits or heuristics affected; "" if there are none."""
     counts = {what: run.stats.unaligned[status] for status, what in run.left_out.items()}
     counts["that may be improved"] = run.stats.counts["heuristic"]
     words = ", ".join(f"{n:,} {what}" for what, n in counts.items() if n)
@@ -40,7 +40,7 @@ def _left_out(run: BatchRun) -> str:
 
 
 def rate(per_second: float) -> str:
-    """A rate with at least two digits that mean something."""
+    """Format a rate with at least two significant digits."""
     return f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.2g}"
 
 
@@ -52,7 +52,7 @@ def _bases(count: float) -> str:
 
 
 def fail_if_unaligned(run: BatchRun) -> None:
-    """Raises WfacliError where pairs have no alignment, unless the user's own bounds left them out."""
+    """Raise WfacliError if pairs have no alignment for other reasons than the user's limits."""
     reasons_left = {status: n for status, n in run.stats.unaligned.items() if status not in run.left_out}
     failed = sum(reasons_left.values())
     if failed:
@@ -66,7 +66,7 @@ def fail_if_unaligned(run: BatchRun) -> None:
 
 
 def write_stats(out: Output, run: BatchRun, complete: bool) -> None:
-    """Writes the run's report. Raises OutputError."""
+    """Write the JSON report of a run. Raises OutputError."""
     config = run.settings
     report = {
         "complete": complete,

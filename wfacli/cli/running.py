@@ -1,4 +1,4 @@
-"""A run from its beginning to its end, with progress, reports and what is wrong."""
+"""Execution of a batch run, with progress, report, warnings and errors."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from .report import fail_if_unaligned, summary, write_stats
 
 
 def run_to_its_end(made: Callable[[], BatchRun], *, progress: bool | None, quiet: bool) -> None:
-    """Makes a run, runs it, and says what came of it.
+    """Create a run, execute it, and print its summary.
 
     Args:
-        made: makes it, when this process is set up.
-        progress: whether to show how far it is; None where that is usual.
-        quiet: says nothing but errors.
+        made: creates the run; called after this process is set up.
+        progress: True or None to show progress, False not to.
+        quiet: True to print errors only.
 
     Raises:
-        WfacliError: what ended it, or pairs without an alignment.
+        WfacliError: the run failed, or pairs have no alignment.
     """
     keep_memory_flat()
-    gc.freeze()  # what the imports made stays to the end; it need not be looked through again and again
+    gc.freeze()  # objects made by imports live to the end: exclude them from garbage collection
     run = made()
     if run.on_gpu:
         sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
@@ -57,7 +57,7 @@ def run_to_its_end(made: Callable[[], BatchRun], *, progress: bool | None, quiet
 
 
 def _left_behind(run: BatchRun) -> str | None:
-    """What a run that failed has left in a file, if it wrote one."""
+    """Describe the incomplete output of a failed run; None if there is none."""
     pairs = run.stats.counts["pairs"]
     if not run.output.broken:
         return f"{counted(pairs, 'pair', 'was', 'were')} written, to {run.partial}" if run.partial else None

@@ -1,4 +1,4 @@
-"""Options that say what to compute, as an AlignSpec."""
+"""Conversion of the scoring, memory and device options into an AlignSpec, Limits and values."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ def spec_of(
     zdrop: int,
     preset: Ends | None = None,
 ) -> AlignSpec:
-    """What the options ask for; `preset` has the scores that --metric, --penalties and --match replace.
+    """Return the AlignSpec of a command's options; --metric, --penalties and --match override the scores of `preset`.
 
-    Raises UsageError where options do not go together.
+    Raises:
+        UsageError: options are incompatible.
     """
     metric, charged = _charged(metric, penalties, match, preset)
     if free is not None and mode is not Mode.ENDS_FREE:
@@ -52,14 +53,14 @@ def spec_of(
 
 
 def preset_named(name: str) -> Ends:
-    """Scores and extension parameters of one of minimap2's presets. Raises UsageError where the table lacks it."""
+    """Return the scores and extension parameters of a minimap2 preset. Raises UsageError if it is unknown."""
     if name not in PRESETS:
         raise UsageError(f"--preset: there are no scores of {name!r}; there are those of {', '.join(PRESETS)}")
     return PRESETS[name]
 
 
 def ends_of(penalties: Penalties, preset: Ends | None) -> Ends:
-    """How ends are extended: under the alignment's own scores if a match earns something, else under the preset's."""
+    """Return the parameters for end extension, with `penalties` if their match bonus is above 0, else the preset's."""
     ends = preset or PRESETS[DEFAULT]
     return replace(ends, penalties=penalties) if penalties.match else ends
 
@@ -77,7 +78,7 @@ def _charged(
 
 
 def limits_of(max_memory: str) -> Limits:
-    """Bounds for a thread that may use so much memory for a pair. Raises UsageError."""
+    """Parse `--max-memory`, the memory of a thread per pair, into limits. Raises UsageError."""
     most = bytes_of("--max-memory", max_memory)
     if most < _LEAST_MEMORY:
         raise UsageError(f"--max-memory is {max_memory}; it must be 1M at least")
@@ -86,7 +87,7 @@ def limits_of(max_memory: str) -> Limits:
 
 
 def gpu_memory_of(text: str | None) -> float | None:
-    """Bytes, or below 1 a share of what is free. Raises UsageError."""
+    """Parse `--gpu-memory`: bytes, or below 1 a fraction of the free GPU memory. Raises UsageError."""
     if text is None:
         return None
     if re.fullmatch(r"0?\.\d+|1(\.0*)?", text.strip()) and float(text) > 0:
@@ -98,7 +99,7 @@ def gpu_memory_of(text: str | None) -> float | None:
 
 
 def devices_of(text: str) -> tuple[int, ...] | None:
-    """GPUs by number; None: all. Raises UsageError."""
+    """Parse `--devices` into GPU indices; None: all. Raises UsageError."""
     if text.strip() == "all":
         return None
     parts = [part.strip() for part in text.split(",")]
@@ -111,7 +112,7 @@ def devices_of(text: str) -> tuple[int, ...] | None:
 
 
 def bytes_of(option: str, text: str) -> int:
-    """A size like 500M. Raises UsageError."""
+    """Parse a size like 500M (powers of 1024) into bytes. Raises UsageError."""
     size = _SIZE.fullmatch(text.strip())
     if not size:
         raise UsageError(f"{option} takes a size like 500M or 2G, not {text!r}")

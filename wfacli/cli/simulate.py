@@ -1,4 +1,4 @@
-"""`wfacli simulate`: pairs of sequences to try an aligner with."""
+"""`wfacli simulate`: simulated pairs of sequences for testing and timing aligners."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def simulate(
 
 @contextmanager
 def _opened(names: tuple[str | None, str | None], truth: str | None) -> Iterator[Outputs]:
-    """Files that get their names when all is written; if that fails, they keep their temporary ones."""
+    """Open the outputs; they get their final names if the block succeeds, and keep temporary ones if it fails."""
     opened: list[Output] = []
 
     def one(path: str | None) -> Output:
@@ -144,7 +144,7 @@ def _lengths(text: str) -> tuple[int, int]:
 def _mates(
     paired: bool, insert: str | None, deviation: str | None, interleaved: bool, reference: str | None, shortest: int
 ) -> Mates | None:
-    """What is asked of pairs of reads; None where there are none. Raises UsageError."""
+    """Return the parameters of paired reads; None without --paired. Raises UsageError."""
     if not paired:
         given = {"--insert": insert is not None, "--insert-sd": deviation is not None, "--interleaved": interleaved}
         if alone := [name for name, used in given.items() if used]:
@@ -178,7 +178,7 @@ def _format_of_reads(output: str | None, chosen: PairsFormat | None, mates: Mate
 
 
 def _names_of_reads(output: str | None, format_: PairsFormat, mates: Mates) -> tuple[str | None, str | None]:
-    """Of the file of first reads, or of all, and of that of second ones if there is one."""
+    """Return the file names of first (or all) reads and of second reads; None: standard output, or no second file."""
     if mates.interleaved or output is None:
         return output, None
     suffix = Path(output).suffix
@@ -199,7 +199,7 @@ def _format(output: str | None, chosen: PairsFormat | None) -> PairsFormat:
 
 
 def _names(output: str | None, format_: PairsFormat) -> tuple[str | None, str | None]:
-    """Of the file of queries, or of pairs, and of that of targets if there is one."""
+    """Return the file names of queries (or pairs) and of targets; None: standard output, or no second file."""
     if not format_.two_files or output is None:
         return output, None
     path = Path(output)

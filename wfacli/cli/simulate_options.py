@@ -34,7 +34,7 @@ the first read, and the errors of each.
 
 _PAIRS, _READS, _ERRORS, _OUTPUT = "Pairs", "Pairs of reads", "Errors", "Output"
 
-# Models by name, as typer wants choices.
+# Typer requires choices to be an enum.
 Model = enum.StrEnum("Model", {name: name for name in MODELS})  # type: ignore[misc]
 
 PairsOption = Annotated[

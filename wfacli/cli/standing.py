@@ -1,4 +1,4 @@
-"""How far a run is, as values and in words; no more than that, so that it is quickly imported."""
+"""Progress of a run as values and text; kept minimal, so that it is imported quickly."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 def seconds(value: float) -> str:
-    """A time with as many digits as mean something."""
+    """Format a time in seconds, with its significant digits only."""
     if value >= 3600:
         return f"{int(value // 3600)} h {int(value % 3600 // 60)} min"
     if value >= 100:
@@ -15,7 +15,7 @@ def seconds(value: float) -> str:
 
 
 class Standing(NamedTuple):
-    """How far a run is: in words, the share of the work and the seconds to go, None where there is no telling."""
+    """Progress of a run: a description, the finished share of the work, and the remaining seconds; None if unknown."""
 
     words: str
     share: float | None
@@ -23,7 +23,7 @@ class Standing(NamedTuple):
 
 
 def line(now: Standing, elapsed: float) -> str:
-    """A run's progress where there is no bar."""
+    """Format the progress of a run as one line."""
     found = f"{now.words} after {seconds(elapsed)}"
     if now.share is not None:
         found += f", {100 * now.share:.0f}% done"

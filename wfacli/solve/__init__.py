@@ -1,1 +1,1 @@
-"""One long pair, step by step, on the CPU or a GPU: `wfacli distance` and `wfacli local`."""
+"""Incremental solvers of one long pair on the CPU or a GPU: `wfacli distance` and `wfacli local`."""

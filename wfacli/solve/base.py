@@ -1,4 +1,4 @@
-"""How an exact algorithm goes through one pair of any length: in steps; between them others look, save and stop."""
+"""Protocol of the solvers: exact algorithms that work on one pair of any length in interruptible time slices."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ State = Mapping[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sequences whose letters are equal where their values are: case and other rules are applied before.
+    """Two sequences of symbols that are compared by value; case and `--ambiguous` rules are already applied.
 
     Attributes:
-        query, target: u8[m] and u8[n], or u32 both where there are more than 256 letters; contiguous, any length.
-        plain: whether all letters are A, C, G or T in capitals.
+        query, target: u8[m] and u8[n], or both u32 for more than 256 distinct symbols; contiguous, any length.
+        plain: True if all symbols are uppercase A, C, G or T.
     """
 
     query: Letters
@@ -29,13 +29,13 @@ class Pair:
 
 @dataclass(frozen=True)
 class Position:
-    """How far a solver is.
+    """Progress of a solver.
 
     Attributes:
-        at_least: edits that the pair is known to have, 0 at first; never more than the distance.
-        share: of the work that is behind, as far as it can be guessed, 0 to 1; None where it cannot. Of a wavefront:
-            of the way, that is of both sequences; its work goes with the square of that.
-        cells: of the matrix, or furthest-reaching points, that were computed, whatever the algorithm counts.
+        at_least: proven lower bound of the distance, in edits; 0 at first.
+        share: estimated fraction of the work that is done, 0 to 1; None if unknown. For a wavefront, the fraction of
+            both sequences that the fronts have covered: its work grows with the square of that.
+        cells: computed matrix cells or furthest-reaching points, whichever the algorithm counts.
     """
 
     at_least: int
@@ -44,31 +44,31 @@ class Position:
 
 
 class Solver(Protocol):
-    """One algorithm on its way through one pair. Not for several threads at a time.
+    """One algorithm at work on one pair; not thread-safe.
 
-    It is made with the pair and with the most edits that matter (None: any).
+    Constructed from the pair and the maximum distance of interest (None: unlimited).
     """
 
     @property
     def name(self) -> str:
-        """Of the algorithm, as --stats and checkpoints have it."""
+        """Name of the algorithm, as in `--stats` and checkpoints."""
 
     def advance(self, seconds: float) -> bool:
-        """Works on for about so long (the GIL released); whether it has come to an end. At least one step is taken."""
+        """Work for about `seconds` with the GIL released, at least one step; return True when finished."""
 
     @property
     def distance(self) -> int | None:
-        """After the end: the distance; None: it is more than the most that matters."""
+        """The distance once finished; None if it exceeds the maximum."""
 
     @property
     def position(self) -> Position:
-        """How far it is."""
+        """Current progress."""
 
     def save(self) -> State:
-        """Arrays from which a new solver of the same pair can go on (no letters among them)."""
+        """Return arrays from which a new solver of the same pair can resume; they do not contain the sequences."""
 
     def restore(self, state: State) -> None:
-        """Goes on from there; raises ValueError where it is no state of this pair and algorithm."""
+        """Resume from a saved state. Raises ValueError if it does not belong to this pair and algorithm."""
 
     def close(self) -> None:
-        """Gives back what it has; it may be called again."""
+        """Release all resources; idempotent."""

@@ -1,6 +1,7 @@
-"""A run's state on disk, from which another run goes on: whole or not there, and of these inputs or refused.
+"""Checkpoints: the state of a run on disk, from which a later run resumes.
 
-A file is a line that says what it is, a line of JSON, the solver's arrays one after the other, and a hash of all that.
+A checkpoint is replaced atomically, and is rejected if it is damaged or belongs to other inputs or options. A file
+consists of a title line, a line of JSON, the solver's arrays back to back, and a BLAKE2b hash of all that precedes it.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from .facts import listed, optional, record, row, text, whole
 VERSION = 1
 _DIGEST = 32  # bytes
 _LONGEST_LINE = 1 << 20
-_NEW = "new"  # what the name of one that is being written says
-_KINDS = "biuf"  # numpy's, of arrays that are nothing but numbers
+_NEW = "new"  # tag in the name of an incomplete file
+_KINDS = "biuf"  # numpy dtype kinds that are plain numbers: no objects
 
 
 _is_head = record(
@@ -41,14 +42,14 @@ _is_head = record(
 
 @dataclass(frozen=True)
 class Identity:
-    """What a checkpoint belongs to.
+    """Inputs and options to which a checkpoint belongs.
 
     Attributes:
-        digests: of both sequences' symbols, as they are compared.
-        lengths: of both.
-        most: the run's --max-distance.
-        command: that wrote it.
-        options: what else must be the same, in words.
+        digests: hexadecimal BLAKE2b digests of the symbols of A and B, as they are compared.
+        lengths: lengths of A and B, in symbols.
+        most: `--max-distance` of the run; None if it is not given.
+        command: wfacli command that writes the checkpoint.
+        options: further options that must be the same, as text.
     """
 
     digests: tuple[str, str]
@@ -59,24 +60,24 @@ class Identity:
 
     @property
     def title(self) -> bytes:
-        """How a checkpoint begins, before its version."""
+        """First bytes of a checkpoint, before its format version."""
         return f"wfacli {self.command} checkpoint ".encode()
 
     @classmethod
     def of(cls, pair: Pair, most: int | None) -> Identity:
-        """That of a pair. Takes a second for a gigabyte."""
+        """Return the identity of a pair; hashing takes about a second per gigabyte."""
         sides = pair.query, pair.target
         return cls((_digest(sides[0]), _digest(sides[1])), (len(sides[0]), len(sides[1])), most)
 
 
 @dataclass(frozen=True)
 class Saved:
-    """What a run goes on from.
+    """State from which a run resumes.
 
     Attributes:
-        algorithm: the solver's name in distance.choose.
-        state: the solver's; empty where it has come to its end.
-        facts: what else the run has to know, as plain values; who reads them checks what they are.
+        algorithm: name of the solver; for `distance`, a name of `distance.choose.ALGORITHMS`.
+        state: arrays of the solver; empty if it had finished.
+        facts: further values of the run, as JSON; the reader must validate them.
     """
 
     algorithm: str
@@ -85,10 +86,10 @@ class Saved:
 
 
 class Checkpoint:
-    """A checkpoint's file."""
+    """A checkpoint file: written atomically, verified when read."""
 
     def __init__(self, path: str, identity: Identity) -> None:
-        """Nothing is written yet. Raises OutputError where that would fail."""
+        """Check that the path can be written, and write nothing yet. Raises OutputError if it cannot."""
         self.path = path
         self._identity = identity
         folder = Path(path).parent
@@ -98,11 +99,11 @@ class Checkpoint:
             raise OutputError(f"{path}: a checkpoint cannot be written there")
 
     def exists(self) -> bool:
-        """Whether there is one."""
+        """Return True if the file exists."""
         return Path(self.path).exists()
 
     def write(self, saved: Saved) -> None:
-        """Puts a new one in place of the last, which stays until the new one is on the disk. Raises OutputError."""
+        """Replace the checkpoint atomically; the last one stays until the new one is on disk. Raises OutputError."""
         new: Path | None = None
         try:
             descriptor, new = new_beside(Path(self.path), _NEW)
@@ -113,7 +114,7 @@ class Checkpoint:
             new.replace(self.path)
             folder = os.open(new.parent, os.O_RDONLY)
             try:
-                os.fsync(folder)  # the name too
+                os.fsync(folder)  # makes the rename durable
             finally:
                 os.close(folder)
         except OSError as error:
@@ -123,7 +124,7 @@ class Checkpoint:
             raise OutputError(f"{self.path}: the checkpoint cannot be written: {error.strerror}") from None
 
     def read(self) -> Saved:
-        """What was written last. Raises InputError where it is damaged, or of other inputs or options."""
+        """Return the last saved state. Raises InputError if it is damaged, or of other inputs or options."""
         try:
             with Path(self.path).open("rb") as file:
                 head, saved = _read(file, self.path, self._identity)
@@ -133,7 +134,7 @@ class Checkpoint:
         return saved
 
     def remove(self) -> None:
-        """Removes the file, and what a killed run has left of a new one."""
+        """Remove the file, and incomplete files that killed runs have left."""
         with contextlib.suppress(OSError):
             Path(self.path).unlink(missing_ok=True)
         remove_left(Path(self.path), _NEW)
@@ -154,7 +155,7 @@ class Checkpoint:
 
 
 def no_state(checkpoint: Checkpoint | None) -> InputError:
-    """What is raised where what was read is no state of a run."""
+    """Return the error for a checkpoint whose values are not the state of a run."""
     path = checkpoint.path if checkpoint else "--resume"
     return InputError(path, "the checkpoint is damaged: what it says is no state of a run")
 
@@ -165,7 +166,7 @@ def _digest(letters: Letters) -> str:
 
 
 class _Hashed:
-    """A file of which everything that goes through is hashed."""
+    """Binary file that hashes everything that is read or written."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -181,7 +182,7 @@ class _Hashed:
         return found
 
     def fill(self, room: memoryview) -> bool:
-        """Whether there was as much as there is room."""
+        """Fill the buffer from the file; return False if the file ends before."""
         whole = self._file.readinto(room) == len(room)  # type: ignore[attr-defined]
         self.hash.update(room)
         return bool(whole)
@@ -227,7 +228,7 @@ def _read(file: BinaryIO, path: str, identity: Identity) -> tuple[dict[str, Any]
         state = {}
         for name, kind, shape in head["arrays"]:
             dtype = np.dtype(kind)
-            # A damaged file shall not ask for more memory than it is large.
+            # A damaged file must not allocate more memory than its own size.
             if dtype.kind not in _KINDS or dtype.itemsize * int(np.prod(shape, dtype=np.float64)) > size:
                 raise damaged
             state[name] = np.empty(shape, dtype)

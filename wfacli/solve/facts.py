@@ -1,4 +1,4 @@
-"""Plain values out of a checkpoint, which anybody may have written: what they are is checked before they are used."""
+"""Validators of the JSON values in a checkpoint, which is untrusted input until they have accepted it."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ _MOST = 1 << 62
 
 
 def whole(value: Any) -> bool:
-    """Whether it is a number from 0 on that 64 bits hold."""
+    """Return True for an integer from 0 to 2^62 - 1."""
     return type(value) is int and 0 <= value < _MOST
 
 
 def number(value: Any) -> bool:
-    """Whether it is a finite number from 0 on."""
+    """Return True for a finite, non-negative number below 2^62."""
     return type(value) in (int, float) and math.isfinite(value) and 0 <= value < _MOST
 
 
 def text(value: Any) -> bool:
-    """Whether it is a text."""
+    """Return True for a string."""
     return isinstance(value, str)
 
 
 def truth(value: Any) -> bool:
-    """Whether it is true or false."""
+    """Return True for a bool."""
     return isinstance(value, bool)
 
 
 def optional(check: Check) -> Check:
-    """What may be None."""
+    """Return a check that accepts None and what `check` accepts."""
     return lambda value: value is None or check(value)
 
 
 def listed(check: Check, count: int | None = None) -> Check:
-    """A list of such values, of so many."""
+    """Return a check for a list whose elements all pass `check`; `count` is its length (None: any)."""
     return lambda value: (
         isinstance(value, list) and (count is None or len(value) == count) and all(check(one) for one in value)
     )
 
 
 def row(*checks: Check) -> Check:
-    """A list with one value for each of these."""
+    """Return a check for a list with one element per check, in order."""
     return lambda value: (
         isinstance(value, list)
         and len(value) == len(checks)
@@ -52,7 +52,7 @@ def row(*checks: Check) -> Check:
 
 
 def record(**checks: Check) -> Check:
-    """A mapping that has these and nothing else."""
+    """Return a check for a dict with exactly these keys, whose values pass their checks."""
     return lambda value: (
         isinstance(value, dict)
         and value.keys() == checks.keys()

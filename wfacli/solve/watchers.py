@@ -1,4 +1,4 @@
-"""Who is told what happens in a long run, and may stop it."""
+"""Callbacks of a long run: messages, cancellation and the clock."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Watchers:
-    """Who is told what happens.
+    """Callbacks of a long run.
 
     Attributes:
-        note: gets what only some want to know.
-        warn: gets what everybody should.
-        stop: asked between two slices whether to stop.
-        clock: seconds.
+        note: receives messages for verbose output.
+        warn: receives warnings.
+        stop: polled between slices; returns True if the run should stop.
+        clock: returns the time in seconds.
     """
 
     note: Callable[[str], None] = field(default=lambda _: None)

@@ -1,1 +1,1 @@
-"""One pair of any length: its Levenshtein distance, and the path."""
+"""`wfacli distance`: Levenshtein distance of one pair of any length, and its alignment."""

@@ -1,4 +1,4 @@
-"""What there is to choose from: algorithms, and what they are made with."""
+"""Description of a distance algorithm, and the resources that its solver may use."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Means:
-    """What solvers may use.
+    """Resources and hints for solvers.
 
     Attributes:
-        threads: of the CPU.
-        gpu: a GPU, if one may be used.
-        likely: edits that the pair seems to have; None where there is no telling.
+        threads: CPU threads.
+        gpu: GPU that may be used, opened on demand; None: none.
+        likely: expected edits of the pair; None if unknown.
     """
 
     threads: int
@@ -29,17 +29,17 @@ class Means:
 
 
 class Make(Protocol):
-    """Makes a solver; an error leaves nothing behind."""
+    """Factory of a solver; it releases everything if it raises."""
 
     def __call__(self, pair: Pair, most: int | None, means: Means) -> Solver:
-        """For a pair of which more than `most` edits do not matter."""
+        """Return a solver that stops once the distance is proven to exceed `most` edits (None: no maximum)."""
 
 
 class HandOver(Protocol):
-    """Makes of a state the CPU's of the same kind; None: it cannot, or the state is of no use."""
+    """Conversion of a solver's state into one of the CPU algorithm of the same kind."""
 
     def __call__(self, pair: Pair, most: int | None, state: State) -> State | None:
-        """For the same pair, and the same edits that matter."""
+        """Return the CPU state for the same pair and maximum; None if the state cannot be converted."""
 
 
 def _cannot(pair: Pair, most: int | None, state: State) -> State | None:
@@ -48,17 +48,17 @@ def _cannot(pair: Pair, most: int | None, state: State) -> State | None:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A solver to be had.
+    """One entry of the table of algorithms.
 
     Attributes:
-        name: the engine's and the kind's, as checkpoints and --stats have it.
+        name: engine and kind, as in checkpoints and `--stats`.
         kind: "wavefront" (few edits) or "bits" (any).
-        engine: where it runs.
-        make: makes it.
-        seconds: what it will take for a pair with so many edits, by its model; infinite where it does not take the
-            pair.
-        slice: seconds that it had best work before others may look, save and stop.
-        on_cpu: makes of its state one from which the CPU's algorithm of the same kind goes on.
+        engine: engine on which it runs.
+        make: factory of its solver.
+        seconds: model of its time for a pair, its edits and the means, in seconds; infinite if it does not support
+            the pair.
+        slice: preferred length of a time slice, in seconds; between slices the run reports progress, saves and stops.
+        on_cpu: converts its state into one of the CPU algorithm of the same kind.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Which algorithm a pair gets, by what their models promise. The same distance comes out of any of them."""
+"""Choice of the algorithm for a pair, by models of their time. All algorithms return the same distance."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .on_gpu import ON_GPU
 
 __all__ = ["ALGORITHMS", "Algorithm", "Choice", "Means"]
 
-# Of how many edits more a pair may have than it is known to have; see Choice.instead.
+# Without a usable estimate, a pair may have this many times its proven edits; see Choice.instead.
 _MORE = 2**0.5
-_FEW = 0.02  # edits by the longer sequence, by which wavefronts are compared where there is no telling
-_WORTH_IT = 1.5  # times as long as another algorithm's model promises is what may well be true
-_SLOWEST = 4.0  # times as long as their models promise is what a busy machine is believed to take for all algorithms
+_FEW = 0.02  # edits per symbol of the longer sequence for which wavefronts are compared without an estimate
+_WORTH_IT = 1.5  # margin for the error of the other algorithm's model: it may take this many times its expected time
+_SLOWEST = 4.0  # upper bound of the slowdown by a busy machine: actual over expected time, of any algorithm
 
 
 ALGORITHMS: tuple[Algorithm, ...] = (
@@ -44,7 +44,7 @@ ALGORITHMS: tuple[Algorithm, ...] = (
 
 
 class Choice:
-    """Among the algorithms that an engine's name and a kind's leave."""
+    """Choice among the algorithms that `--engine` and `--algorithm` allow."""
 
     def __init__(
         self,
@@ -53,9 +53,13 @@ class Choice:
         kind: str | None = None,
         algorithms: Sequence[Algorithm] = ALGORITHMS,
     ) -> None:
-        """None of a kind means any. Raises DeviceError, UsageError where nothing is left.
+        """Select the algorithms of an engine and a kind (None: any).
 
-        Unless the engine's name asks for it, a GPU is opened only for a pair that takes the CPU longer than that.
+        Unless `engine` requests the GPU, it is opened only for pairs whose expected CPU time exceeds the opening time.
+
+        Raises:
+            DeviceError: the GPU is requested and there is none.
+            UsageError: no algorithm is left.
         """
         self.means = means
         there = [a for a in algorithms if engine in (EngineName.AUTO, a.engine)]
@@ -70,7 +74,7 @@ class Choice:
             raise UsageError(f"there is no algorithm {kind}; there are {', '.join(sorted({a.kind for a in there}))}")
 
     def leave_gpu(self, failure: DeviceError) -> bool:
-        """Does without a GPU that has failed, from now on; whether there is anything else."""
+        """Exclude the GPU after a failure; return True if other algorithms are left."""
         gpu, self.means = self.means.gpu, replace(self.means, gpu=None)
         if gpu is not None:
             gpu.leave(failure)
@@ -78,9 +82,12 @@ class Choice:
         return bool(self._left)
 
     def first(self, pair: Pair, edits: int | None) -> Algorithm:
-        """The soonest, for an estimate of the edits; without one, the algorithm that is good for few edits.
+        """Return the fastest algorithm for the estimated edits; without an estimate, the fastest wavefront.
 
-        That one shows by its own growth how many they are; see instead(). Raises UsageError where none takes the pair.
+        A wavefront's own growth then shows how many edits there are; see `instead`.
+
+        Raises:
+            UsageError: no algorithm supports the pair.
         """
         longest = max(len(pair.query), len(pair.target))
         left = self._for(pair, longest if edits is None else edits, _FEW * longest if edits is None else edits)
@@ -90,7 +97,10 @@ class Choice:
         return min(few if edits is None and few else left, key=lambda one: one[0])[1]
 
     def _for(self, pair: Pair, most: float, edits: float) -> list[tuple[float, Algorithm]]:
-        """What algorithms take for so many edits; those of a GPU only if it is open, or worth it for `most` edits."""
+        """Return (seconds, algorithm) of each algorithm that supports the pair, for a number of edits.
+
+        GPU algorithms are included only if opening the GPU takes less than the best CPU algorithm for `most` edits.
+        """
         likely = [(self._seconds(a, pair, most), a) for a in self._left if a.engine is not EngineName.GPU]
         soonest = min((seconds for seconds, _ in likely), default=math.inf)
         gpu = self.means.gpu
@@ -100,7 +110,7 @@ class Choice:
         return [(seconds, a) for seconds, a in found if math.isfinite(seconds)]
 
     def named(self, name: str) -> Algorithm:
-        """The one of a checkpoint. Raises UsageError where the options exclude it."""
+        """Return the algorithm of a checkpoint. Raises UsageError if the options exclude it."""
         for algorithm in self._left:
             if algorithm.name == name:
                 return algorithm
@@ -111,13 +121,21 @@ class Choice:
     def instead(
         self, running: Algorithm, pair: Pair, at_least: int, spent: float, estimate: int | None, grown: float | None
     ) -> Algorithm | None:
-        """What would sooner be done from scratch than a wavefront that has run into more edits than expected.
+        """Return an algorithm that should finish from scratch before the running wavefront does; None to go on.
 
-        Its time goes with the square of the edits, so what it has `spent` on the `at_least` that it has proved says
-        what it will take for any number. By the estimate, and by how it has `grown`, there will be so many; but both
-        may be wrong, or say nothing. Then there may be so many edits more that the rest would take as long as what was
-        spent: who leaves at the moment when another algorithm takes no longer than that, or half as long where there
-        is reason to stay, never loses much more than he would by knowing.
+        A wavefront's time grows with the square of the edits, so the time spent on the proven edits predicts its time
+        for any number. The estimate and the growth of the fronts predict that number, but either may be wrong or
+        missing. In that case assume that the rest takes as long as the time already spent, which is true for sqrt(2)
+        times the proven edits, and switch once another algorithm takes less than that (less than half of it if the
+        prediction favours staying). So a wrong estimate costs no more than about twice the best time.
+
+        Args:
+            running: the algorithm at work.
+            pair: its pair.
+            at_least: proven lower bound of the distance.
+            spent: seconds that it has run.
+            estimate: edits estimated beforehand; None if unknown.
+            grown: edits extrapolated from the fronts' progress; None if unknown.
         """
         if running.kind != "wavefront" or not at_least:
             return None
@@ -132,7 +150,7 @@ class Choice:
         return best[1] if best and patience * slow * best[0] < spent else None
 
     def _best_other(self, running: Algorithm, pair: Pair, edits: float) -> tuple[float, Algorithm] | None:
-        """The soonest of another kind, or elsewhere, with its seconds."""
+        """Return (seconds, algorithm) of the fastest of another kind or engine; None if there is none."""
         left = self._for(pair, edits, edits)
         others = [(s, a) for s, a in left if a.kind != running.kind or a.engine is not running.engine]
         return min(others, key=lambda other: other[0], default=None)

@@ -1,4 +1,4 @@
-"""The solvers that run on the CPU: a thin layer over the native ones."""
+"""CPU solvers: thin wrappers of the native ones, and a model of their time."""
 
 from __future__ import annotations
 
@@ -11,87 +11,87 @@ from ..base import Pair, Position, State
 
 
 class _CpuSolver:
-    """What both have in common; the protocol is `solver.Solver`."""
+    """Common part of both solvers; implements `solve.base.Solver`."""
 
     name: ClassVar[str]
     _native: _native.EditSolver
 
     def advance(self, seconds: float) -> bool:
-        """Works on for about so long, one step at least; whether it has come to an end."""
+        """Work for about `seconds`, at least one step; return True when finished."""
         return self._native.advance(seconds)
 
     @property
     def distance(self) -> int | None:
-        """After the end: the distance; None: it is more than the most that matters."""
+        """The distance once finished; None if it exceeds the maximum."""
         return self._native.distance
 
     @property
     def position(self) -> Position:
-        """How far it is."""
+        """Current progress."""
         return Position(*self._native.position)
 
     def save(self) -> State:
-        """Arrays, all i64, from which a new solver of the same pair and `most` goes on."""
+        """Return arrays (i64) from which a new solver of the same pair and `most` can resume."""
         return self._native.save()
 
     def restore(self, state: State) -> None:
-        """Goes on from there; raises ValueError where it is no state of this pair, this `most` and this algorithm."""
+        """Resume from a saved state. Raises ValueError if pair, `most` or algorithm differ."""
         self._native.restore(dict(state))
 
     def close(self) -> None:
-        """Gives back its memory; it may be called again, anything else raises ValueError."""
+        """Release its memory; idempotent. Any other call afterwards raises ValueError."""
         self._native.close()
 
 
 class CpuWavefront(_CpuSolver):
-    """Two fronts of furthest-reaching points that meet: work goes with the square of the distance, memory with it.
+    """Bidirectional wavefront: time grows with the square of the distance, memory with the distance.
 
-    `position.share` is what both fronts have behind them of both sequences, by the furthest point of each. The
-    distance will be about at_least / share, and of the work about the square of share is done.
+    `position.share` is the fraction of both sequences that the fronts have covered, by the furthest point of each. The
+    distance is then expected to be at_least / share, and share² of the work is done.
     """
 
     name = "wavefront"
 
     def __init__(self, pair: Pair, most: int | None, threads: int) -> None:
-        """Ready to advance.
+        """Construct the native solver.
 
         Args:
-            pair: letters of any values.
-            most: edits that matter; None: any number.
-            threads: two are used.
+            pair: sequences, u8 or u32.
+            most: maximum distance of interest; None: unlimited.
+            threads: CPU threads; at most two are used.
         """
         self._native = _native.EditWavefront(pair.query, pair.target, -1 if most is None else most, threads)
 
 
 class CpuBits(_CpuSolver):
-    """Bit-vectors over the cells that matter: work goes with length and distance, about half their product.
+    """Banded bit-vectors (Myers): work is about half the product of length and distance.
 
-    A state may be taken to a machine with other instructions.
+    A state can be resumed on a machine with another instruction set.
     """
 
     name = "bits"
 
     def __init__(self, pair: Pair, most: int | None, threads: int) -> None:
-        """Ready to advance.
+        """Construct the native solver.
 
         Args:
-            pair: letters u8 of any values; the fewer different ones, the faster.
-            most: edits that matter; None: any number.
-            threads: two are used.
+            pair: sequences, u8; fewer distinct symbols are faster.
+            most: maximum distance of interest; None: unlimited.
+            threads: CPU threads; at most two are used.
 
         Raises:
-            TypeError: letters are u32.
+            TypeError: the symbols are u32.
         """
         self._native = _native.EditBits(pair.query, pair.target, -1 if most is None else most, threads)
 
 
 def forecast(pair: Pair, estimate_edits: float, threads: int = 1) -> dict[str, float]:
-    """Seconds that each algorithm will take, about: {"wavefront": s, "bits": s}; infinite for one that cannot.
+    """Return the expected seconds of each algorithm, {"wavefront": s, "bits": s}; infinite if unsupported.
 
     Args:
-        pair: whose lengths and letters matter.
-        estimate_edits: its distance, as far as it is known.
-        threads: that it may use.
+        pair: sequences; only their lengths, dtype and `plain` are used.
+        estimate_edits: expected distance.
+        threads: CPU threads.
     """
     rows, columns = max(len(pair.query), len(pair.target)), min(len(pair.query), len(pair.target))
     edits = min(max(estimate_edits, rows - columns, 1.0), float(rows))
@@ -105,7 +105,7 @@ def forecast(pair: Pair, estimate_edits: float, threads: int = 1) -> dict[str, f
 
 
 def _shared(seconds: float, threads: int) -> float:
-    """What is left of one thread's seconds with more of them."""
+    """Return the seconds with several threads of work that takes one thread `seconds`."""
     if threads < 2 or seconds <= tuning.DISTANCE_ALONE:
         return seconds
     return tuning.DISTANCE_ALONE + (seconds - tuning.DISTANCE_ALONE) / tuning.DISTANCE_SECOND_THREAD

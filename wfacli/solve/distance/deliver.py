@@ -1,4 +1,4 @@
-"""What is made of a pair whose distance is known: its alignment, in whatever form, and a picture of it."""
+"""Outputs of a pair whose distance is known: its alignment in any format, and a dot plot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BLOCK = 1 << 22
 
 
 class Form(enum.StrEnum):
-    """How an alignment is written."""
+    """Output format of an alignment."""
 
     PAF = "paf"
     SAM = "sam"
@@ -50,25 +50,25 @@ _SUFFIXES = {
 
 
 def form_of(path: str | None, chosen: Form | None, unit: Unit) -> Form:
-    """How `distance --path` writes to a path; see one_of."""
+    """Return the format of `distance --path`; see `one_of`."""
     return one_of(_FORMS[unit], path, chosen, "wfacli distance … --path", f"--path writes {unit}")
 
 
 def one_of(possible: Sequence[Form], path: str | None, chosen: Form | None, command: str, writes: str) -> Form:
-    """How to write to a path: as was chosen, by its suffix, or as is usual.
+    """Return the output format: the chosen one, else by the suffix of the path, else the default.
 
-    To be asked before long work: it also says whether what writes BAM is installed.
+    Call this before long work: it also checks that pysam, which writes BAM, is installed.
 
     Args:
-        possible: what there is, the usual one first.
-        path: the output's.
-        chosen: by an option.
-        command: what messages suggest to pipe on.
-        writes: how a message of what is not written begins.
+        possible: supported formats, the default first.
+        path: output path; None: standard output.
+        chosen: format given by an option; None: not given.
+        command: command that messages suggest in a pipe.
+        writes: beginning of the message about an unsupported format.
 
     Raises:
-        UsageError: what is not written.
-        WfacliError: BAM cannot be.
+        UsageError: the format is not supported.
+        WfacliError: BAM is requested and pysam is missing.
     """
     suffix = Path(path).suffix.lower() if path else ""
     if suffix == ".cram":
@@ -98,14 +98,14 @@ def _pysam(command: str) -> Any:
 
 @dataclass(frozen=True)
 class Delivery:
-    """What is wanted, and where.
+    """Requested outputs and their destinations.
 
     Attributes:
-        form: of the alignment; None: it is wanted for the picture alone.
-        out: where it goes.
-        picture: where the picture goes, if one is wanted.
-        options: how the alignment is made.
-        stop: asked whether to stop.
+        form: format of the alignment; None: it is computed only for the dot plot.
+        out: destination of the alignment.
+        picture: destination of the dot plot; None: none is drawn.
+        options: how the alignment is computed.
+        stop: polled; returns True if the run should stop.
     """
 
     form: Form | None
@@ -115,13 +115,13 @@ class Delivery:
     stop: Callable[[], bool]
 
     def deliver(self, inputs: Inputs, distance: int | None) -> dict[str, Any] | None:
-        """Makes and writes all that is wanted; the alignment's sums, as path.write_path has them.
+        """Compute and write all requested outputs; return the counts of the alignment, as `path.write_path` does.
 
-        Without a distance there is no alignment; a picture shows what both have in common all the same.
+        Without a distance there is no alignment, but a dot plot still shows what the sequences have in common.
 
         Raises:
-            Cancelled, InternalError, WfacliError, InputError: as write_path and symbols_path do.
-            OutputError: something cannot be written.
+            Cancelled, InternalError, WfacliError, InputError: see `write_path` and `symbols_path`.
+            OutputError: an output cannot be written.
         """
         if inputs.unit is Unit.LETTERS:
             return self._letters(inputs, distance)
@@ -168,9 +168,9 @@ class Delivery:
 
 
 def as_bam(sam: str) -> str:
-    """The same as BAM, beside it; its path. Raises OutputError.
+    """Convert a SAM file to a BAM file beside it, and return its path. Raises OutputError.
 
-    htslib puts a CIGAR of more than 65,535 operations where readers look for it.
+    htslib stores a CIGAR of more than 65,535 operations in the CG tag, where readers expect it.
     """
     pysam, bam = _pysam("wfacli"), f"{sam}.bam"
     before = pysam.set_verbosity(0)
@@ -187,7 +187,7 @@ def as_bam(sam: str) -> str:
 
 
 def copy_to(out: Output, path: str) -> None:
-    """Writes a file's content. Raises OutputError."""
+    """Copy a file to the output. Raises OutputError."""
     with Path(path).open("rb") as file:
         while block := file.read(_BLOCK):
             out.write(block)

@@ -1,4 +1,4 @@
-"""From a GPU to the CPU: what one's fronts have reached, as the other saves it."""
+"""Conversion of the GPU wavefront's state into one of the CPU wavefront."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _AT_LEAST, _CELLS, _SCORES = (
     7,
     8,
     9,
-)  # places among the CPU's numbers (native/solvers/edit/edit_solver.cpp, edit_wavefront.cpp)
+)  # indices into the CPU state's `numbers` (native/solvers/edit/edit_solver.cpp, edit_wavefront.cpp)
 
 
 def wavefront_on_cpu(pair: Pair, most: int | None, state: State) -> State | None:
-    """A state of gpu_wavefront.GpuWavefront as one of cpu.CpuWavefront; None: it has no fronts, or is damaged.
+    """Convert a state of `GpuWavefront` into one of `CpuWavefront`; return None if it has no fronts or is damaged.
 
-    Both have two fronts, the second over the reversed sequences, with the same diagonals. A GPU counts a front's
-    letters in the query, the CPU in the target, and a GPU leaves out diagonals that cannot matter: they get the point
-    to which gaps alone lead, which is no more than what is true.
+    Both have two fronts, the second over the reversed sequences, on the same diagonals. The GPU stores offsets in the
+    query, the CPU in the target. The GPU omits diagonals that cannot contribute; here they get the offset that gaps
+    alone reach, which is a lower bound of the true one.
     """
     place, fronts = np.asarray(state.get("place", ())), np.asarray(state.get("fronts", ()))
     if place.shape != (2,) or fronts.ndim != 2 or fronts.shape[0] != 2 or int(place[0]) < 0:
@@ -33,7 +33,7 @@ def wavefront_on_cpu(pair: Pair, most: int | None, state: State) -> State | None
     m, n = len(pair.query), len(pair.target)
     limit = max(m, n) if most is None else min(most, max(m, n))
     low, high = max(n - m - (limit - score), -min(score, m)), min(n - m + (limit - score), min(score, n))
-    if low > high or 2 * score > limit or begun["numbers"][5]:  # it has ended
+    if low > high or 2 * score > limit or begun["numbers"][5]:  # the search is finished
         return None
     diagonals = np.arange(low, high + 1, dtype=np.int64)
     there = (diagonals >= first) & (diagonals < first + fronts.shape[1])
@@ -46,12 +46,12 @@ def wavefront_on_cpu(pair: Pair, most: int | None, state: State) -> State | None
         own = diagonals[there]
         rows[name][there] = np.maximum(rows[name][there], front[own - first].astype(np.int64) + own)
     if _met(rows["ahead"], rows["behind"], low, n - m, n):
-        return None  # the launch that failed would have seen it; the CPU's search needs a state from before
+        return None  # the failed launch would have detected this; the CPU solver needs a state before the fronts meet
     return {"numbers": numbers, **rows}
 
 
 def _met(ahead: I64, behind: I64, low: int, apart: int, columns: int) -> bool:
-    """Whether two fronts (i64[n], from diagonal `low` on) leave no column between them on a diagonal."""
+    """Return True if two fronts (i64[n], from diagonal `low` on) meet on any diagonal: no column lies between them."""
     k = np.arange(low, low + len(ahead))
     there = (apart - k >= low) & (apart - k < low + len(behind))
     return bool((ahead[there] + behind[(apart - k - low)[there]] >= columns).any())

@@ -1,4 +1,4 @@
-"""What is compared: two sequences, two files' bytes, or two files' lines, as arrays of symbols."""
+"""Readers of the inputs as arrays of symbols: two sequences, or two files by bytes or by lines."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ...io.read.sources import Source
 from ..base import Pair
 
 OPTIONS = ("--name-a", "--name-b")
-_ALIGN, _BEHIND = 16, 64  # of sequences in a PairBatch: where they start, and bytes that follow the last
+_ALIGN, _BEHIND = 16, 64  # bytes: alignment of sequences in a PairBatch, and padding after the last
 _MOST_OF_A_BATCH = (1 << 31) - 1
-_QUERY_OTHER, _TARGET_OTHER = 0xF0, 0xF1  # no letters: under `mismatch`, what is no nucleotide equals nothing
+_QUERY_OTHER, _TARGET_OTHER = 0xF0, 0xF1  # codes of everything but nucleotides under `mismatch`, which matches nothing
 
 
 class Unit(enum.StrEnum):
-    """What an edit changes one of."""
+    """Unit of an edit."""
 
     LETTERS = "letters"
     BYTES = "bytes"
@@ -32,7 +32,7 @@ class Unit(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two: its file as the user named it, its name there (the file's, of texts), its symbols."""
+    """One input: its path as given, the name of its record (of texts, the path), and its length in symbols."""
 
     path: str
     name: str
@@ -44,14 +44,14 @@ class Inputs:
     """Two sequences or texts.
 
     Attributes:
-        a, b: what they are.
-        unit: of what they consist.
-        pair: their symbols.
-        bases: both one after the other as in a PairBatch, as they were read or folded for comparison.
-        starts: where they begin there.
-        lines: those that the numbers in `pair` stand for, without their ends.
-        returns: for each line of A and of B, 1 if it ends with a carriage return (and perhaps a line feed).
-        open_ends: whether the last lines of A and of B end without a line feed.
+        a, b: path, name and length of each.
+        unit: unit of their symbols.
+        pair: symbols for comparison.
+        bases: u8[B], both back to back as in a PairBatch, as read or folded for comparison; None for lines.
+        starts: offsets of A and B in `bases`.
+        lines: distinct lines without their ends, indexed by the symbols of `pair`.
+        returns: a byte per line of A and of B: 1 if it ends with a carriage return (and perhaps a line feed), else 0.
+        open_ends: True if the last line of A, of B, ends without a line feed.
     """
 
     a: Side
@@ -65,7 +65,7 @@ class Inputs:
     open_ends: tuple[bool, bool] = (False, False)
 
     def as_batch(self, edits: int) -> PairBatch:
-        """Sequences as a batch of one pair, with an estimate of its edits. Raises UsageError: too long."""
+        """Return a batch of this pair with its estimated edits. Raises UsageError if a sequence is too long."""
         if max(self.a.length, self.b.length) > _MOST_OF_A_BATCH:
             raise UsageError(
                 f"an alignment (--path) of more than {_MOST_OF_A_BATCH:,} letters cannot be made; the distance can"
@@ -89,7 +89,7 @@ class Inputs:
         return PairBatch.from_columns(0, columns).with_edits(np.array([min(edits, _MOST_OF_A_BATCH)], np.int32))
 
     def estimate(self) -> int | None:
-        """About how many edits the pair has; None where there is no telling."""
+        """Return the estimated edits of the pair; None for lines, for which there is no estimator."""
         a, b = self.pair.query, self.pair.target
         return None if self.unit is Unit.LINES else round(estimate_long(a.view(np.uint8), b.view(np.uint8)))
 
@@ -97,17 +97,17 @@ class Inputs:
 def read_sequences(
     paths: tuple[str, str], names: tuple[str | None, str | None], rule: Ambiguous, keep_letters: bool
 ) -> Inputs:
-    """Reads a record of each file.
+    """Read one record of each file.
 
     Args:
-        paths: FASTA or FASTQ, one of them perhaps "-".
-        names: records; None where a file has one.
-        rule: which letters are equal.
-        keep_letters: whether the letters themselves are wanted afterwards, with their case.
+        paths: FASTA or FASTQ files; one may be "-".
+        names: names of the records; None for a file with a single record.
+        rule: which symbols are equal.
+        keep_letters: True to keep the symbols in `bases` as read, with their case.
 
     Raises:
-        UsageError: a rule under which equal is no matter of values; standard input twice.
-        InputError: a file that cannot be read, or has not the one sequence.
+        UsageError: the rule is no equivalence relation, or both inputs are standard input.
+        InputError: a file cannot be read, or does not contain exactly the requested sequence.
     """
     if rule is Ambiguous.WILDCARD:
         raise UsageError(
@@ -134,7 +134,7 @@ def read_sequences(
 
 
 def read_texts(paths: tuple[str, str]) -> Inputs:
-    """Two files byte by byte. Raises InputError, UsageError."""
+    """Read two files as bytes. Raises InputError, UsageError."""
     _only_one_is_standard_input(paths)
     bases, spans = bytearray(), list[tuple[int, int]]()
     for path in paths:
@@ -150,7 +150,7 @@ def read_texts(paths: tuple[str, str]) -> Inputs:
 
 
 def read_lines(paths: tuple[str, str]) -> Inputs:
-    """Two files line by line. Raises InputError, UsageError."""
+    """Read two files as lines. Raises InputError, UsageError."""
     _only_one_is_standard_input(paths)
     known: dict[bytes, int] = {}
     symbols, returns, ends = zip(*(_numbered(path, known) for path in paths), strict=True)
@@ -170,10 +170,10 @@ def read_lines(paths: tuple[str, str]) -> Inputs:
 
 
 def _numbered(path: str, known: dict[bytes, int]) -> tuple[array[int], bytes, bool]:
-    """Return a number for each line, the same for the same line; and how lines end, as Inputs has it."""
+    """Number the lines, equal lines equally; return the numbers, and `returns` and `open_ends` as in Inputs."""
     numbers: array[int] = array("I")
     returns = bytearray()
-    rest = bytearray()  # of a line that has not ended
+    rest = bytearray()  # an incomplete line
 
     def add(lines: list[bytes]) -> None:
         numbers.extend(known.setdefault(line.removesuffix(b"\r"), len(known)) for line in lines)
@@ -198,7 +198,7 @@ def _only_one_is_standard_input(paths: tuple[str, str]) -> None:
 
 
 def _folds(rule: Ambiguous) -> tuple[bytes, bytes]:
-    """What each letter becomes, in A and in B."""
+    """Return the 256-byte translation tables of A and of B that make equal symbols equal bytes."""
     upper = bytes(range(256)).upper()
     if rule is Ambiguous.LITERAL:
         return upper, upper

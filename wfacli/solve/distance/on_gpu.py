@@ -1,4 +1,4 @@
-"""The algorithms for one pair that run on a GPU, and how long they will take there."""
+"""GPU algorithms for one pair, with models of their time."""
 
 from __future__ import annotations
 

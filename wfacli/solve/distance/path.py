@@ -1,4 +1,4 @@
-"""The alignment of a pair whose distance is known: the canonical one, by a GPU or the kernels of `wfacli align`."""
+"""Canonical alignment of a pair whose distance is known, by a GPU or by the kernels of `wfacli align`."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from ..gpu.on_demand import GpuOnDemand
 from ..gpu.path import find_path, forecast
 from .inputs import Inputs
 
-_LOOK = 0.1  # seconds between two looks at whether to stop
+_LOOK = 0.1  # seconds between two polls of `stop`
 
 
 @dataclass(frozen=True)
 class PathOptions:
-    """How an alignment is made and written.
+    """How an alignment is computed and written.
 
     Attributes:
-        format: PAF or SAM; SAM needs letters as they were read.
-        rule: which letters are equal.
-        threads: of the engine.
-        version, command_line: for SAM's header.
-        gpu: one that may be used.
-        always: whether it is used even where the CPU is sooner, but not for what no GPU takes.
+        format: PAF or SAM; SAM requires symbols as they were read.
+        rule: which symbols are equal.
+        threads: CPU threads of the engine.
+        version, command_line: for the SAM header.
+        gpu: GPU that may be used; None: none.
+        always: True to use the GPU for every pair that it supports, even if the CPU is expected to be faster.
     """
 
     format: Format
@@ -55,12 +55,12 @@ class PathOptions:
 
 @dataclass
 class _Made:
-    """An alignment.
+    """An alignment and its origin.
 
     Attributes:
-        alignments: of one pair.
-        by: who made it: a way of gpu_path, or a kernel of the CPU.
-        failure: of a GPU that was to make it, in words.
+        alignments: batch of one pair.
+        by: what computed it: a method of `solve.gpu.path`, or a CPU kernel.
+        failure: message of the GPU failure that preceded it; None if there was none.
     """
 
     alignments: AlignmentBatch
@@ -71,19 +71,20 @@ class _Made:
 def write_path(
     inputs: Inputs, distance: int | None, options: PathOptions, out: Output, stop: Callable[[], bool]
 ) -> dict[str, Any] | None:
-    """Aligns and writes a record; its sums (matches, mismatches, inserted, deleted, gaps, …).
+    """Align the pair and write its record.
 
-    Beside them it says who made it ("by"), and how a GPU that was tried has failed ("card_failed", None: it did not).
-
-    Without a distance there is a header where there must be one, no record, and None.
+    Returns:
+        Counts of the alignment (matches, mismatches, inserted, deleted, gaps and others), the engine and kernel that
+        computed it ("by"), and the message of a GPU failure ("card_failed", None without one). If `distance` is None,
+        only a header is written, if the format has one, and the result is None.
 
     Raises:
-        Cancelled: stop said so.
+        Cancelled: `stop` returned True.
         InternalError: the alignment does not cost the distance, or does not fit its sequences.
-        WfacliError: it is too long for the kernels.
-        InputError: a name that SAM cannot hold.
+        WfacliError: the kernels cannot align the pair, for instance because it is too long.
+        InputError: a name is not valid in SAM.
     """
-    # Letters that were folded when they were read say by themselves which are equal.
+    # Symbols that were folded when read are compared by value; for SAM they are as read, so the rule still applies.
     rule = options.rule if options.format is Format.SAM else Ambiguous.LITERAL
     spec = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT), rule)
     config = Config(spec, OutputSpec(options.format), threads=options.threads, command_line=options.command_line)
@@ -105,20 +106,20 @@ def write_path(
 
 
 def check_names(inputs: Inputs) -> None:
-    """Raises InputError for a name that SAM cannot hold, UsageError for sequences too long for a record."""
+    """Raise InputError for a name that is not valid in SAM, UsageError for sequences too long for a record."""
     for _ in with_sam_names(iter([inputs.as_batch(0)]), inputs.a.path, inputs.b.path):
         pass
 
 
 def sq_line(inputs: Inputs) -> Iterator[bytes]:
-    """SAM's line of B, the target."""
+    """Yield the @SQ header line of B, the target."""
     yield f"@SQ\tSN:{inputs.b.name}\tLN:{inputs.b.length}\n".encode(errors="surrogateescape")
 
 
 def _made(
     inputs: Inputs, pairs: PairBatch, distance: int, config: Config, options: PathOptions, stop: Callable[[], bool]
 ) -> _Made:
-    """By a GPU if that is sooner; by the CPU if not, or if the GPU fails, or what it makes is wrong."""
+    """Align on the GPU if it is expected to be faster; else, or if it fails or its result is wrong, on the CPU."""
     failure = None
     try:
         made = _by_gpu(inputs, pairs, distance, config, options, stop)
@@ -138,7 +139,7 @@ def _made(
 def _by_gpu(
     inputs: Inputs, pairs: PairBatch, distance: int, config: Config, options: PathOptions, stop: Callable[[], bool]
 ) -> _Made | None:
-    """None: it is not for a GPU. To open one takes longer than most alignments."""
+    """Align on the GPU; return None if it is not worth it. Opening a GPU takes longer than most alignments."""
     gpu, pair = options.gpu, inputs.pair
     if gpu is None or not min(len(pair.query), len(pair.target)) or not distance or pair.query.itemsize > 1:
         return None
@@ -159,7 +160,7 @@ def _by_gpu(
 
 
 def _cpu_seconds(pairs: PairBatch, spec: AlignSpec) -> float:
-    """Of the CPU's best kernel, by its model."""
+    """Return the expected seconds of the best CPU kernel."""
     models = Forecast(pairs, spec, Limits())
     return min(float(models.microseconds(kernel)[0]) for kernel in CPU_KERNELS) / 1e6
 
@@ -183,7 +184,7 @@ def _aligned(pairs: PairBatch, config: Config, stop: Callable[[], bool]) -> Alig
     stats, planner = Stats(), Planner(config.spec)
     engine = CpuEngine(config.spec, Limits(), config.threads, stats=stats)
     try:
-        # In a thread of its own, so that this one sees when it is to stop.
+        # Align in another thread, so that this one can poll `stop`.
         with ThreadPoolExecutor(1) as pool:
             future = pool.submit(execute, engine, pairs, planner.routes(pairs), planner, stats)
             while True:
@@ -201,7 +202,7 @@ def _aligned(pairs: PairBatch, config: Config, stop: Callable[[], bool]) -> Alig
 
 
 def _fault(pairs: PairBatch, alignments: AlignmentBatch, distance: int, spec: AlignSpec) -> str | None:
-    """What is wrong with an alignment, if anything is."""
+    """Return what is wrong with an alignment; None if it is correct."""
     cost = -int(alignments.score[0])
     fault = check_batch(pairs, alignments, native_options(spec, Limits(), TABLE))
     if fault:

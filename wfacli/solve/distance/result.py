@@ -1,4 +1,4 @@
-"""What came out, as plain values for JSON."""
+"""Results of `wfacli distance` as values for JSON."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ IDENTITY = "1 - distance / length of the longer"
 
 
 def identity(inputs: Inputs, distance: int) -> float:
-    """By IDENTITY; 1 for two empty texts."""
+    """Return the identity as IDENTITY defines it; 1 for two empty texts."""
     longer = max(inputs.a.length, inputs.b.length)
     return 1 - distance / longer if longer else 1.0
 
 
 def tcups(inputs: Inputs, outcome: Outcome) -> float | None:
-    """Cells of the whole matrix by the second, in millions of millions; None where nothing had to be computed."""
+    """Return 10^12 cells of the full matrix per second (TCUPS); None if nothing was computed."""
     if not outcome.seconds:
         return None
     return inputs.a.length * inputs.b.length / outcome.seconds / 1e12
 
 
 def as_values(inputs: Inputs, outcome: Outcome, most: int | None, threads: int) -> dict[str, Any]:
-    """The result, with what its numbers mean."""
+    """Return the result as a JSON object."""
     distance, rate = outcome.distance, tcups(inputs, outcome)
     return {
         "a": {"file": inputs.a.path, "name": inputs.a.name, "length": inputs.a.length},
@@ -45,7 +45,7 @@ def as_values(inputs: Inputs, outcome: Outcome, most: int | None, threads: int) 
 
 
 def as_history(outcome: Outcome) -> dict[str, Any]:
-    """How it was found."""
+    """Return the history of the run: estimate, phases and checkpoints."""
     return {
         "estimated_edits": outcome.estimate,
         "phases": [asdict(phase) for phase in outcome.phases],

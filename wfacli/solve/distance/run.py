@@ -1,4 +1,4 @@
-"""One pair on its way to its distance: which algorithm, for how long, what is kept for another run."""
+"""Run of `wfacli distance` on one pair: choice and switch of algorithms, fallback to the CPU, checkpoints."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from ..facts import listed, number, optional, record, text, truth, whole
 from ..watchers import Watchers
 from .choose import Algorithm, Choice
 
-_DECIDED_BY_LENGTHS = "lengths"  # the algorithm of pairs that need none
-_SURE = 2  # slices that a wavefront must have run before its growth says anything
-_SHARE_UNSURE = 0.99  # most that a share guessed from an estimate may be
+_DECIDED_BY_LENGTHS = "lengths"  # reported as algorithm if the lengths determine the result
+_SURE = 2  # slices of a wavefront before its growth is extrapolated
+_SHARE_UNSURE = 0.99  # maximum of a share that is only estimated
 
 
 @dataclass
 class Phase:
-    """What one algorithm did.
+    """Part of a run in which one algorithm was at work.
 
     Attributes:
         algorithm: its name.
-        seconds: in all runs together.
-        at_least: edits that it proved the pair to have.
-        cells: that it computed; see solver.Position.
-        end: "done"; "switched" to the next one; "failed", as a GPU may; "" while it runs, or where it was stopped.
-        failure: why it failed.
+        seconds: its time, over all resumed runs.
+        at_least: lower bound of the distance that it proved.
+        cells: cells that it computed; see `solve.base.Position`.
+        end: "done"; "switched" to the next phase; "failed", for a GPU failure; "" if it is running or was stopped.
+        failure: message of the failure.
     """
 
     algorithm: str
@@ -52,14 +52,14 @@ _are_facts = record(
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished run.
+    """Result of a finished run.
 
     Attributes:
-        distance: None where it is more than what matters.
-        estimate: edits expected before, None where there was no estimate.
-        phases: what was done, one after the other.
-        resumed: how many times the run went on from a checkpoint.
-        checkpoints: how many were written, in this run.
+        distance: the distance; None if it exceeds the maximum.
+        estimate: estimated edits before the run; None without an estimate.
+        phases: phases in order.
+        resumed: number of times that the run was resumed from a checkpoint.
+        checkpoints: number of checkpoints that this run wrote.
     """
 
     distance: int | None
@@ -70,35 +70,35 @@ class Outcome:
 
     @property
     def algorithm(self) -> str:
-        """That has the answer."""
+        """Algorithm that found the distance."""
         return self.phases[-1].algorithm if self.phases else _DECIDED_BY_LENGTHS
 
     @property
     def gpu_failure(self) -> str | None:
-        """Why the CPU went on alone; None where no GPU failed."""
+        """Message of the GPU failure after which the CPU took over; None without one."""
         return next((phase.failure for phase in self.phases if phase.end == "failed"), None)
 
     @property
     def seconds(self) -> float:
-        """Of all algorithms, in all runs."""
+        """Seconds of all phases, over all resumed runs."""
         return sum(phase.seconds for phase in self.phases)
 
     @property
     def cells(self) -> int:
-        """That were computed, in all runs."""
+        """Cells computed by all phases, over all resumed runs."""
         return sum(phase.cells for phase in self.phases)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes:
-        at_least: edits that the pair is known to have.
-        share: of the running algorithm's work, None where there is no telling.
-        rest: seconds to go, None likewise.
-        algorithm: that runs.
-        done: whether the distance is known, and the alignment is made.
+        at_least: proven lower bound of the distance.
+        share: fraction of the running algorithm's work that is done; None if unknown.
+        rest: expected remaining seconds; None if unknown.
+        algorithm: name of the running algorithm.
+        done: True once the distance is known and only the alignment remains to be computed.
     """
 
     at_least: int = 0
@@ -109,10 +109,10 @@ class Progress:
 
 
 class DistanceRun:
-    """Takes a pair through algorithms until one has the distance.
+    """Runs algorithms on a pair until one has found the distance.
 
     Attributes:
-        progress: how far it is; any thread may look.
+        progress: current progress; any thread may read it.
     """
 
     def __init__(
@@ -125,23 +125,33 @@ class DistanceRun:
         checkpoint: Checkpoint | None = None,
         every: float = 120.0,
     ) -> None:
-        """For a pair of which more than `most` edits do not matter; a checkpoint is written every so many seconds."""
+        """Prepare a run.
+
+        Args:
+            pair: the sequences.
+            most: maximum distance of interest; None: unlimited.
+            choice: selects the algorithms.
+            estimate: estimated edits; None if unknown.
+            watchers: callbacks.
+            checkpoint: where the state is saved; None: nowhere.
+            every: seconds between two checkpoints.
+        """
         self._pair, self._most, self._choice, self._estimate = pair, most, choice, estimate
         self._watchers, self._checkpoint, self._every = watchers, checkpoint, every
         self._likely = estimate
-        self._rescued: tuple[Algorithm, State] | None = None  # from which another algorithm may go on
+        self._rescued: tuple[Algorithm, State] | None = None  # state from which the CPU can resume
         self._phases: list[Phase] = []
         self._resumed = self._written = 0
         self._saved_at = self._began = self._seconds_before = self._share_before = 0.0
         self.progress = Progress()
 
     def run(self, saved: Saved | None = None) -> Outcome:
-        """Goes on from a checkpoint, or from the beginning; where a GPU fails, with the CPU.
+        """Find the distance, from the beginning or from a saved state; if a GPU fails, continue on the CPU.
 
         Raises:
-            Cancelled: the watchers said stop; a checkpoint was written before, where there is one.
-            DeviceError: a GPU failed, and the choice leaves nothing else.
-            InputError, UsageError: a checkpoint that does not fit.
+            Cancelled: the watchers requested a stop; if checkpoints are enabled, one was written first.
+            DeviceError: a GPU failed, and no other algorithm is allowed.
+            InputError, UsageError: the saved state does not fit.
         """
         if saved is None and (known := _by_lengths(self._pair, self._most)) is not None:
             return Outcome(known if known >= 0 else None, self._estimate)
@@ -162,7 +172,7 @@ class DistanceRun:
                 begin = partial(self._without_gpu, failure)
 
     def _through(self, algorithm: Algorithm, solver: Solver | None) -> Outcome:
-        """With one algorithm after the other, to the distance."""
+        """Run algorithms, switching where another is faster, until one has found the distance."""
         try:
             while True:
                 if solver is None:
@@ -174,7 +184,7 @@ class DistanceRun:
                 other = self._instead(algorithm, solver.position)
                 if other:
                     self._phases[-1].end = "switched"
-                    if other.engine is EngineName.GPU:  # which may prove to be of no use
+                    if other.engine is EngineName.GPU:  # the GPU may fail: keep a state for the CPU
                         self._rescued = self._rescue(algorithm, solver)
                     solver.close()
                     algorithm, solver = other, None
@@ -183,12 +193,12 @@ class DistanceRun:
                 self._rescued = self._rescue(algorithm, solver)
             raise
         finally:
-            with contextlib.suppress(DeviceError):  # a GPU that has failed need not take anything back
+            with contextlib.suppress(DeviceError):  # a failed GPU may refuse to free its memory
                 if solver is not None:
                     solver.close()
 
     def keep(self, outcome: Outcome) -> None:
-        """Writes a checkpoint that has the distance, for the alignment that is still to be made."""
+        """Write a checkpoint with the distance, so that a resumed run only has to compute the alignment."""
         self.progress = Progress(outcome.distance or 0, algorithm=outcome.algorithm, done=True)
         if self._checkpoint:
             self._write(Saved(outcome.algorithm, {}, self._facts() | {"done": True, "distance": outcome.distance}))
@@ -208,7 +218,7 @@ class DistanceRun:
         return self._made(algorithm)
 
     def _made(self, algorithm: Algorithm) -> Solver:
-        """A solver for the last phase."""
+        """Make a solver for the current (last) phase."""
         self._began = self._watchers.clock()
         self._share_before, self._seconds_before = 0.0, 0.0
         return algorithm.make(self._pair, self._most, replace(self._choice.means, likely=self._likely))
@@ -234,7 +244,7 @@ class DistanceRun:
         return algorithm, solver
 
     def _rescue(self, algorithm: Algorithm, solver: Solver) -> tuple[Algorithm, State] | None:
-        """A solver's state, as it is or, if its GPU does not give it any more, from the checkpoint."""
+        """Return the state of a solver, else (if its GPU cannot be read) of the last checkpoint; None if neither."""
         if share := solver.position.share:
             self._likely = max(self._likely or 0, int(solver.position.at_least / share))
         with contextlib.suppress(DeviceError):
@@ -246,7 +256,7 @@ class DistanceRun:
         return None
 
     def _leave_gpu(self, failure: DeviceError) -> None:
-        """Raises DeviceError where the CPU is left out."""
+        """Record the failure and exclude the GPU. Raises DeviceError if the options exclude the CPU."""
         phase = self._phases[-1]
         phase.end, phase.failure = "failed", str(failure)
         if not self._choice.leave_gpu(failure):
@@ -254,7 +264,7 @@ class DistanceRun:
             raise DeviceError(f"{failure} (--engine auto{further} goes on with the CPU)") from failure
 
     def _without_gpu(self, failure: DeviceError) -> tuple[Algorithm, Solver | None]:
-        """The CPU, from where the GPU was if that can be taken over."""
+        """Continue on the CPU, from the GPU's state if it can be converted."""
         known = max(p.at_least for p in self._phases)
         expected = None if self._likely is None else max(self._likely, known)
         algorithm = self._choice.first(self._pair, expected)
@@ -262,7 +272,7 @@ class DistanceRun:
         where = "from the beginning"
         if self._rescued and self._rescued[0].kind == algorithm.kind:
             state = self._rescued[0].on_cpu(self._pair, self._most, self._rescued[1])
-            with contextlib.suppress(ValueError):  # no state: from the beginning
+            with contextlib.suppress(ValueError):  # an invalid state: start from the beginning
                 if state:
                     solver.restore(state)
                     self._share_before = self._share(algorithm, solver.position) or 0.0
@@ -272,7 +282,7 @@ class DistanceRun:
         return algorithm, solver
 
     def _check(self, saved: Saved) -> None:
-        """Raises InputError where what a checkpoint says cannot be, whoever wrote it."""
+        """Validate the values of a checkpoint, which is untrusted. Raises InputError."""
         facts = dict(saved.facts)
         done, distance = facts.pop("done", False), facts.pop("distance", None)
         longest = max(len(self._pair.query), len(self._pair.target))
@@ -288,7 +298,7 @@ class DistanceRun:
         self._resumed = saved.facts["resumed"] + 1
 
     def _advance(self, algorithm: Algorithm, solver: Solver) -> bool:
-        """A slice, and what is to be done after it; whether the solver has come to its end."""
+        """Run one slice, then report progress, save and stop as needed; return True if the solver is finished."""
         finished = solver.advance(algorithm.slice)
         self._look(algorithm, solver)
         if finished:
@@ -315,7 +325,7 @@ class DistanceRun:
         self.progress = Progress(known, share, rest if rest is None or math.isfinite(rest) else None, algorithm.name)
 
     def _share(self, algorithm: Algorithm, position: Position) -> float | None:
-        """Of the work: what the solver says, or by the estimate as long as that holds."""
+        """Return the fraction of the work that is done, from the solver, or from the estimate until it is exceeded."""
         share = position.share
         if algorithm.kind != "wavefront":
             return share
@@ -342,7 +352,7 @@ class DistanceRun:
         return {"phases": phases, "estimate": self._estimate, "resumed": self._resumed}
 
     def _write(self, saved: Saved) -> None:
-        """A checkpoint that cannot be written ends no run of hours: the last one stays, and the user is told."""
+        """Write a checkpoint; a failure only warns, so that a run of hours is not lost. The last checkpoint stays."""
         assert self._checkpoint
         try:
             self._checkpoint.write(saved)
@@ -353,7 +363,7 @@ class DistanceRun:
 
 
 def _by_lengths(pair: Pair, most: int | None) -> int | None:
-    """The distance where the lengths say it; -1: more than what matters; None: they do not."""
+    """Return the distance if the lengths determine it, -1 if they prove that it exceeds `most`, else None."""
     m, n = len(pair.query), len(pair.target)
     if most is not None and abs(m - n) > most:
         return -1

@@ -1,4 +1,4 @@
-"""The alignment of two texts, byte by byte or line by line, and how it is written: as runs, or as a patch."""
+"""Alignment of two texts, by bytes or by lines, and its output: a table of runs or a unified diff."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from ...errors import Cancelled, InternalError
 from ..base import Letters, Pair
 from .inputs import Inputs
 
-_LOOK = 0.1  # seconds between two looks at whether to stop
-_CONTEXT = 3  # equal lines around a change
-_BLOCK = 1 << 16  # runs that are written at a time
+_LOOK = 0.1  # seconds between two polls of `stop`
+_CONTEXT = 3  # lines of context around a change, as in diff -u
+_BLOCK = 1 << 16  # runs per block of output
 _WORDS = {"=": "equal", "X": "replace", "I": "delete", "D": "insert"}  # from A to B
 TITLES = b"operation\ta_start\ta_end\tb_start\tb_end\n"
 
 
 def symbols_path(pair: Pair, distance: int, stop: Callable[[], bool]) -> U32:
-    """A best path (u32[...] in BAM's packing), whatever the symbols; its time goes with the square of the distance.
+    """Return an optimal path (u32[C], BAM's packing) of any symbols, in time quadratic in the distance.
 
     Raises:
-        Cancelled: stop said so.
-        InternalError: the path does not cost the distance, or does not fit.
+        Cancelled: `stop` returned True.
+        InternalError: the path does not cost the distance, or does not fit the texts.
     """
     flag = CancelFlag()
     with ThreadPoolExecutor(1) as pool:
@@ -74,7 +74,7 @@ def _runs(cigar: U32) -> Iterator[tuple[str, int]]:
 
 
 def sums_of(cigar: U32) -> dict[str, Any]:
-    """What there is of each operation on the way from A to B."""
+    """Return the number of symbols of each operation, for editing A into B, and the number of gaps."""
     kinds = cigar & 15
     gaps = np.count_nonzero((kinds == cigars.OPERATIONS.index("I")) | (kinds == cigars.OPERATIONS.index("D")))
     counts = {"matches": "=", "mismatches": "X", "inserted": "D", "deleted": "I"}
@@ -82,7 +82,7 @@ def sums_of(cigar: U32) -> dict[str, Any]:
 
 
 def as_table(cigar: U32) -> Iterator[bytes]:
-    """Lines of TSV in blocks: a run of an operation, and where it is in both, from 0 on, ends not included."""
+    """Yield blocks of TSV lines: an operation and its 0-based, half-open intervals in A and B."""
     yield TITLES
     i = j = 0
     rows: list[str] = []
@@ -97,9 +97,9 @@ def as_table(cigar: U32) -> Iterator[bytes]:
 
 
 def as_patch(cigar: U32, inputs: Inputs) -> Iterator[bytes]:
-    """Yield a unified diff from A to B, which `patch` applies to A to make B; nothing where they are the same.
+    """Yield a unified diff, with which `patch` turns A into B; nothing if they are identical.
 
-    Lines that are equal but for their ends are no edits of the alignment, and yet a change here: a patch is of bytes.
+    Lines that differ only in their ends match in the alignment, but are changes here, since a patch is byte-exact.
     """
     matcher: Any = SequenceMatcher(None, "", "")
     matcher.opcodes = _opcodes(cigar, _same_ends(inputs))
@@ -124,8 +124,8 @@ Ends = Callable[[int, int, int], npt.NDArray[np.bool_]]
 
 
 def _same_ends(inputs: Inputs) -> Ends:
-    """Return what says whether so many lines, from two places on, end with the same bytes in A and in B."""
-    # 2 for an end without a line feed.
+    """Return a function (i, j, count) -> bool[count]: whether lines i + k of A and j + k of B have the same ends."""
+    # Bit 0: carriage return; bit 1: no line feed.
     a, b = (np.frombuffer(returns, np.uint8).copy() for returns in inputs.returns)
     for ends, is_open in zip((a, b), inputs.open_ends, strict=True):
         ends[len(ends) - is_open :] += 2
@@ -133,7 +133,7 @@ def _same_ends(inputs: Inputs) -> Ends:
 
 
 def _opcodes(cigar: U32, same_ends: Ends) -> list[tuple[str, int, int, int, int]]:
-    """Return opcodes as difflib has them: what is changed between two equal parts is one."""
+    """Return opcodes as of difflib, with neighbouring changes merged into one."""
     codes: list[tuple[str, int, int, int, int]] = []
     i = j = 0
     for tag, lines_a, lines_b in _changes(cigar, same_ends):
@@ -146,7 +146,7 @@ def _opcodes(cigar: U32, same_ends: Ends) -> list[tuple[str, int, int, int, int]
 
 
 def _changes(cigar: U32, same_ends: Ends) -> Iterator[tuple[str, int, int]]:
-    """Yield what is equal to the last byte and what is replaced: lines of A, and of B."""
+    """Yield (tag, lines of A, lines of B): "equal" for byte-identical lines, else "replace"."""
     i = j = 0
     for operation, length in _runs(cigar):
         lines_a, lines_b = length * (operation != "D"), length * (operation != "I")
@@ -154,7 +154,7 @@ def _changes(cigar: U32, same_ends: Ends) -> Iterator[tuple[str, int, int]]:
             yield "replace", lines_a, lines_b
         else:
             same = same_ends(i, j, length)
-            # Where runs of lines begin whose ends are all the same, or all not.
+            # Split the run where lines with equal ends and lines with different ends alternate.
             bounds = [0, *(np.flatnonzero(same[1:] != same[:-1]) + 1).tolist(), length]
             for begin, end in itertools.pairwise(bounds):
                 yield "equal" if same[begin] else "replace", end - begin, end - begin
@@ -162,7 +162,7 @@ def _changes(cigar: U32, same_ends: Ends) -> Iterator[tuple[str, int, int]]:
 
 
 def _span(begin: int, end: int) -> str:
-    """Lines as a unified diff counts them: from 1 on, or the one before where there are none."""
+    """Format a range of lines as a unified diff does: 1-based; an empty range names the line before it."""
     return f"{begin + (end > begin)},{end - begin}"
 
 

@@ -1,1 +1,1 @@
-"""Solvers of one long pair on a GPU."""
+"""GPU solvers of one long pair."""

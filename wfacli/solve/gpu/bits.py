@@ -1,7 +1,7 @@
-"""The distance of one long pair by a band of bits on a GPU, twice as wide until it proves what it finds.
+"""Distance of one long pair by banded bit-vectors on a GPU; the band is widened until it proves the result.
 
-long_bits.cuh says how stripes of two matrices go side by side. Between launches only the edge behind the last
-stripe is needed, of both matrices: the state that can be saved.
+long_bits.cuh describes how the stripes of two matrices run concurrently. Between launches only the edge after the last
+stripe of either matrix is needed: that is the state that can be saved.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from ..base import Letters, Pair, Position, State
 from .letters import Uploader
 
 NAME = "gpu-bits"
-_FIRST = 0.02  # of the longer sequence: the first distance that is tried where none is known to be likely
-_LEAST = 256
-_WIDER = 3  # times as far, where what was found does not say how far
-_ROUNDS = 4  # of all stripes under way that a launch has at least, so that little time goes to its ends
-_SHARE = 0.5  # of the GPU's free memory that edges may have
-_SOME_LETTERS = 4096  # that most of a sequence's are among
+_FIRST = 0.02  # edits per symbol of the longer sequence for which the first band is made without an estimate
+_LEAST = 256  # minimum distance for which the first band is made
+_WIDER = 3  # maximum growth of that distance from one band to the next
+_ROUNDS = 4  # minimum stripes per launch, in multiples of those that run at a time: ramp-up and ramp-down are short
+_SHARE = 0.5  # maximum fraction of the free GPU memory for edges
+_SOME_LETTERS = 4096  # prefix that usually contains most of a sequence's distinct symbols
 
 
 class GpuBits:
-    """A Solver (solver.py); the driver is the caller's, and not closed."""
+    """Banded bit-vectors (`solve.base.Solver`); the driver is borrowed, and not closed."""
 
     name = NAME
 
@@ -45,14 +45,17 @@ class GpuBits:
         likely: int | None = None,
         shape: Shape | None = None,
     ) -> None:
-        """Copies the letters to the GPU.
+        """Upload the sequences.
 
         Args:
-            driver: an open GPU; this thread is its thread.
-            pair: the sequences, of letters of a byte.
-            most: edits that matter.
-            likely: edits that the pair seems to have.
-            shape: a build, if not the fastest; for tests.
+            driver: an open GPU, owned by the calling thread.
+            pair: the sequences, u8.
+            most: maximum distance of interest; None: unlimited.
+            likely: expected distance; None if unknown.
+            shape: build of the kernel; None: the fastest. For tests.
+
+        Raises:
+            ValueError: the symbols are not u8, or `shape` does not support them.
         """
         if pair.query.itemsize != 1:
             raise ValueError("bits are for letters of a byte")
@@ -93,7 +96,7 @@ class GpuBits:
         finally:
             uploader.close()
         self._task["query_len"], self._task["target_len"] = self._lengths
-        self._small = self._driver.allocate(16)  # the counter, and the answer behind it
+        self._small = self._driver.allocate(16)  # the stripe counter, and the result after it
         self._memories.append(self._small)
         self._task["next"], self._task["distance"] = self._small.address, self._small.address + 8
         self._answer = self._driver.pinned(8)
@@ -102,7 +105,7 @@ class GpuBits:
     # Bands
 
     def _band_for(self, distance: int, turn: int = 0) -> None:
-        """Begins with the narrowest band that proves a distance, or goes on there before a turn."""
+        """Set up the narrowest band that proves `distance`, to start with stripe number `turn` of both matrices."""
         m, n = self._lengths
         wanted = min(distance, max(m, n) if self._most is None else max(self._most, abs(n - m)))
         self._wanted, self._band = wanted, Band.for_distance(m, n, wanted)
@@ -128,7 +131,7 @@ class GpuBits:
             for name, size in needs.items():
                 task["matrix"][name][0, matrix] = self._more(size)
         task["sums"] = self._more(16 * (words + 1))
-        for memory in self._ring:  # no tags
+        for memory in self._ring:  # clears the tags
             self._driver.fill(memory.address, 0, memory.nbytes, self._stream)
         task["matrix"]["stripes"][0] = self._stripes
         task["matrix"]["above"][0] = 0, sizes.above(self._shape, self._lengths[0])
@@ -136,12 +139,12 @@ class GpuBits:
         task["rows"], task["edge_words"], task["slots"] = self._shape.rows, words, self._slots
 
     def _more(self, nbytes: int) -> int:
-        """The address of so many bytes, for as long as the band is the same."""
+        """Allocate bytes that live as long as the band, and return their address."""
         self._ring.append(self._driver.allocate(nbytes))
         return self._ring[-1].address
 
     def advance(self, seconds: float) -> bool:
-        """As in solver.Solver; a launch with few stripes may take longer."""
+        """See `Solver.advance`; may take longer than `seconds`, since a launch has a minimum number of stripes."""
         if self._over:
             return True
         processors = self._driver.gpu.multiprocessors
@@ -152,7 +155,7 @@ class GpuBits:
         return self._over
 
     def take(self, stripes: int) -> None:
-        """So many stripes more, in one launch."""
+        """Compute the next `stripes` stripes in one launch."""
         end = min(self._turn + stripes, self._turns)
         self._launch(end)
         if end < self._turns:
@@ -162,14 +165,14 @@ class GpuBits:
             self._end(found)
         else:
             self._at_least = max(self._at_least, self._band.proves + 1)
-            # What was found is the cost of a path, so a band for it is wide enough.
+            # The result is the cost of an actual path, so a band that proves it suffices.
             self._band_for(min(found, _WIDER * self._wanted))
 
     def _launch(self, end: int) -> None:
         driver, stream = self._driver, self._stream
         self._task["first"], self._task["end"] = self._turn, end
         driver.fill(self._small.address, 0, 8, stream)
-        # Stripes go at the pace of the slowest: two warps of a scheduler would halve that of all, wherever they are.
+        # All stripes advance at the pace of the slowest: two warps on one scheduler would halve it for all.
         blocks = min(driver.gpu.multiprocessors, -(-(end - self._turn) // sizes.WARPS))
         driver.launch(self._kernel, blocks, self._task, stream)
         if end == self._turns:
@@ -190,19 +193,19 @@ class GpuBits:
 
     @property
     def distance(self) -> int | None:
-        """As in solver.Solver."""
+        """See `Solver`."""
         return self._distance
 
     @property
     def position(self) -> Position:
-        """As in solver.Solver; the share is that of the band."""
+        """See `Solver.position`; the share is that of the current band."""
         share = 1.0 if self._over else self._turn / self._turns
         return Position(self._at_least, share, self._cells)
 
     # States
 
     def save(self) -> State:
-        """As in solver.Solver: the band, and the edge behind the last stripe."""
+        """See `Solver.save`; the state is the band, and the edge after the last stripe of either matrix."""
         numbers = [self._at_least, self._cells, self._over, -1 if self._distance is None else self._distance]
         if self._over:
             return {"numbers": np.array(numbers, np.int64)}
@@ -216,7 +219,7 @@ class GpuBits:
         return state
 
     def _between(self, matrix: int, done: int) -> tuple[int, int]:
-        """Addresses of the edge behind so many stripes of a matrix, and of the corner of the next one."""
+        """Return the addresses of the edge after `done` stripes of a matrix, and of the corner of the next stripe."""
         own = self._task["matrix"][0, matrix]
         return (
             int(own["edges"]) + 16 * self._edge_words * ((done - 1) % self._slots),
@@ -224,7 +227,7 @@ class GpuBits:
         )
 
     def restore(self, state: State) -> None:
-        """As in solver.Solver."""
+        """See `Solver`."""
         try:
             self._restore(state)
         except (KeyError, IndexError, TypeError, StopIteration) as error:
@@ -276,12 +279,12 @@ class GpuBits:
         self._driver.unpin(pinned)
 
     def _settle(self) -> None:
-        """Waits for the stream; a GPU that fails has nothing under way."""
+        """Wait for the stream; a failed GPU has no work left."""
         with contextlib.suppress(DeviceError):
             self._driver.wait(self._driver.record(self._stream))
 
     def close(self) -> None:
-        """As in solver.Solver."""
+        """See `Solver`."""
         if self._memories:
             self._settle()
         while self._pins:
@@ -292,7 +295,7 @@ class GpuBits:
 
 
 def _codes_of(pair: Pair) -> bytes | None:
-    """For each letter (256 of them) a number below 16, the same only for the same; None: there are more letters."""
+    """Return a 256-byte table from distinct symbols to distinct codes below 16; None if there are too many."""
     used = sorted(_letters(pair.query) | _letters(pair.target))
     if len(used) > 16:
         return None
@@ -313,7 +316,7 @@ def _letters(sequence: Letters) -> set[int]:
 
 
 def forecast(gpu: Gpu, lengths: tuple[int, int], edits: int, plain: bool) -> float:
-    """Seconds for a pair with so many edits, if that is about what is expected."""
+    """Return the expected seconds for a pair, including its upload, if `edits` is also the estimate for the band."""
     if not min(lengths):
         return 0.0
     band, planes = Band.for_distance(*lengths, min(edits, max(lengths))), 2 if plain else 8

@@ -1,4 +1,4 @@
-"""One pair and the states of its two fronts in a GPU's memory, and the launches that take them on."""
+"""One pair and the states of its two wavefronts in GPU memory, and the launches that advance them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ...gpu.runtime.task import LONG_STATUS, LONG_WAVEFRONT_TASK
 from ..base import Letters, Pair
 from .letters import Uploader
 
-ROOMS = 3  # the state that a launch begins with, the one that it makes, and the one before
-_ROOM = 1 << 16  # diagonals of each front that there is memory for at first: getting more stops the GPU
-_ANSWERS = 8  # copies of the status that may be waited for
+ROOMS = 3  # buffers: input state of a launch, its output state, and the state before
+_ROOM = 1 << 16  # initial capacity of a buffer, in diagonals per front: reallocation stalls the GPU
+_ANSWERS = 8  # maximum number of status copies in flight
 _MET: Any = LONG_STATUS.fields
 
 
 @dataclass(frozen=True)
 class Fronts:
-    """A state of both fronts: offsets of `count` diagonals of each, from `first` on, in some memory."""
+    """State of both fronts at a score: offsets [2, count] of the diagonals from `first` on, in `memory`."""
 
     memory: Memory
     score: int
@@ -33,17 +33,17 @@ class Fronts:
 
 
 class GpuFronts:
-    """What a GPU has of a pair; all calls put work on one stream, and wait only where they say so.
+    """GPU memory and launches of one pair; all calls queue work on one stream, and block only where documented.
 
     Attributes:
-        lengths: of query and target.
-        shape: the kernel's build.
+        lengths: lengths of query and target.
+        shape: build of the kernel.
         offset: dtype of an offset.
-        rooms: memory for states; empty before `begin`.
+        rooms: ROOMS buffers for states; empty before `begin`.
     """
 
     def __init__(self, driver: Driver, pair: Pair, shape: Shape | None = None) -> None:
-        """Copies the letters to the GPU; what there is to be given back if that fails is given back."""
+        """Upload the sequences; release everything if that fails."""
         planes = 32 if pair.query.itemsize == 4 else 2 if pair.plain else 8
         self.lengths = len(pair.query), len(pair.target)
         self.shape = shape or sizes.shape_for(planes, max(self.lengths))
@@ -80,12 +80,18 @@ class GpuFronts:
         task["status"] = self._status.address
 
     def begin(self, offsets: npt.NDArray[Any], first: int, score: int) -> Fronts:
-        """A state, in room 0: offsets [2][count] of diagonals from `first` on, a multiple of a lane's. Waits."""
+        """Upload a state into buffer 0, and wait for it.
+
+        Args:
+            offsets: [2, count], one per diagonal of either front.
+            first: first diagonal; a multiple of the diagonals per lane.
+            score: score of the state.
+        """
         grain = self.shape.diagonals
         count = -(-offsets.shape[1] // grain) * grain
         host = self._driver.pinned(2 * count * self.offset.itemsize)
         padded = host.view(self.offset).reshape(2, count)
-        padded[:] = -(1 << (self.shape.bits - 2))  # the kernel's kUnreached
+        padded[:] = -(1 << (self.shape.bits - 2))  # kUnreached of the kernel
         padded[:, : offsets.shape[1]] = offsets
         try:
             self._free_rooms()
@@ -101,19 +107,31 @@ class GpuFronts:
         return Fronts(self.rooms[0], score, first, count)
 
     def replace(self, room: int, nbytes: int) -> None:
-        """Other memory for a state, when nothing on the stream needs what is there."""
+        """Reallocate a buffer; its content is lost, and nothing on the stream may need it."""
         self._driver.free(self.rooms[room])
         self.rooms[room] = Memory(0, 0)
         self.rooms[room] = self._driver.allocate(nbytes)
 
     def nbytes(self, tiles: Tiles) -> int:
-        """Of the state that a launch makes."""
+        """Return the bytes of the state that a launch writes."""
         return 2 * tiles.diagonals * self.offset.itemsize
 
     def launch(
         self, before: Fronts, room: int, tiles: Tiles, steps: tuple[int, int], number: int, slant: bool = False
     ) -> Fronts:
-        """Takes the fronts on from a state by so many scores each, into a room."""
+        """Queue a launch that advances the fronts from a state.
+
+        Args:
+            before: the state to start from.
+            room: index of the buffer for the new state.
+            tiles: diagonals to compute.
+            steps: scores by which either front advances.
+            number: number of the launch, which the status reports.
+            slant: True to move tiles along with a leading front.
+
+        Returns:
+            The new state.
+        """
         task, memory = self._task, self.rooms[room]
         assert self.nbytes(tiles) <= memory.nbytes
         task["from"], task["from_stride"] = before.memory.address, before.count
@@ -126,29 +144,36 @@ class GpuFronts:
         return Fronts(memory, before.score + max(steps), tiles.first, tiles.diagonals)
 
     def clear_status(self, whole: bool = False) -> None:
-        """No launch has seen the fronts meet; nor how far they are, if it is to be `whole`."""
+        """Reset the flag that the fronts have met; with `whole`, also how far they have reached."""
         met = _MET["met"][1]
         if whole:
             self._driver.fill(self._status.address, 0xFF, met, self._stream)
         self._driver.fill(self._status.address + met, 0, _MET["met"][0].itemsize, self._stream)
 
     def ask(self, answer: int) -> tuple[Event, npt.NDArray[np.void]]:
-        """The status (LONG_STATUS[1]) after all launches so far, once the event is done; a place for each answer."""
+        """Queue a copy of the status to the host.
+
+        Args:
+            answer: slot of the copy, modulo _ANSWERS.
+
+        Returns:
+            An event, and the status, LONG_STATUS[1], which is valid once the event is done.
+        """
         begin = answer % _ANSWERS * LONG_STATUS.itemsize
         status = self._answers[begin : begin + LONG_STATUS.itemsize].view(LONG_STATUS)
         self._driver.download(status, self._status.address, self._stream)
         return self._driver.record(self._stream), status
 
     def wait_for(self, event: Event) -> None:
-        """For what `ask` gave."""
+        """Wait for an event that `ask` returned."""
         self._driver.wait(event)
 
     def wait(self) -> None:
-        """For all that is on the stream."""
+        """Wait for all work on the stream."""
         self._driver.wait(self._driver.record(self._stream))
 
     def offsets(self, fronts: Fronts) -> npt.NDArray[Any]:
-        """A copy of a state, [2][count]. Waits."""
+        """Wait for a state and return a host copy of its offsets, [2, count]."""
         host = self._driver.pinned(2 * fronts.count * self.offset.itemsize)
         try:
             self._driver.download(host, fronts.memory.address, self._stream)
@@ -164,7 +189,7 @@ class GpuFronts:
                 self._driver.free(memory)
 
     def close(self) -> None:
-        """Gives memory back. Waits; it may be called again."""
+        """Wait for the stream and release all memory; idempotent."""
         if self._memories:
             self.wait()
         self._free_rooms()

@@ -1,4 +1,4 @@
-"""A long sequence's letters on the GPU, as planes of bits (cuda/common/planes.cuh)."""
+"""Upload of a long sequence to the GPU as bit planes (cuda/common/planes.cuh)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ...gpu.runtime.driver import Bytes, Driver, Event, Memory, Stream
 from ...gpu.runtime.task import PLANES_TASK
 from ..base import Letters
 
-CHUNK = 2 << 20  # bytes of letters that are copied at a time, whole rows
-_ROWS_OF_A_BLOCK = 8 * 8  # each of its warps makes several, one after the other
+CHUNK = 2 << 20  # bytes of sequence per copy; whole rows
+_ROWS_OF_A_BLOCK = 8 * 8  # rows per thread block; each of its warps makes several in turn
 
 
 class Uploader:
-    """Copies letters through two page-locked buffers in turn, and makes planes of them, all on one stream."""
+    """Uploads sequences through two alternating page-locked buffers and packs them into bit planes, on one stream."""
 
     def __init__(self, driver: Driver, stream: Stream, longest: int) -> None:
-        """For sequences of up to so many bytes."""
+        """Allocate buffers for sequences of up to `longest` bytes."""
         row = 4 * sizes.LETTERS_OF_A_ROW
         self._chunk = min(CHUNK, -(-max(longest, 1) // row) * row)
         self._driver, self._stream = driver, stream
@@ -29,11 +29,11 @@ class Uploader:
 
     @staticmethod
     def nbytes(letters: int, row_bytes: int) -> int:
-        """Of a sequence's rows, PAD_ROWS before and after them."""
+        """Return the bytes of a sequence's rows, with PAD_ROWS of padding before and after."""
         return (-(-letters // sizes.LETTERS_OF_A_ROW) + 2 * sizes.PAD_ROWS) * row_bytes
 
     def make(self, letters: Letters, planes: int, row_bytes: int, memory: Memory) -> None:
-        """A sequence's rows, and those before and after them, in memory of `nbytes`."""
+        """Queue the upload and packing of a sequence, with its padding, into memory of `nbytes` bytes."""
         self._driver.fill(memory.address, 0, self.nbytes(len(letters), row_bytes), self._stream)
         kernel = self._driver.kernel(ROWS[sizes.letters_row_of(planes)])
         task = np.zeros(1, PLANES_TASK)
@@ -60,7 +60,7 @@ class Uploader:
         self._used[self._turn] = self._driver.record(self._stream)
 
     def close(self) -> None:
-        """Waits for the copies and gives the buffers back."""
+        """Wait for the copies and free the buffers."""
         self._driver.wait(self._driver.record(self._stream))
         for buffer in self._buffers:
             self._driver.unpin(buffer)

@@ -1,8 +1,8 @@
-"""The best local alignment of one pair on a GPU: its score by strips over all of the GPU, the way back on the CPU.
+"""Best local alignment of one pair on a GPU: the GPU computes the score in strips, and the CPU does the traceback.
 
-local_strip.cuh says how strips go side by side. Between launches the row below the last strip and the rows kept
-before it are all that there is. The GPU keeps many more rows than a state on the disk has, so that the pieces between
-two of them, which the CPU's own walk computes once more, are small.
+local_strip.cuh describes how strips run concurrently. Between launches the state is the row below the last strip, and
+the rows that were saved before it. The GPU saves many more rows than a checkpoint does, so that the pieces between two
+of them, which the CPU recomputes for the traceback, are small.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from ...gpu.runtime.task import LOCAL_CONE, LOCAL_CONES_TASK, LOCAL_PLACE, LOCAL
 from ...scoring.scheme import Scheme
 from .local_walk import Walk, unpacked
 
-_MOST_KEPT = 96  # rows of a state, as the CPU's
-_CELL = 8  # bytes of a row
-_KEPT_SHARE = 0.5  # of the GPU's free memory that kept rows may have
-_ENDS = 20  # times as long as its beginning and end that a launch takes at least, when strips wait for each other
+_MOST_KEPT = 96  # maximum saved rows of a state, as on the CPU
+_CELL = 8  # bytes per cell of a row
+_KEPT_SHARE = 0.5  # maximum fraction of the free GPU memory for saved rows
+_ENDS = 20  # minimum length of a launch, in multiples of its ramp-up and ramp-down, when strips wait for each other
 _SCORE = 0xFFFFFFFF
-_STOP = 0x7FFFFFFF  # as the best score known: kStop of cuda/local/local_room.cuh
-_LONG = 0.3  # seconds that a launch is thought to take that can be stopped
-_POLL = 2e-3  # seconds between two looks whether it is to be
-_COPYING = 1024  # blocks that copy a row
-_ROOM = 12  # bytes of cells that a way back takes in for a row that it crosses
-_ROWS_AT_ONCE = 1 << 21  # for which there is such room from the beginning
+_STOP = 0x7FFFFFFF  # best score that makes a launch stop: kStop of cuda/local/local_room.cuh
+_LONG = 0.3  # expected seconds from which a launch is made interruptible
+_POLL = 2e-3  # seconds between two polls of `stop` during such a launch
+_COPYING = 1024  # thread blocks that copy a row
+_ROOM = 12  # page-locked bytes for the traceback per matrix row that it crosses
+_ROWS_AT_ONCE = 1 << 21  # matrix rows for which that memory is allocated up front
 
 
 class NotForGpus(Exception):
-    """Scores that the GPU's kernels cannot hold."""
+    """Raised if the kernels do not support the scores or lengths, or the GPU has too little shared memory."""
 
 
 class GpuLocal:
-    """What LocalSolver of the native module is for the CPU; the driver is the caller's, and not closed."""
+    """GPU counterpart of the native LocalSolver; the driver is borrowed, and not closed."""
 
     engine = EngineName.GPU.value
 
@@ -65,25 +65,26 @@ class GpuLocal:
         row: Row | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> None:
-        """Copies both sequences to the GPU.
+        """Upload both sequences.
 
         Args:
-            driver: an open GPU; this thread is its thread.
-            query: u8, codes of the scheme, not empty.
-            target: likewise.
-            scheme: scores of letters, costs of gaps.
-            barred: i64[., 3], runs of letters that may not be aligned: query, target, how many.
-            threads: of the CPU, for the way back.
-            path: whether that is wanted.
-            memory: bytes of rows that a state has.
-            prune: whether what cannot be part of the best alignment may be left out.
-            build: one, if not the fastest; for tests and measurements.
-            row: its kernel, if not the catalogue's.
-            stop: whether to stop soon; asked while the GPU is at work, and then a slice may have done nothing.
+            driver: an open GPU, owned by the calling thread.
+            query: u8[m], codes of the scheme; not empty.
+            target: u8[n], codes of the scheme; not empty.
+            scheme: substitution scores and gap costs.
+            barred: i64[R, 3], ungapped runs whose pairs of symbols must not be aligned: query start, target start,
+                length.
+            threads: CPU threads for the traceback.
+            path: True to compute the path, not only the score and the beginning.
+            memory: maximum bytes of the saved rows of a state.
+            prune: True to skip tiles that cannot be part of the best alignment.
+            build: build of the kernel; None: the fastest. For tests and measurements.
+            row: kernel of that build; None: the catalogue's.
+            stop: polled while the GPU is busy; if it returns True, the slice ends and may have made no progress.
 
         Raises:
-            NotForGpus: scores may be too large.
-            DeviceError: the GPU fails, or lacks memory.
+            NotForGpus: the scores or lengths are too large for the kernels, or shared memory is too small.
+            DeviceError: the GPU failed, or has too little memory.
         """
         self._driver, self._query, self._target, self._scheme = driver, query, target, scheme
         self._barred, self._stop = barred, stop
@@ -102,8 +103,8 @@ class GpuLocal:
         self._ended = False
         self._memories: list[Memory] = []
         self._pinned: Bytes | None = None
-        self._before: int | None = None  # address of a copy of the row, made before a launch that may be stopped
-        self._kept: dict[int, int] = {}  # rows above -> address of a kept row
+        self._before: int | None = None  # address of a copy of the row, for a launch that may be interrupted
+        self._kept: dict[int, int] = {}  # number of rows above -> address of a saved row
         self._row = row or ROWS[found.name]
         try:
             self._load(prune)
@@ -117,7 +118,7 @@ class GpuLocal:
         driver, build, scores = self._driver, self._build, self._scores
         self._stream, self._aside = driver.stream(), driver.stream()
         if self._path:
-            self._room(_ROOM * min(self._rows, _ROWS_AT_ONCE))  # which takes longer than small ways back
+            self._room(_ROOM * min(self._rows, _ROWS_AT_ONCE))  # locking takes longer than a short traceback
         self._kernel = driver.kernel(self._row)
         self._shared = build.shared(scores.letters)
         resident = self._kernel.resident(self._shared)
@@ -129,7 +130,7 @@ class GpuLocal:
         task["target"] = self._sent(scores.column_codes[self._target[::-1]])
         task["scores"] = self._sent(scores.table.reshape(-1).view(np.uint8))
         task["row"] = self._filled(_CELL * self._columns)
-        self._small = self._filled(16)  # how many strips are drawn, the best score, tiles
+        self._small = self._filled(16)  # strip counter, best score, computed tiles
         self._cone = self._filled(LOCAL_CONE.itemsize)
         self._tile = build.rows * build.chunk  # cells
         task["next"], task["known"], task["tiles"] = self._small, self._small + 4, self._small + 8
@@ -147,14 +148,14 @@ class GpuLocal:
             self._make_room()
 
     def _bars(self) -> I32:
-        """i32[sets, rows of all strips]: columns that rows are not to be aligned with, one a row and set; -1: none."""
+        """Return excluded columns, i32[sets, rows of all strips], at most one per row and set; -1: none."""
         lengths = self._barred[:, 2]
         along = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         row = self._rows - 1 - np.repeat(self._barred[:, 0], lengths) - along
         column = self._columns - 1 - np.repeat(self._barred[:, 1], lengths) - along
         order = np.argsort(row, kind="stable")
         row, column = row[order], column[order]
-        set_ = np.arange(len(row)) - np.searchsorted(row, row)  # how many before it are of the same row
+        set_ = np.arange(len(row)) - np.searchsorted(row, row)  # number of earlier entries of the same row
         bars: I32 = np.full((int(set_.max(initial=-1)) + 1, self._strips * self._build.rows), -1, np.int32)
         bars[set_, row] = column
         return bars
@@ -164,24 +165,24 @@ class GpuLocal:
         return self._memories[-1]
 
     def _filled(self, nbytes: int) -> int:
-        """The address of so many zeros."""
+        """Allocate zeroed memory and return its address."""
         memory = self._more(nbytes)
         self._driver.fill(memory.address, 0, nbytes, self._stream)
         return memory.address
 
     def _sent(self, values: npt.NDArray[Any]) -> int:
-        """The address of a copy."""
+        """Upload values into new memory and return its address."""
         memory = self._more(values.nbytes)
         self._write(memory.address, values)
         return memory.address
 
     def _apart_on_disk(self) -> int:
-        """Rows between two that a state has; LocalSolver's, so that it can go on from there."""
+        """Return the distance between saved rows of a state, as in LocalSolver, which can resume from the state."""
         fit = min(max(self._memory // (_CELL * self._columns), 1), _MOST_KEPT)
         return -(-max(-(-self._rows // fit), 1) // sizes.STATE_ROWS) * sizes.STATE_ROWS
 
     def _make_room(self) -> None:
-        """For kept rows: as many as fit, among them those of a state."""
+        """Allocate memory for as many saved rows as fit; they include those of a state."""
         budget = int(_KEPT_SHARE * self._driver.free_memory())
         every = self._every // self._build.rows
         self._keep = sizes.kept_apart(self._strips, every, self._columns, budget)
@@ -192,10 +193,10 @@ class GpuLocal:
         self._task["kept"] = address = self._more(kept * _CELL * self._columns).address if kept else 0
         apart = self._keep * self._build.rows
         self._kept = {(k + 1) * apart: address + k * _CELL * self._columns for k in range(kept)}
-        self._has: set[int] = set()  # those that have been written
+        self._has: set[int] = set()  # keys of `_kept` whose rows have been computed
 
     def _room(self, nbytes: int) -> Bytes:
-        """Page-locked memory, for one thing at a time."""
+        """Return page-locked scratch memory, valid until the next call."""
         if self._pinned is None or len(self._pinned) < nbytes:
             pinned, self._pinned = self._pinned, None
             if pinned is not None:
@@ -224,9 +225,9 @@ class GpuLocal:
     # The search
 
     def advance(self, seconds: float) -> bool:
-        """Goes on for about so long, or until the score is known; whether the end has been reached.
+        """Work for about `seconds`, or until the score is known; return True when finished.
 
-        A launch with few strips may take longer; where it is stopped, all is as before.
+        A launch has a minimum number of strips and may take longer. An interrupted launch leaves the state unchanged.
         """
         if self._ended:
             return True
@@ -248,8 +249,8 @@ class GpuLocal:
         return self._ended
 
     def take(self, strips: int) -> None:
-        """So many strips more, in one launch; or none, where it is to stop."""
-        together = sizes.STATE_ROWS // self._build.rows  # so that states are anybody's
+        """Compute the next `strips` strips in one launch; no progress if it is interrupted."""
+        together = sizes.STATE_ROWS // self._build.rows  # launches end where the CPU and all builds can resume
         end = min(self._next + -(-strips // together) * together, self._strips)
         driver, task = self._driver, self._task
         task["first"], task["end"] = self._next, end
@@ -277,7 +278,7 @@ class GpuLocal:
             self._has |= {rows for rows in self._kept if begun < rows <= reached}
 
     def _launch(self, blocks: int) -> None:
-        """A launch; while the last one runs, what the way back needs of the host is made."""
+        """Queue a launch; while the last one runs, prepare the traceback on the host."""
         self._driver.launch(self._kernel, blocks, self._task, self._stream, self._shared)
         if self._path and self._task["end"] == self._strips:
             self._prepare()
@@ -292,7 +293,7 @@ class GpuLocal:
         return self._native
 
     def _launch_unless(self, stop: Callable[[], bool], blocks: int) -> bool:
-        """A launch to its end, or until somebody wants to stop; then the row is as before."""
+        """Launch and wait, polling `stop`; if it interrupts the launch, restore the row and return False."""
         driver, row = self._driver, int(self._task["row"][0])
         if self._before is None:
             self._before = self._more(_CELL * self._columns).address
@@ -313,7 +314,7 @@ class GpuLocal:
         return not stopped
 
     def _copy(self, row: int, into: int) -> None:
-        """A row of cells, by a kernel."""
+        """Queue a kernel that copies a row of cells."""
         task, cone = np.zeros(1, LOCAL_CONES_TASK), np.zeros(1, LOCAL_CONE)
         cone["row"], cone["column"] = row, self._columns - 1
         self._write(self._cone, cone)
@@ -321,7 +322,7 @@ class GpuLocal:
         self._driver.launch(self._driver.kernel(ROWS[sizes.WINDOWS]), _COPYING, task, self._stream)
 
     def _back(self) -> Walk:
-        """The way back, which begins when the score is known."""
+        """Return the traceback, created on first use once the score is known."""
         if self._walk is None:
             kept = {rows: self._kept[rows] for rows in self._has}
             self._walk = Walk(
@@ -330,17 +331,17 @@ class GpuLocal:
         return self._walk
 
     def _scores_of(self, address: int, count: int) -> tuple[I32, I32]:
-        """Of a row's cells: scores, and those of gaps into the row below."""
+        """Download cells of a row; return their scores, and the scores of gaps that continue into the row below."""
         return unpacked(self._read(address, _CELL * count).view(np.uint64))
 
     @property
     def ended(self) -> bool:
-        """Whether all is known."""
+        """True when finished."""
         return self._ended
 
     @property
     def position(self) -> tuple[int, bool, float, int]:
-        """(best score so far, whether it is the best, share of the phase, cells)."""
+        """Current progress: (best score so far, True if it is final, finished share of the phase, computed cells)."""
         scored = self._next >= self._strips
         cells = self._cells + (self._walk.cells if self._walk else 0)
         if self._ended:
@@ -350,7 +351,7 @@ class GpuLocal:
         return self._best[0], True, self._walk.share if self._walk else 0.0, cells
 
     def alignment(self) -> tuple[int, tuple[int, int, int, int], U32]:
-        """As LocalSolver's: (score, span, operations), once, after the end."""
+        """Return (score, span, operations) once finished, as LocalSolver does; may be called once."""
         none = np.zeros(0, np.uint32)
         if self._best[0] <= 0:
             return 0, (0, 0, 0, 0), none
@@ -364,7 +365,7 @@ class GpuLocal:
     # States
 
     def save(self) -> dict[str, I64]:
-        """As LocalSolver's, which can go on from it."""
+        """Return a state of LocalSolver, which can also resume from it."""
         done = min(self._next * self._build.rows, self._rows)
         numbers = [self._rows, self._columns, self._every, done, self._cells, *self._best]
         row = self._packed(int(self._task["row"][0]))
@@ -381,7 +382,7 @@ class GpuLocal:
         return found
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """As LocalSolver's. Raises ValueError, and then leaves everything as it was."""
+        """Resume from a state, also of LocalSolver. Raises ValueError if it does not fit, and then changes nothing."""
         if not {"numbers", "row", "kept"} <= state.keys() or len(state["numbers"]) != 8:
             raise ValueError("the state is damaged")
         rows, columns, every, done, cells, score, row, column = (int(x) for x in state["numbers"])
@@ -405,7 +406,7 @@ class GpuLocal:
         self._walk, self._ended = None, False
 
     def _words(self, packed: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-        """A state's row as the GPU has it, with the tag that the next strip waits for."""
+        """Convert a row of a state to the GPU's format, with the tag that the next strip waits for."""
         h = (packed >> 32).astype(np.int64)
         f = (packed & _SCORE).astype(np.uint32).view(np.int32).astype(np.int64)
         less = np.clip(h - f, 0, self._scores.open + self._scores.extend)
@@ -414,7 +415,7 @@ class GpuLocal:
         return words
 
     def close(self) -> None:
-        """Gives everything back; it may be called again."""
+        """Release all resources; idempotent."""
         with contextlib.suppress(DeviceError):
             if self._memories:
                 self._settle()

@@ -1,13 +1,16 @@
-"""The way back from a best cell through rows that a GPU has kept: the pieces between two of them, side by side.
+"""Speculative parallel traceback of a local alignment, between the matrix rows that a GPU has saved.
 
-Where a path goes from a cell depends on nothing but the cell. So each piece is walked from where the path is believed
-to come into it: at first the best cell of the kept row below it. Where one is left corrects the belief of the next,
-and rounds end when nothing changes; each makes at least one more piece right (as gpu/kernels/long_path.py does). Where
-a best cell was on another alignment, many rows' best cells are: so from a corrected place on the path is believed to
-go straight on, near its diagonal, for some pieces. What was walked stays known, in case that was wrong. The GPU looks
-for those cells, and for the columns of the rows above that a piece needs; the CPU's threads walk the pieces. Where
-beliefs do not help (where the path crosses what the sequences do not share, there is no telling), the rows of the next
-pieces are fetched around the path's diagonal, and as long as it stays there it is followed without the GPU.
+The continuation of a path from a cell depends only on that cell. So all pieces between two saved rows are traced in
+parallel, each from a guessed entry: at first the best cell of the saved row below it. The exit of a piece corrects the
+entry of the next, and rounds are repeated until no entry changes; each round makes at least one more piece right (as
+in segments.py).
+
+If a best cell lies on another alignment, those of many rows do. So after a correction the next entries are guessed
+near the diagonal of the corrected one. Traced pieces are cached, in case that guess was wrong. The GPU searches for
+these cells, and for the columns of the row above that a piece needs; CPU threads trace the pieces.
+
+Guesses fail where the path crosses parts that the sequences do not share. There the rows of the next pieces are
+fetched around the path's diagonal, and the path is followed without the GPU as long as it stays within them.
 """
 
 from __future__ import annotations
@@ -28,26 +31,26 @@ from ...gpu.kernels.local import Scores
 from ...gpu.runtime.driver import Bytes, Driver, Memory, Stream
 from ...gpu.runtime.task import LOCAL_CONE, LOCAL_CONES_TASK
 
-_PARTS = 32  # blocks that look at a kept row
-_PIECES = 512  # that are believed in at a time: what lies behind the path's end is walked for nothing
+_PARTS = 32  # thread blocks per saved row
+_PIECES = 512  # pieces guessed ahead: those beyond the end of the path are traced in vain
 _GUESSES = (
     8,
     128,
-)  # beliefs that a round's corrections change: many where they have helped, a millisecond of 16 threads
-_ASIDE = 1024  # columns from its diagonal within which a path is believed to go straight on
-_NEAR = 16  # pieces whose rows are fetched around the path's diagonal
-_BESIDE = 2048  # columns on either side of it
-_LOOKS = 500  # for an answer of the GPU before the thread sleeps, which takes longer than most answers
-_CELLS = 1 << 25  # of kept rows that are taken from the GPU at a time
-_WORD = 8  # bytes of one
+)  # guesses per round after corrections, minimum and maximum (1 ms of 16 threads); more if they were right
+_ASIDE = 1024  # maximum distance of a guessed entry from the path's diagonal, in columns
+_NEAR = 16  # pieces for which rows are fetched around the path's diagonal
+_BESIDE = 2048  # fetched columns on either side of it
+_LOOKS = 500  # polls for an answer of the GPU before the thread sleeps: sleeping takes longer than most answers
+_CELLS = 1 << 25  # maximum cells of saved rows per transfer from the GPU
+_WORD = 8  # bytes per cell or answer
 _SCORE = 0xFFFFFFFF
 _LEFT, _ENDED = 0, 1  # LocalPiece::How
 
-Entry = tuple[int, int, int, int]  # row, column, what the path still scores, state
+Entry = tuple[int, int, int, int]  # row, column, remaining score of the path, state
 
 
 class _Way(NamedTuple):
-    """Through a piece: where it is left, LocalPiece::How, and its operations."""
+    """Traced path through a piece: its exit, LocalPiece::How, and its operations (u32[C], BAM's packing)."""
 
     exit: Entry
     how: int
@@ -55,7 +58,7 @@ class _Way(NamedTuple):
 
 
 def unpacked(words: U64) -> tuple[I32, I32]:
-    """Cells of a kept row as scores, and those of gaps into the row below."""
+    """Unpack cells of a saved row (u64[n]) into scores, and scores of gaps into the row below (i32[n] each)."""
     halves = np.ascontiguousarray(words).view(np.int32).reshape(-1, 2)
     h, f = halves[:, 0].copy(), halves[:, 1] & 0xFFFF
     np.subtract(h, f, out=f)
@@ -64,9 +67,9 @@ def unpacked(words: U64) -> tuple[I32, I32]:
 
 
 class Walk:
-    """A way back, some pieces at a time; the driver is the caller's.
+    """Traceback from a best cell, in rounds; the driver is borrowed.
 
-    Piece k has the rows from rows[k] to where piece k - 1 begins, the first one to the best cell.
+    Piece k consists of the rows from rows[k] up to the first row of piece k - 1; piece 0 ends at the best cell.
     """
 
     def __init__(
@@ -80,44 +83,44 @@ class Walk:
         kept: dict[int, int],
         threads: int,
     ) -> None:
-        """What a walk needs.
+        """Prepare the traceback.
 
         Args:
-            driver: of the GPU.
-            stream: its work is put on this one.
-            room: gives so many bytes of page-locked memory, for one thing at a time.
-            native: walks pieces.
-            scores: of the kernels.
-            best: score, row and column.
-            kept: addresses of rows by how many rows are above their lower edge.
-            threads: that walk.
+            driver: driver of the GPU.
+            stream: stream for all GPU work.
+            room: returns page-locked memory of a size in bytes, valid until its next call.
+            native: native solver that traces pieces.
+            scores: scores of the kernels.
+            best: (score, row, column) of the best cell.
+            kept: number of rows above the lower edge of a saved row -> its address in GPU memory.
+            threads: CPU threads that trace pieces.
         """
         self._driver, self._stream, self._room, self._native = driver, stream, room, native
         self._scores, self._threads = scores, threads
         above = sorted((rows for rows in kept if rows <= best[1]), reverse=True)
         self._rows = [*above, 0]
-        self._addresses = [*(kept[rows] for rows in above), 0]  # of the kept rows above pieces; 0: there is none
+        self._addresses = [*(kept[rows] for rows in above), 0]  # addresses of the saved rows above the pieces; 0: none
         self._last_column = best[2]
-        self._entries: list[Entry | None] = [None] * len(self._rows)  # where the path is believed to come in
+        self._entries: list[Entry | None] = [None] * len(self._rows)  # guessed entry of the path into each piece
         self._entries[0] = (best[1], best[2], best[0], 0)
-        self._ways: dict[tuple[int, Entry], _Way] = {}  # of pieces, that have been walked
-        self._spare = scores.match + scores.open + 2 * scores.extend  # as LocalPath::first_column has it
+        self._ways: dict[tuple[int, Entry], _Way] = {}  # cache of traced pieces
+        self._spare = scores.match + scores.open + 2 * scores.extend  # as in LocalPath::first_column
         self._guesses = _GUESSES[1]
-        self._changed: list[int] = []  # pieces whose entry is new, whether or not its way is known
-        self._near: dict[int, tuple[int, U64]] = {}  # of pieces: columns of the row above, from one on
-        self._right = 0  # pieces that are known to be right
-        self._believed = 0  # that have been believed in
+        self._changed: list[int] = []  # pieces with a new entry, traced from it or not
+        self._near: dict[int, tuple[int, U64]] = {}  # piece -> first column and cells of the row above it
+        self._right = 0  # number of leading pieces that are known to be right
+        self._believed = 0  # number of leading pieces that have been guessed
         self._memories: dict[str, Memory] = {}
         self.ended = False
         self.cells = 0
 
     @property
     def share(self) -> float:
-        """Of the pieces."""
+        """Fraction of the pieces that are known to be right."""
         return self._right / len(self._rows)
 
     def step(self) -> None:
-        """One round: those pieces whose entry is not one that they were walked from."""
+        """Run one round: trace all pieces whose current entry is not cached."""
         if self._right == self._believed:
             self._believe(min(self._right + _PIECES, len(self._rows)))
         changed, self._changed = sorted({k for k in self._changed if self._right <= k < self._believed}), []
@@ -133,7 +136,7 @@ class Walk:
             self._go_straight_on([self._right, *(k for k in corrected if k > self._right)])
 
     def _advance(self) -> None:
-        """Follows the path as far as its way is known, or can be walked through rows that have been fetched."""
+        """Follow the path through traced pieces, and through pieces that can be traced in fetched rows."""
         while self._right < self._believed and (way := self._way(self._right) or self._walk_near(self._right)):
             if way.how not in (_LEFT, _ENDED):
                 raise InternalError("a local alignment cannot be followed through its matrix; please report this")
@@ -144,31 +147,31 @@ class Walk:
             self._enter(self._right, way.exit)
 
     def _way(self, piece: int) -> _Way | None:
-        """From where the path is believed to come in; None: not known yet."""
+        """Return the traced path of a piece from its current entry; None if it is not traced yet."""
         entry = self._entries[piece]
         return self._ways.get((piece, entry)) if entry else None
 
-    # Beliefs
+    # Guesses
 
     def _enter(self, piece: int, entry: Entry) -> bool:
-        """Believes so; whether the way from there is not known yet."""
+        """Set the entry of a piece; return True if the piece is not traced from there yet."""
         if self._entries[piece] != entry:
             self._entries[piece] = entry
-            self._changed += (piece - 1, piece)  # that before may have a way, which leads elsewhere
+            self._changed += (piece - 1, piece)  # the piece before may be traced to another exit
         return (piece, entry) not in self._ways
 
     def _believe(self, end: int) -> None:
-        """Looks where the path may come into pieces that nobody has looked at."""
+        """Guess the entries of further pieces, up to piece `end`."""
         first, self._believed = self._believed, end
         unknown = [k for k in range(first, end) if self._entries[k] is None]
         self._changed += [k for k in range(first, end) if self._entries[k] is not None]
         self._enter_best(unknown)
 
     def _enter_best(self, pieces: list[int], middle: list[int] | None = None) -> None:
-        """Believes that the path comes in by the best cell of the kept row below each piece.
+        """Guess that the path enters each piece at the best cell of the saved row below it.
 
-        Where it is thought to come in by a middle column, a gap from there to the cell is charged: so this is right
-        where the path does not turn before it is in the row below.
+        With `middle`, the expected entry column of each piece, the score of a cell is reduced by the cost of a gap
+        from that column. The guess is then right if the path does not leave its diagonal before the row below.
         """
         cones = np.zeros(len(pieces), LOCAL_CONE)
         cones["row"] = [self._addresses[k - 1] for k in pieces]
@@ -185,13 +188,13 @@ class Walk:
                 self._enter(k, (self._rows[k - 1] - 1, column, score, 0))
 
     def _turn(self, right: int) -> int:
-        """What local_tops takes off for a gap from so many columns on the right."""
+        """Return what the kernel local_tops subtracts for a gap to a cell `right` columns right of the middle."""
         scores = self._scores
         each = scores.extend if right < 0 else scores.extend + scores.match
         return scores.open + abs(right) * each if right else 0
 
     def _correct(self, changed: list[int]) -> list[int]:
-        """Follows the path on from these pieces; those that it comes into as nobody has believed yet."""
+        """Propagate exits of traced pieces to the next entries; return pieces that are not traced from those yet."""
         corrected = []
         for k in changed:
             while (way := self._way(k)) and way.how == _LEFT and self._entries[k + 1] != way.exit:
@@ -201,7 +204,7 @@ class Walk:
         return [k for k in corrected if k < self._believed]
 
     def _go_straight_on(self, corrected: list[int]) -> None:
-        """Believes that behind corrected places the path stays on its diagonal, or near it."""
+        """Guess that the path stays near its diagonal after the corrected entries."""
         pieces, middle = [], []
         for k, end in zip(corrected, [*corrected, self._believed][1:], strict=True):
             row, column, _, _ = self._entries[k] or (0, 0, 0, 0)
@@ -217,7 +220,7 @@ class Walk:
     # The GPU
 
     def _ask(self, row: str, cones: npt.NDArray[np.void], gaps: bool = True) -> U64:
-        """What a kernel of local_cone.cu, TOPS or CONES, says of each of LOCAL_CONE, if gaps cost anything."""
+        """Run the kernel TOPS or CONES of local_cone.cu; return u64[C], a word per cone. See `_launch`."""
         if not len(cones):
             return np.zeros(0, np.uint64)
         return self._launch(row, cones, len(cones), 0 if row == sizes.TOPS else 0xFF, gaps).copy()
@@ -230,7 +233,18 @@ class Walk:
         before: int | None = None,
         gaps: bool = True,
     ) -> U64:
-        """So many words as a kernel of local_cone.cu leaves them, of such bytes before; until the next launch."""
+        """Run a kernel of local_cone.cu and wait for it.
+
+        Args:
+            row: the kernel's row in the catalogue.
+            cones: LOCAL_CONE[C], one per request.
+            count: words of the answer.
+            before: byte with which the answer is initialized; None: it is not.
+            gaps: False if gaps are free.
+
+        Returns:
+            u64[count], valid until the next launch.
+        """
         driver, size = self._driver, _WORD * count
         given, answers = self._memory("cones", cones.nbytes), self._memory("answers", size)
         pinned = self._room(cones.nbytes + size)
@@ -252,7 +266,7 @@ class Walk:
         return found
 
     def _memory(self, use: str, nbytes: int) -> int:
-        """The address of memory of the GPU for one use, until more is asked for."""
+        """Return the address of GPU memory for a use; it is reallocated if more is requested."""
         memory = self._memories.get(use)
         if memory is None or memory.nbytes < nbytes:
             if memory:
@@ -263,14 +277,14 @@ class Walk:
     # Pieces
 
     def _walk(self, todo: list[int]) -> None:
-        """Walks pieces from their entries, as many at a time as their rows leave room for."""
+        """Trace pieces from their entries, in groups whose row cells fit one transfer."""
         if not todo:
             return
         table: I64 = np.array([(self._rows[k], 0, 0, *(self._entries[k] or ())) for k in todo], np.int64)
         cones = np.zeros(len(todo), LOCAL_CONE)
         cones["row"] = [self._addresses[k] for k in todo]
         cones["rows"], cones["column"], cones["needed"] = table[:, 3] + 1 - table[:, 0], table[:, 4], table[:, 5]
-        below = cones["row"] != 0  # a kept row
+        below = cones["row"] != 0  # there is a saved row above
         first = self._ask(sizes.CONES, cones[below])
         table[below, 1] = np.maximum(np.minimum(first, cones["column"][below].view(np.uint64)).astype(np.int64) - 1, 0)
         table[below, 2] = table[below, 4] + 1 - table[below, 1]
@@ -289,7 +303,7 @@ class Walk:
         self._walk_through(group, table, words, self._threads)
 
     def _walk_through(self, pieces: list[int], table: I64, words: U64, threads: int) -> None:
-        """Walks pieces; the table and the rows' cells are as LocalWalk takes them."""
+        """Trace and cache pieces; `table` and `words`, the cells of the rows above, are in the format of LocalWalk."""
         ends, starts, ops = self._native.walk(table, *unpacked(words), threads)
         rows = ends.reshape(-1, 6)
         self.cells += int(rows[:, 5].sum())
@@ -301,7 +315,7 @@ class Walk:
             self._ways[k, entry] = _Way((row, column, needed, state), how, ops[begin:end])
 
     def _fetched(self, first: int) -> dict[int, tuple[int, U64]]:
-        """Of the next pieces: cells of the rows above near the diagonal on which the path comes into the first one."""
+        """Fetch cells of the rows above the next pieces, near the diagonal on which the path enters the first one."""
         row, column, _, _ = self._entries[first] or (0, 0, 0, 0)
         pieces = [k for k in range(first, min(first + _NEAR, self._believed)) if self._addresses[k]]
         rows = np.array([self._rows[k] for k in pieces], np.int64)
@@ -324,11 +338,11 @@ class Walk:
         }
 
     def _walk_near(self, piece: int) -> _Way | None:
-        """Its way through what has been fetched; None: that is too little.
+        """Trace a piece through fetched cells; return None if they may not suffice.
 
-        A gap along the row leads from any column on the left to the first one that is here. So if a path that comes
-        from that one by going on with a gap scores too little, those from the left of it do as well; and where tiles
-        between them were left out, no best alignment leads from there to here.
+        A gap along the row connects any column further left to the first fetched one. So if a path from the first
+        fetched column that extends a gap scores too little, all paths from further left do. If tiles between them were
+        pruned, no best alignment leads from there to here.
         """
         entry, (first, words) = self._entries[piece], self._near.get(piece, (0, np.zeros(0, np.uint64)))
         if not entry or not 0 < entry[1] + 1 - first <= len(words):
@@ -342,25 +356,25 @@ class Walk:
         return self._way(piece)
 
     def path(self) -> tuple[int, int, U32]:
-        """(row and column before which it ends, operations), after the end."""
+        """Return (end row, end column, operations), both ends exclusive, once finished."""
         ways = [self._way(k) for k in range(self._right)]
         return self._end[0], self._end[1], _joined(np.concatenate([way.ops for way in ways if way]))
 
     def close(self) -> None:
-        """Gives back what it has, when nothing is under way; it may be called again."""
+        """Release GPU memory when no work is queued; idempotent."""
         while self._memories:
             with contextlib.suppress(DeviceError):
                 self._driver.free(self._memories.popitem()[1])
 
 
 def _joined(ops: U32) -> U32:
-    """Without two of a kind in a row."""
+    """Merge neighbouring operations of the same kind; lengths beyond BAM's limit are left as they are."""
     if not len(ops):
         return ops
     kinds = ops & np.uint32(15)
     begins = np.flatnonzero(np.concatenate([[True], kinds[1:] != kinds[:-1]]))
     lengths = np.add.reduceat((ops >> np.uint32(4)).astype(np.int64), begins)
-    if int(lengths.max()) >= 1 << 28:  # as long as an operation of BAM may be
+    if int(lengths.max()) >= 1 << 28:  # BAM's limit: leave the operations unmerged
         return ops
     found: U32 = (lengths.astype(np.uint32) << np.uint32(4)) | kinds[begins]
     return found

@@ -1,4 +1,4 @@
-"""A GPU that is opened when somebody wants it, and the algorithms that run there."""
+"""A GPU that is opened on first use."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ...gpu.runtime.driver import Driver
 
 
 class GpuOnDemand:
-    """A GPU, opened by the thread that first asks for it, which then is the only one to use it.
+    """A GPU that is opened by the first thread that uses it; only that thread may use it afterwards.
 
-    To open one takes longer than most pairs.
+    Opening a GPU takes longer than computing most pairs.
     """
 
     def __init__(self, opened: Callable[[], Driver]) -> None:
-        """`opened` raises DeviceError where there is no GPU that works."""
+        """`opened` opens the GPU; it raises DeviceError if there is no working one."""
         self._opened = opened
         self._driver: Driver | None = None
         self._failure: DeviceError | None = None
 
     def driver(self) -> Driver:
-        """The open GPU. Raises DeviceError."""
+        """Return the driver of the GPU, opening it if needed. Raises DeviceError."""
         if self._failure:
             raise self._failure
         if self._driver is None:
@@ -37,12 +37,12 @@ class GpuOnDemand:
 
     @property
     def is_open(self) -> bool:
-        """Whether it was opened, and works."""
+        """True if it is open."""
         return self._driver is not None
 
     @property
     def works(self) -> bool:
-        """Whether it is open, or opens now."""
+        """True if it is open or can be opened; opens it."""
         try:
             self.driver()
         except DeviceError:
@@ -50,20 +50,20 @@ class GpuOnDemand:
         return True
 
     def leave(self, failure: DeviceError) -> None:
-        """Gives back one that has failed, and opens none any more."""
+        """Close it after a failure; `driver` raises that failure from now on."""
         self._failure = failure
         with contextlib.suppress(DeviceError):
             self.close()
 
     def close(self) -> None:
-        """Gives it back; it may be called again."""
+        """Close it; idempotent."""
         driver, self._driver = self._driver, None
         if driver:
             driver.close()
 
 
 def any_gpu(tell: Callable[[str], None]) -> GpuOnDemand:
-    """The first GPU that CUDA offers; `tell` gets a line for each kernel that has to be compiled."""
+    """Return the first GPU that CUDA lists; `tell` receives a message for each kernel that has to be compiled."""
 
     def compiled(row: str, arch: str, seconds: float | None) -> None:
         if seconds is not None:

@@ -1,4 +1,4 @@
-"""The alignment of a long pair whose distance is known, on a GPU: by whichever way is sooner."""
+"""Alignment of a long pair whose distance is known, on a GPU, by the faster of two methods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import path_fronts as gpu_path_fronts
 from . import path_stripes as gpu_path_stripes
 from .segments import joined
 
-_SHARE = 0.7  # of the GPU's free memory
+_SHARE = 0.7  # usable fraction of the free GPU memory
 
 
 class _Path(Protocol):
@@ -39,12 +39,12 @@ WAYS: Mapping[str, _Make] = {
 
 @dataclass(frozen=True)
 class GpuPath:
-    """A path.
+    """The path of a pair.
 
     Attributes:
         cigar: u32[C], BAM's packing.
-        way: a name of WAYS.
-        rounds: launches that walked through its segments.
+        way: method that computed it, a key of WAYS.
+        rounds: number of launches that traced its segments.
     """
 
     cigar: U32
@@ -53,19 +53,24 @@ class GpuPath:
 
 
 def forecast(gpu: Gpu, pair: Pair, distance: int) -> tuple[float, str]:
-    """Seconds, and the way that takes them."""
+    """Return (expected seconds, name) of the faster method; (infinity, "") if neither supports the pair."""
     lengths = len(pair.query), len(pair.target)
     found = sizes.seconds(gpu.multiprocessors, lengths, distance, pair.plain)
     return min(((seconds, f"gpu-{way}") for way, seconds in found.items()), default=(math.inf, ""))
 
 
 def find_path(driver: Driver, pair: Pair, distance: int, way: str, look: Callable[[], None]) -> GpuPath:
-    """The canonical path of a pair with letters of a byte, and some edits, neither sequence being empty.
+    """Return the canonical path of a pair of u8 symbols; the distance must be above 0, and no sequence empty.
 
-    `look` is called now and then and may raise.
+    Args:
+        driver: an open GPU.
+        pair: the sequences.
+        distance: their distance.
+        way: key of WAYS.
+        look: called from time to time; may raise to cancel.
 
     Raises:
-        DeviceError: the GPU failed, or has not the memory.
+        DeviceError: the GPU failed, or has too little memory.
     """
     path = WAYS[way](driver, pair, distance, int(_SHARE * driver.free_memory()))
     try:

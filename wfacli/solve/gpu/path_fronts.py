@@ -1,8 +1,8 @@
-"""The path of a long pair on a GPU, by one front whose states are kept (cuda/long/long_path_fronts.cu).
+"""Traceback of a long pair on a GPU from the saved states of one wavefront (cuda/long/long_path_fronts.cu).
 
-States of as many segments as have room are kept at a time. If that is not all of them, the front first goes the whole
-way and leaves a state before each group; then, from the last group to the first, it goes through each once more, on
-those diagonals only from which the path can come.
+The path is cut into segments of some scores each. If the states of all segments do not fit into memory, a first pass
+saves one state before each group of segments. The groups are then recomputed from the last to the first, restricted to
+the diagonals from which the path can come.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from ..base import Pair
 from .segments import GpuMemory, Segments
 
 NAME = "gpu-fronts"
-_BACKWARD = 1  # of a task's two fronts
-_UNREACHED = -(1 << 30)  # the kernel's kUnreached
+_BACKWARD = 1  # index of the reverse front in a task
+_UNREACHED = -(1 << 30)  # kUnreached of the kernel
 
 
 @dataclass(frozen=True)
 class _State:
-    """A front, and where it is."""
+    """State of the front at a score: its address in GPU memory and its diagonals."""
 
     address: int
     tiles: Tiles
@@ -38,12 +38,12 @@ class _State:
 
     @property
     def row(self) -> tuple[int, int, int, int]:
-        """As PATH_FRONT has it."""
+        """The fields of PATH_FRONT."""
         return self.address, self.tiles.first, self.tiles.diagonals, self.score
 
 
 class FrontsPath:
-    """One pair's path; the driver is the caller's, and not closed."""
+    """Path of one pair; the driver is borrowed, and not closed."""
 
     def __init__(
         self,
@@ -55,19 +55,20 @@ class FrontsPath:
         scores: int = 0,
         group: int = 0,
     ) -> None:
-        """Copies the letters to the GPU; neither sequence is empty.
+        """Upload the sequences, none of which may be empty, and allocate memory.
 
         Args:
-            driver: an open GPU; this thread is its thread.
+            driver: an open GPU, owned by the calling thread.
             pair: the sequences.
-            distance: theirs.
-            memory: bytes of the GPU that it may have.
-            front: a build, if not the catalogue's; for tests.
-            scores: of a segment, likewise.
-            group: segments at a time, likewise.
+            distance: their distance.
+            memory: maximum GPU memory, in bytes.
+            front: build of the kernels; None: the catalogue's. For tests.
+            scores: scores per segment; 0: chosen by the model. For tests.
+            group: segments per group; 0: as many as fit. For tests.
 
         Raises:
-            OutOfDeviceMemory, DeviceError.
+            OutOfDeviceMemory: `memory` is too small.
+            DeviceError: the GPU failed.
         """
         lengths, planes = (len(pair.query), len(pair.target)), 2 if pair.plain else 8
         front = front or next(s for s in sizes.FRONTS if s.planes == planes)
@@ -95,10 +96,10 @@ class FrontsPath:
         return _State(address, self._plan.tiles(segment, tip), self._plan.score(segment))
 
     def find(self, look: Callable[[], None]) -> list[U32]:
-        """Its operations in pieces, one after the other; `look` is called now and then and may raise."""
+        """Return the operations of the path, u32 pieces in order; `look` is called from time to time and may raise."""
         plan, pieces = self._plan, []
         self._begin(look)
-        query_len, place = plan.lengths  # diagonal target_len - query_len, counted from -query_len
+        query_len, place = plan.lengths  # place of diagonal target_len - query_len, counted from -query_len
         for segments, begin in zip(reversed(plan.groups), reversed(self._begins), strict=True):
             end = plan.score(segments[-1] + 1)
             tip = None if len(self._begins) == 1 else (end, place - query_len)
@@ -113,10 +114,10 @@ class FrontsPath:
         return pieces
 
     def _begin(self, look: Callable[[], None]) -> None:
-        """Makes the states before each group."""
+        """Compute the states before each group."""
         corner = self._begins[0]
         front = np.full(corner.tiles.diagonals, _UNREACHED, np.int32)
-        front[-corner.tiles.first] = -1  # diagonal 0 is reached with the first score
+        front[-corner.tiles.first] = -1  # so that the first score reaches diagonal 0
         self._memory.upload(corner.address, front)
         if len(self._begins) == 1:
             return
@@ -130,7 +131,7 @@ class FrontsPath:
             look()
 
     def _go_through(self, segments: range, begin: _State, tip: tuple[int, int] | None) -> list[_State]:
-        """The states before each segment, and guesses where the path enters those before the last one."""
+        """Compute the states before each segment, and guess where the path enters all segments but the last."""
         states, address = [begin], self._held
         for segment in segments[1:]:
             state = self._state(segment, address, tip)
@@ -140,7 +141,7 @@ class FrontsPath:
         return states
 
     def _advance(self, before: _State, after: _State, furthest: int) -> _State:
-        """A launch from one state to the next, which it returns."""
+        """Queue the launch from one state to the next; return the latter."""
         task = self._task["fronts"]
         task["from"], task["from_first"], task["from_count"] = before.row[:3]
         task["to"], task["first"], task["tiles"] = after.address, after.tiles.first, after.tiles.count
@@ -151,5 +152,5 @@ class FrontsPath:
         return after
 
     def close(self) -> None:
-        """Gives memory back."""
+        """Release all memory."""
         self._memory.close()

@@ -1,7 +1,8 @@
-"""The path of a long pair on a GPU, through the stripes of a band that proves the distance (long_path_bits.cu).
+"""Traceback of a long pair on a GPU through the stripes of a band that proves the distance (long_path_bits.cu).
 
-Edges and states of as many stripes as have room are kept at a time. If that is not all of them, a first pass through
-the band keeps what comes before each group; then the groups are gone through once more, from the last to the first.
+The path is recovered from the saved edges and states of the stripes. If those of all stripes do not fit into memory, a
+first pass through the band saves the edge before each group of stripes. The groups are then recomputed from the last
+to the first.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ NAME = "gpu-stripes"
 
 
 class StripesPath:
-    """One pair's path; the driver is the caller's, and not closed."""
+    """Path of one pair; the driver is borrowed, and not closed."""
 
     def __init__(
         self,
@@ -37,19 +38,20 @@ class StripesPath:
         every: int = sizes.EVERY,
         group: int = 0,
     ) -> None:
-        """Copies the letters to the GPU; neither sequence is empty.
+        """Upload the sequences, none of which may be empty, and allocate memory.
 
         Args:
-            driver: an open GPU; this thread is its thread.
+            driver: an open GPU, owned by the calling thread.
             pair: the sequences.
-            distance: theirs.
-            memory: bytes of the GPU that it may have.
-            shape: a build, if not the fastest; for tests.
-            every: blocks of columns from one kept state to the next, likewise.
-            group: stripes at a time, likewise.
+            distance: their distance.
+            memory: maximum GPU memory, in bytes.
+            shape: build of the kernels; None: the fastest. For tests.
+            every: blocks of 32 columns between two saved states. For tests.
+            group: stripes per group; 0: as many as fit. For tests.
 
         Raises:
-            OutOfDeviceMemory, DeviceError.
+            OutOfDeviceMemory: `memory` is too small.
+            DeviceError: the GPU failed.
         """
         lengths, planes = (len(pair.query), len(pair.target)), 2 if pair.plain else 8
         shape = shape or sizes.best_stripes(planes, driver.gpu.multiprocessors, lengths, distance)[1]
@@ -76,14 +78,14 @@ class StripesPath:
         bits["rows"], bits["edge_words"], bits["slots"] = plan.shape.rows, plan.edge_words, plan.group + 1
         bits["next"] = self._memory.take(4)
         self._edges, self._states = self._memory.take(plan.edges_nbytes), self._memory.take(plan.states_nbytes)
-        self._driver.fill(self._edges, 0, plan.edges_nbytes, self._memory.stream)  # no tags
+        self._driver.fill(self._edges, 0, plan.edges_nbytes, self._memory.stream)  # clears the tags
         bits["matrix"]["edges"][0, 0], bits["matrix"]["stripes"][0, 0] = self._edges, plan.count
         task["states_each"], task["every"] = plan.states_each, plan.every
         self._sweep = self._driver.kernel(ROWS[sizes.row_of("sweep", plan.shape)])
         self._guess = self._driver.kernel(ROWS[sizes.GUESS])
 
     def find(self, look: Callable[[], None]) -> list[U32]:
-        """Its operations in pieces, one after the other; `look` is called now and then and may raise."""
+        """Return the operations of the path, u32 pieces in order; `look` is called from time to time and may raise."""
         plan = self._plan
         groups = [range(first, min(first + plan.group, plan.count)) for first in range(0, plan.count, plan.group)]
         edges: list[npt.NDArray[np.generic]] = []
@@ -111,7 +113,7 @@ class StripesPath:
         bits["first"], bits["end"] = stripes[0], stripes[-1] + 1
         task["first_segment"], task["states"] = stripes[0], self._states if keep else 0
         self._driver.fill(int(bits["next"][0]), 0, 4, self._memory.stream)
-        # As in gpu_bits: a stripe that shares its scheduler makes all others wait.
+        # One warp per scheduler, as in bits.py: a stripe that shares its scheduler delays all others.
         blocks = min(self._driver.gpu.multiprocessors, -(-len(stripes) // long_bits.WARPS))
         self._driver.launch(self._sweep, blocks, self._task, self._memory.stream)
 
@@ -120,5 +122,5 @@ class StripesPath:
         self._driver.launch(self._guess, blocks, self._task, self._memory.stream)
 
     def close(self) -> None:
-        """Gives memory back."""
+        """Release all memory."""
         self._memory.close()

@@ -1,6 +1,6 @@
-"""The segments of a long pair's path on a GPU: walked until nothing changes, and their operations brought home.
+"""Parallel traceback of a long pair's path by segments on a GPU, iterated until all entries are stable.
 
-cuda/long/long_path.cuh says why that ends, and ends with the path.
+cuda/long/long_path.cuh explains why the iteration ends, and why it ends with the canonical path.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from ...gpu.runtime.task import GATHER_TASK
 from ..base import Letters, Pair
 from .letters import Uploader
 
-_FIRST_ROUNDS, _MOST_ROUNDS = 3, 64  # launches that are queued before somebody looks
-_SURE = -(1 << 63)  # of an entry (long_path.cuh)
-_LIMITS = (2, 2, 2, 8, 8)  # times as many parts as usual, batch by batch, that a walk from a guess may take
+_FIRST_ROUNDS, _MOST_ROUNDS = 3, 64  # launches per batch, first and maximum; convergence is tested after each batch
+_SURE = -(1 << 63)  # bit of an entry that is known to be right (kSure of long_path.cuh)
+_LIMITS = (2, 2, 2, 8, 8)  # per batch: maximum length of a walk from a guessed entry, in multiples of the usual parts
 _LAST_LIMIT = 128
-_PIECE = 4 << 20  # bytes of operations that are copied at a time
-_LONGEST = (1 << 28) - 1  # of an operation, in BAM's packing
+_PIECE = 4 << 20  # bytes per copy to the host
+_LONGEST = (1 << 28) - 1  # maximum length of an operation in BAM's packing
 
 
 class GpuMemory:
-    """A GPU's memory and a stream, given back together."""
+    """GPU memory and a stream, released together."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver, self.stream = driver, driver.stream()
         self._memories: list[Memory] = []
 
     def take(self, nbytes: int) -> int:
-        """The address of so many bytes. Raises OutOfDeviceMemory."""
+        """Allocate `nbytes` and return their address. Raises OutOfDeviceMemory."""
         self._memories.append(self.driver.allocate(max(nbytes, 1)))
         return self._memories[-1].address
 
     def letters(self, pair: Pair, task: npt.NDArray[np.void], planes: int, row_bytes: int) -> None:
-        """Copies a pair's letters to the GPU, and says in a task where they are."""
+        """Upload the sequences of a pair as bit planes, and set their addresses and lengths in a task."""
         uploader = Uploader(self.driver, self.stream, max(pair.query.nbytes, pair.target.nbytes))
         try:
             for side, letters in (("query", pair.query), ("target", pair.target)):
@@ -59,7 +59,7 @@ class GpuMemory:
         return rows.address
 
     def upload(self, address: int, values: npt.NDArray[np.generic]) -> None:
-        """Copies values to the GPU, and waits for it."""
+        """Copy values to the GPU, and wait."""
         pinned = self.driver.pinned(max(values.nbytes, 1))
         try:
             pinned[: values.nbytes] = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
@@ -69,7 +69,7 @@ class GpuMemory:
             self.driver.unpin(pinned)
 
     def download(self, address: int, count: int, dtype: npt.DTypeLike) -> npt.NDArray[np.generic]:
-        """A copy of so many values from the GPU, when all before is done."""
+        """Wait for the stream and return a copy of `count` values."""
         nbytes = count * np.dtype(dtype).itemsize
         values = np.empty(nbytes, np.uint8)
         pinned = self.driver.pinned(max(min(nbytes, _PIECE), 1))
@@ -84,16 +84,16 @@ class GpuMemory:
         return values.view(dtype)
 
     def wait(self) -> None:
-        """For all that is on the stream."""
+        """Wait for all work on the stream."""
         self.driver.wait(self.driver.record(self.stream))
 
     def settle(self) -> None:
-        """Waits before what the stream may still need is given back; a GPU that fails has nothing under way."""
+        """Wait for the stream before memory that it uses is freed; a failed GPU has no work left."""
         with contextlib.suppress(DeviceError):
             self.wait()
 
     def close(self) -> None:
-        """Gives everything back."""
+        """Release all memory."""
         self.settle()
         while self._memories:
             self.driver.free(self._memories.pop())
@@ -101,12 +101,12 @@ class GpuMemory:
 
 @dataclass(frozen=True)
 class Walked:
-    """A group of segments that is walked.
+    """Traced path through a group of segments.
 
     Attributes:
-        ops: u32[C], BAM's packing, in the path's order; neighbours may be alike.
-        exit: where the path leaves the first segment.
-        rounds: launches that it took.
+        ops: u32[C], BAM's packing, in path order; neighbours may be of the same operation.
+        exit: place where the path leaves the first segment.
+        rounds: number of launches.
     """
 
     ops: U32
@@ -115,10 +115,19 @@ class Walked:
 
 
 class Segments:
-    """Up to so many segments, walked by one kernel."""
+    """Memory and launches of the kernel that traces segments."""
 
     def __init__(self, memory: GpuMemory, row: Row, most: int, op_capacity: int, room: int, usual: int = 1) -> None:
-        """`room` is what each of the kernel's warps needs, in bytes; `usual` the parts that a segment's path has."""
+        """Allocate memory for up to `most` segments.
+
+        Args:
+            memory: GPU memory and stream.
+            row: the kernel's row in the catalogue.
+            most: maximum number of segments.
+            op_capacity: maximum number of operations per segment.
+            room: bytes of scratch memory per warp.
+            usual: parts that the path through a segment usually crosses.
+        """
         self._memory, self._driver = memory, memory.driver
         self._kernel = memory.driver.kernel(row)
         self._capacity, self._usual = op_capacity, usual
@@ -134,21 +143,21 @@ class Segments:
 
     @property
     def kernel(self) -> Kernel:
-        """That walks."""
+        """The kernel."""
         return self._kernel
 
     @property
     def warps(self) -> int:
-        """That a launch has."""
+        """Maximum number of warps per launch."""
         return self._warps
 
     @staticmethod
     def nbytes(most: int, op_capacity: int, room: int, warps: int) -> int:
-        """About what it needs of the GPU."""
+        """Return the approximate GPU memory for `most` segments, in bytes."""
         return most * (4 * op_capacity + 64) + min(warps, most) * (room + 256) + (1 << 16)
 
     def begin(self, task: npt.NDArray[np.void], count: int) -> None:
-        """For so many segments; who has a guess puts it into the task's path.entry, on the stream, afterwards."""
+        """Reset the state for `count` segments; then guesses may be written to path.entry, on the stream."""
         driver, stream, path = self._driver, self._memory.stream, task["path"]
         driver.fill(self._walked, 0xFF, 8 * count, stream)
         driver.fill(self._entries[0], 0, 8 * count, stream)
@@ -158,11 +167,18 @@ class Segments:
         path["room"], path["stride"] = self._room, self._stride
 
     def entry(self, segment: int) -> int:
-        """The address of a segment's guess."""
+        """Return the address of a segment's entry, for a guess."""
         return self._entries[0] + 8 * segment
 
     def walk(self, task: npt.NDArray[np.void], count: int, entry: int, look: Callable[[], None]) -> Walked:
-        """From where the path enters the last segment; `look` is called now and then and may raise."""
+        """Trace the path through a group of segments.
+
+        Args:
+            task: task of the kernel, after `begin`.
+            count: segments.
+            entry: place where the path enters the last segment.
+            look: called between batches; may raise to cancel.
+        """
         self._memory.upload(self.entry(count - 1), np.array([entry + _SURE], np.int64))
         rounds, batch, path = 0, _FIRST_ROUNDS, task["path"]
         for times in itertools.chain(_LIMITS, itertools.repeat(_LAST_LIMIT)):
@@ -181,7 +197,7 @@ class Segments:
         return Walked(self._gathered(count), int(self._memory.download(self._exit, 1, np.int64)[0]), rounds)
 
     def _gathered(self, count: int) -> U32:
-        """All operations, those of the last segment first."""
+        """Concatenate the operations of all segments, the last segment's first."""
         counts = self._memory.download(self._op_count, count, np.int32).astype(np.int64)
         if counts.max() > self._capacity:
             raise DeviceError(f"a segment of the path has {counts.max()} operations")
@@ -205,7 +221,7 @@ class Segments:
 
 
 def joined(pieces: list[U32]) -> U32:
-    """Operations one after the other as a CIGAR: neighbours that are alike become one, and too long ones several."""
+    """Concatenate operations into a CIGAR: merge neighbours of the same kind, and split those beyond BAM's limit."""
     ops = np.concatenate(pieces)
     if not len(ops):
         return ops

@@ -1,8 +1,8 @@
-"""The distance of one long pair by two wavefronts on a GPU, in memory that grows with the distance (paper 002).
+"""Distance of one long pair by a bidirectional wavefront on a GPU, in memory linear in the distance (paper 002).
 
-long_wavefront.cuh says what a launch does. Here launches are queued, some batches of them ahead of the GPU, and
-the memory of three states of the fronts is kept: the one that a launch begins with, the one that it makes, and the one
-before, with which the exact distance is found when the fronts are seen to have met.
+long_wavefront.cuh describes a launch. The host queues batches of launches ahead of the GPU. Three states of the fronts
+are in memory: the input of a launch, its output, and the state before, from which the exact distance is found once the
+fronts are known to have met.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from .fronts import ROOMS, Fronts, GpuFronts
 
 NAME = "gpu-wavefront"
 _FIRST_BATCH, _LARGEST_BATCH = 8, 128  # launches
-_BATCH_SECONDS = 0.02  # that a batch should not exceed
-_AHEAD = 2  # batches that are queued at a time
-_SPARE = 2  # times as much memory as a state needs then
+_BATCH_SECONDS = 0.02  # target for the maximum duration of a batch
+_AHEAD = 2  # batches queued at a time
+_SPARE = 2  # growth factor when a state needs a larger buffer
 
 
 @dataclass(frozen=True)
 class _Batch:
-    """Launches that have been queued: after `done`, the GPU's status is in `status`."""
+    """A batch of queued launches; `status` holds the GPU's status once `done` has completed."""
 
     gpu: GpuFronts
     done: Event
     status: npt.NDArray[np.void]
     last: int  # number of the last launch
-    looked_at: int  # score of the state that it begins with, thus compares
+    looked_at: int  # score of the state that the last launch reads, and thus tests for a meeting
     cells: int
-    full: bool  # whether it has as many launches as it might
+    full: bool  # True if it has the maximum number of launches
 
 
 class GpuWavefront:
-    """A Solver (solver.py); the driver is the caller's, and not closed."""
+    """Bidirectional wavefront (`solve.base.Solver`); the driver is borrowed, and not closed."""
 
     name = NAME
 
     def __init__(self, driver: Driver, pair: Pair, most: int | None = None, shape: Shape | None = None) -> None:
-        """Copies the letters to the GPU.
+        """Upload the sequences.
 
         Args:
-            driver: an open GPU; this thread is its thread.
+            driver: an open GPU, owned by the calling thread.
             pair: the sequences.
-            most: edits that matter.
-            shape: another build than the catalogue's; for tests.
+            most: maximum distance of interest; None: unlimited.
+            shape: build of the kernel; None: the catalogue's. For tests.
         """
         self._lengths, self._most = (len(pair.query), len(pair.target)), most
         self._multiprocessors = driver.gpu.multiprocessors
@@ -70,26 +70,26 @@ class GpuWavefront:
                 self._gpu.close()
                 raise
 
-    # The way of the fronts
+    # Advancing the fronts
 
     def _reset(self, score: int) -> None:
-        self._number = 0  # of launches that were queued
-        self._states: dict[int, Fronts] = {}  # by the launches that make them, of those that are not heard of yet
-        self._unasked = 0  # launches after the last batch
+        self._number = 0  # launches queued so far
+        self._states: dict[int, Fronts] = {}  # by number of the launch that writes them; dropped once no longer needed
+        self._unasked = 0  # launches queued since the last batch was closed
         self._batches = 0
-        self._looked_at = score  # the fronts at this score have not met
+        self._looked_at = score  # score at which the fronts are known not to have met
         self._cells = self._asked_cells = 0
         self._reach = -1
-        self._bound = max(self._lengths)  # the distance is no more, or does not matter
+        self._bound = max(self._lengths)  # upper bound of the distance, or the maximum of interest
         if self._most is not None:
             self._bound = min(self._bound, self._most)
-        self._goal = self._bound  # fronts whose scores make that need go no further
+        self._goal = self._bound  # the search ends when the scores of both fronts sum to this
         self._met = 0
         self._launches = _FIRST_BATCH
         self._launch = Launch(1)
 
     def _begin(self, gpu: GpuFronts, fronts: npt.NDArray[np.signedinteger], first: int, score: int) -> None:
-        """From a state, as GpuFronts.begin has it."""
+        """Start from a state; see `GpuFronts.begin`."""
         self._reset(score)
         self._states[0] = gpu.begin(fronts, first, score)
 
@@ -98,11 +98,11 @@ class GpuWavefront:
         return Tiles.over(gpu.shape, ghost, low, high)
 
     def _go_on(self, gpu: GpuFronts) -> bool:
-        """Queues one launch; false: the fronts were found to have met."""
+        """Queue one launch; return False if the fronts were found to have met."""
         before, room, ghost = self._states[self._number], (self._number + 1) % ROOMS, self._launch.ghost
         tiles = self._tiles(gpu, before.score + ghost, ghost)
         if gpu.nbytes(tiles) > gpu.rooms[room].nbytes:
-            # What is there may still be needed: if the fronts have met.
+            # The state in this buffer is needed if the fronts have met: find out before replacing it.
             self._ask(gpu)
             self._drain()
             if self._met:
@@ -116,11 +116,11 @@ class GpuWavefront:
 
     @property
     def _all_queued(self) -> bool:
-        """Whether the last launch compares a state from which on nothing matters."""
+        """True if the last queued launch tests a state at which the search ends."""
         return self._number > 0 and 2 * self._states[self._number - 1].score >= self._goal
 
     def _queue(self, gpu: GpuFronts) -> None:
-        """Queues a batch of launches, and a copy of the status."""
+        """Queue a batch of launches, and a copy of the status."""
         score = self._states[self._number].score + 1
         low, high = sizes.diagonals_that_matter(*self._lengths, score, self._bound)
         speed = max(self._reach, 0) / (2 * self._looked_at) if self._looked_at > 0 else 0.0
@@ -140,7 +140,7 @@ class GpuWavefront:
         self._unasked = 0
 
     def _hear(self) -> None:
-        """Waits for the oldest batch, and learns from it."""
+        """Wait for the oldest batch, and process its status."""
         batch = self._asked.popleft()
         begun = time.perf_counter()
         batch.gpu.wait_for(batch.done)
@@ -153,14 +153,14 @@ class GpuWavefront:
             del self._states[number]
         self._looked_at = batch.looked_at
         if reach >= 0:
-            # Letters between the fronts, on the diagonal where they are fewest, can be substituted.
+            # Substituting all symbols between the fronts, where they are closest, bounds the distance.
             self._bound = min(self._bound, 2 * batch.looked_at + self._lengths[0] - reach)
         if waited > _BATCH_SECONDS:
             self._launches = max(self._launches // 2, 1)
         elif batch.full:
             self._launches = min(2 * self._launches, _LARGEST_BATCH)
         if reach > 0 and batch.looked_at > 0:
-            # Fronts grow about evenly; launches that have nothing to do are the less, the smaller the last batches.
+            # Fronts advance about evenly. Smaller batches near the end leave fewer launches with nothing to do.
             scores = batch.looked_at * max(self._lengths[0] - reach, 0) // reach
             self._launches = max(min(self._launches, scores // (_AHEAD * self._launch.ghost)), _FIRST_BATCH)
 
@@ -169,7 +169,7 @@ class GpuWavefront:
             self._hear()
 
     def advance(self, seconds: float) -> bool:
-        """Works on for about so long."""
+        """Work for about `seconds`; return True when finished."""
         deadline = time.perf_counter() + seconds
         while self._gpu is not None and not self._over:
             self._queue(self._gpu)
@@ -191,10 +191,10 @@ class GpuWavefront:
         self._over = True
 
     def _first_meeting(self, gpu: GpuFronts) -> int:
-        """The least sum of scores at which the fronts have met.
+        """Return the distance: the smallest sum of both scores at which the fronts have met.
 
-        They had not met with the state that launch met - 1 began with, and had with the one that it made. Whether they
-        have at scores in between, of which only the sum matters, is found by going there from the former.
+        The fronts have met in the output of launch `met` - 1, but not in its input. Bisect over the sums in between,
+        advancing the fronts from that input each time; only the sum of both scores matters.
         """
         before, met = self._states[self._met - 2], self._states[self._met - 1]
         low, high, ghost = 2 * before.score, 2 * met.score, met.score - before.score
@@ -211,9 +211,9 @@ class GpuWavefront:
         return high
 
     def _have_met(self, gpu: GpuFronts, before: Fronts, room: int, tiles: Tiles, steps: tuple[int, int]) -> bool:
-        """Whether the fronts have met so many scores after a state: one launch goes there, another one compares them.
+        """Return True if the fronts have met `steps` scores after a state: one launch advances them, another tests.
 
-        What that one writes, with no score between, goes where the state was that is known to have met.
+        The test launch advances by no score; its output overwrites the state that is known to have met.
         """
         gpu.clear_status()
         there = gpu.launch(before, room, tiles, steps, 1)
@@ -222,16 +222,16 @@ class GpuWavefront:
         gpu.wait_for(done)
         return bool(status["met"][0])
 
-    # What is known
+    # Results and states
 
     @property
     def distance(self) -> int | None:
-        """After the end: the distance; None: more than matters."""
+        """The distance once finished; None if it exceeds the maximum."""
         return self._distance
 
     @property
     def position(self) -> Position:
-        """How far it is; cells are furthest-reaching points of both fronts."""
+        """Current progress; cells are furthest-reaching points of both fronts."""
         if self._over:
             at_least = self._distance if self._distance is not None else (self._most or 0) + 1
             return Position(at_least, 1.0, self._cells)
@@ -240,7 +240,7 @@ class GpuWavefront:
         return Position(max(2 * self._looked_at + 1, apart), behind, self._cells)
 
     def save(self) -> State:
-        """The newest state that is known not to have met, or the answer."""
+        """Return the newest state in which the fronts are known not to have met, or the result."""
         self._drain()
         if self._met and not self._over and self._gpu is not None:
             self._finish(self._gpu)
@@ -256,18 +256,18 @@ class GpuWavefront:
         return {**state, "place": place, "fronts": self._gpu.offsets(fronts)}
 
     def restore(self, state: State) -> None:
-        """Goes on from there."""
+        """Resume from a saved state. Raises ValueError if it does not fit."""
         lengths, most, cells = (np.asarray(state.get(name, ())) for name in ("lengths", "most", "cells"))
         if lengths.tolist() != list(self._lengths) or most.shape != (1,) or cells.shape != (1,):
             raise ValueError("the state is of another pair, or of another algorithm")
-        # Diagonals were left out that cannot matter up to the other bound.
+        # The state omits diagonals that only a larger maximum needs.
         if int(most[0]) >= 0 and (self._most is None or self._most > int(most[0])):
             raise ValueError(f"the state is of a search for up to {int(most[0])} edits, and no more")
         if "distance" in state:
             self._restore_answer(int(state["distance"][0]), int(cells[0]))
             return
         place, fronts = np.asarray(state.get("place", ())), np.asarray(state.get("fronts", ()))
-        if self._gpu is None:  # the answer was clear from the beginning
+        if self._gpu is None:  # the lengths alone exceed the maximum
             return
         grain, offset = self._gpu.shape.diagonals, self._gpu.offset
         fits = fronts.ndim == 2 and fronts.shape[0] == 2 and fronts.shape[1] % grain == 0
@@ -284,7 +284,7 @@ class GpuWavefront:
         self._distance = distance if distance >= 0 and (self._most is None or distance <= self._most) else None
 
     def close(self) -> None:
-        """Gives memory back."""
+        """Release all memory."""
         self._drain()
         if self._gpu is not None:
             self._gpu.close()
@@ -292,7 +292,14 @@ class GpuWavefront:
 
 
 def forecast(gpu: Gpu, lengths: tuple[int, int], edits: int, planes: int = 2) -> float:
-    """Seconds for a pair of such lengths, letters of so many bits and so many edits, its copy to the GPU with it."""
+    """Return the expected seconds for a pair, including its upload.
+
+    Args:
+        gpu: properties of the GPU.
+        lengths: lengths of query and target.
+        edits: expected distance.
+        planes: bits per symbol: 2, 8 or 32.
+    """
     letters = sum(lengths) * (4 if planes == 32 else 1)
     shape = sizes.shape_for(planes, max(lengths))
     return (

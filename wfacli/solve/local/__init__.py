@@ -1,1 +1,1 @@
-"""`wfacli local`: the best local alignments of one pair of any length."""
+"""`wfacli local`: best local alignments of one pair of any length."""

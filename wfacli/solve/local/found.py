@@ -1,4 +1,4 @@
-"""A local alignment that has been found: where it is, what it consists of, and whether it scores what it should."""
+"""One local alignment: its span, operations and score, and a check of them against the sequences."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ class Found:
     """One of the best local alignments.
 
     Attributes:
-        score: by the scheme, above 0.
-        span: query from and to, target from and to, half open; -1 for both ends where only the beginning is known.
-        cigar: u32[...], length << 4 | operation as in BAM, with = and X; None where only the beginning is known.
+        score: score by the scheme, above 0.
+        span: (query start, query end, target start, target end), half-open; both ends are -1 if only the beginning
+            was computed.
+        cigar: u32[C], length << 4 | operation as in BAM, with = and X; None if only the beginning was computed.
     """
 
     score: int
@@ -28,7 +29,7 @@ class Found:
     cigar: U32 | None
 
     def runs(self) -> I64:
-        """i64[r, 3]: where letters are aligned with letters: query, target, how many."""
+        """Return the ungapped runs, i64[R, 3]: query start, target start, length."""
         if self.cigar is None:
             return np.zeros((0, 3), np.int64)
         length, kind = (self.cigar >> 4).astype(np.int64), self.cigar & 15
@@ -38,7 +39,7 @@ class Found:
         return np.ascontiguousarray(np.stack([query, target, length], axis=1)[letters])
 
     def counts(self) -> dict[str, int]:
-        """Letters of each kind, and gaps."""
+        """Return the number of symbols of each operation, and the number of gaps."""
         cigar = np.zeros(0, np.uint32) if self.cigar is None else self.cigar
         length, kind = (cigar >> 4).astype(np.int64), cigar & 15
         names = {"matches": _SAME, "mismatches": _OTHER, "inserted": _INSERTION, "deleted": _DELETION}
@@ -46,7 +47,7 @@ class Found:
         return found | {"gaps": int(np.isin(kind, (_INSERTION, _DELETION)).sum())}
 
     def check(self, query: U8, target: U8, scheme: Scheme) -> None:
-        """Raises InternalError unless its operations fit the codes (u8) of both, and score what it says."""
+        """Raise InternalError if the operations do not fit the sequences (u8 codes), or score anything but `score`."""
         if self.cigar is None:
             return
         score, (q, q_end, t, t_end) = 0, self.span
@@ -66,6 +67,6 @@ class Found:
 
 
 def _before(lengths: I64) -> I64:
-    """What stands before each of some lengths."""
+    """Return the exclusive prefix sum."""
     found: I64 = np.cumsum(lengths) - lengths
     return found

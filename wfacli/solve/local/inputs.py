@@ -1,4 +1,4 @@
-"""Two sequences as codes of a scheme."""
+"""Reader of the two sequences, and their translation into codes of a scoring scheme."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..distance.inputs import Inputs, Side, read_sequences
 
 
 def read_pair(paths: tuple[str, str], names: tuple[str | None, str | None]) -> Inputs:
-    """Reads a record of each file, letters as they are. Raises UsageError, InputError; see read_sequences."""
+    """Read one record of each file, symbols unchanged. Raises UsageError, InputError; see `read_sequences`."""
     return read_sequences(paths, names, Ambiguous.LITERAL, keep_letters=True)
 
 
 def codes_of(inputs: Inputs, scheme: Scheme) -> tuple[U8, U8]:
-    """Codes of both. Raises InputError: a letter that the scheme has no scores for."""
+    """Return the codes of both sequences, u8. Raises InputError if the scheme has no scores for a symbol."""
     query, target = (_codes(side, letters, scheme) for side, letters in zip(
         (inputs.a, inputs.b), (inputs.pair.query, inputs.pair.target), strict=True
     ))  # fmt: skip

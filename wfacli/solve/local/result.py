@@ -1,4 +1,4 @@
-"""What came out, as plain values for JSON."""
+"""Results of `wfacli local` as values for JSON."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .task import Task
 
 
 def gcups(inputs: Inputs, outcome: Outcome) -> float | None:
-    """Cells of all searches' whole matrices by the second, in thousands of millions; None without any time."""
+    """Return 10^9 cells of the full matrices of all searches per second (GCUPS); None if no time was spent."""
     cells = inputs.a.length * inputs.b.length * max(len(outcome.found), 1)
     return cells / outcome.seconds / 1e9 if outcome.seconds else None
 
 
 def as_values(inputs: Inputs, outcome: Outcome, task: Task) -> dict[str, Any]:
-    """The result, with what its numbers mean."""
+    """Return the result as a JSON object."""
     rate, scheme = gcups(inputs, outcome), task.scheme
     return {
         "a": {"file": inputs.a.path, "name": inputs.a.name, "length": inputs.a.length},

@@ -1,4 +1,4 @@
-"""One pair on its way to its best local alignments: one after the other, and what is kept for another run."""
+"""Run of `wfacli local` on one pair: one search per alignment, fallback to the CPU, checkpoints."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .found import Found
 from .searches import GPU, OnCpu, Search, Searches
 from .task import Task
 
-_SLICE = 0.25  # seconds between two looks
-_SOLVER = "strips-by-last"  # of equally good beginnings the last one
+_SLICE = 0.25  # seconds per slice
+_SOLVER = "strips-by-last"  # name in checkpoints; of equally good beginnings it takes the last
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes:
-        score: the best so far of the alignment that is being looked for.
-        number: which one that is, from 1.
-        path: whether its score is known and its path is being made.
-        share: of this search, without the path; None at the beginning.
-        rest: seconds that it still takes, None where there is no telling.
+        score: best score so far of the current search.
+        number: 1-based number of the alignment that is searched.
+        path: True once its score is known and its traceback is running.
+        share: fraction of the current phase, search or traceback, that is done; None at the beginning.
+        rest: expected remaining seconds of the search; None if unknown, and during the traceback.
     """
 
     score: int = 0
@@ -41,17 +41,17 @@ class Progress:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished run.
+    """Result of a finished run.
 
     Attributes:
-        found: alignments, the best one first; of equal scores the one that was found first.
-        seconds: of all searches, in all runs.
-        path_seconds: of them, those of the paths, of the last run.
-        cells: that were computed.
-        resumed: how many times the run went on from a checkpoint.
-        checkpoints: how many were written, in this run.
-        engines: that the searches ran on, in their order, "cpu" or "gpu"; of the last run.
-        gpu_failed: how a GPU failed, None where none did.
+        found: alignments by descending score; ties in the order in which they were found.
+        seconds: time of all searches, over all resumed runs.
+        path_seconds: part of it that tracebacks took, in the last run.
+        cells: computed cells.
+        resumed: number of times that the run was resumed from a checkpoint.
+        checkpoints: number of checkpoints that this run wrote.
+        engines: engine of each search of the last run, in order: "cpu" or "gpu".
+        gpu_failed: message of a GPU failure; None without one.
     """
 
     found: tuple[Found, ...]
@@ -71,7 +71,7 @@ _are_facts = record(
 
 @dataclass
 class _Spent:
-    """What searches have taken: before the one that runs, and by it."""
+    """Time and cells of the finished searches, and the beginning of the current one."""
 
     seconds: float = 0.0
     cells: int = 0
@@ -82,10 +82,10 @@ class _Spent:
 
 
 class LocalRun:
-    """Takes a pair to its alignments.
+    """Searches the best local alignments of a pair, one after the other.
 
     Attributes:
-        progress: how far it is; any thread may look.
+        progress: current progress; any thread may read it.
     """
 
     def __init__(
@@ -96,12 +96,20 @@ class LocalRun:
         every: float = 120.0,
         searches: Searches | None = None,
     ) -> None:
-        """A checkpoint is written every so many seconds; the CPU searches, if not told otherwise."""
+        """Prepare a run.
+
+        Args:
+            task: sequences, scheme and options.
+            watchers: callbacks.
+            checkpoint: where the state is saved; None: nowhere.
+            every: seconds between two checkpoints.
+            searches: factory of searches; None: on the CPU.
+        """
         self._task, self._watchers, self._checkpoint, self._every = task, watchers, checkpoint, every
         self._searches = searches or OnCpu()
         self._engines: list[str] = []
         self._gpu_failed: str | None = None
-        self._last: State | None = None  # of the search that runs, as it was saved last
+        self._last: State | None = None  # last saved state of the current search
         self._found: list[Found] = []
         self._spent = _Spent()
         self._resumed = self._written = 0
@@ -109,13 +117,13 @@ class LocalRun:
         self.progress = Progress()
 
     def run(self, saved: Saved | None = None) -> Outcome:
-        """Goes on from a checkpoint, or from the beginning.
+        """Find the alignments, from the beginning or from a saved state.
 
         Raises:
-            Cancelled: the watchers said stop; a checkpoint was written before, where there is one.
-            InputError: a checkpoint that does not fit.
-            InternalError: an alignment that does not score what it should.
-            UsageError: a pair whose scores need more than 32 bits.
+            Cancelled: the watchers requested a stop; if checkpoints are enabled, one was written first.
+            InputError: the saved state does not fit.
+            InternalError: the score of an alignment is wrong.
+            UsageError: the scores of the pair do not fit 32 bits.
         """
         self._saved_at = self._watchers.clock()
         state = self._take(saved) if saved else None
@@ -168,7 +176,7 @@ class LocalRun:
             raise UsageError(f"these sequences cannot be aligned: {error}") from None
 
     def _search(self, state: State | None) -> Found:
-        """The next alignment; of score 0 where there is none. Where a GPU fails, or is wrong, the CPU goes on."""
+        """Find the next alignment (score 0: there is none); if a GPU fails or returns a wrong result, use the CPU."""
         self._last = state
         try:
             return self._search_on(state)
@@ -224,7 +232,7 @@ class LocalRun:
         )
 
     def _running(self, now: float) -> float:
-        """Seconds of the search that runs, in all runs."""
+        """Return the seconds of the current search, over all resumed runs."""
         return self._spent.seconds_before + now - self._spent.began
 
     def _look(self, solver: Search, now: float) -> None:
@@ -237,7 +245,7 @@ class LocalRun:
         )
 
     def _between(self, solver: Search, now: float) -> None:
-        """What is to be done after a slice."""
+        """Save and stop after a slice, as needed."""
         stop = self._watchers.stop()
         if self._checkpoint and (stop or now - self._saved_at >= self._every):
             self._write(solver, now)
@@ -246,7 +254,7 @@ class LocalRun:
             raise Cancelled("stopped")
 
     def _write(self, solver: Search, now: float) -> None:
-        """A checkpoint that cannot be written ends no run of hours: the last one stays, and the user is told."""
+        """Write a checkpoint; a failure only warns, so that a run of hours is not lost. The last checkpoint stays."""
         assert self._checkpoint
         cigars = {f"cigar{place}": found.cigar for place, found in enumerate(self._found)}
         self._last = solver.save()

@@ -1,4 +1,4 @@
-"""One search for the best local alignment: by the CPU, or on a GPU where that is sooner."""
+"""Searches for the best local alignment, on the CPU or, if it is expected to be faster, on a GPU."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ if TYPE_CHECKING:
     from .task import Task
 
 CPU, GPU = EngineName.CPU.value, EngineName.GPU.value
-_GPU = 132  # multiprocessors of the GPU that is thought of before one is open
+_GPU = 132  # multiprocessors that the model assumes before a GPU is open
 
 
 class Search(Protocol):
-    """A search under way, as the native LocalSolver has it."""
+    """A search in progress; the interface of the native LocalSolver."""
 
     @property
     def engine(self) -> str:
-        """Where it runs, "cpu" or "gpu"."""
+        """Engine on which it runs: "cpu" or "gpu"."""
 
     @property
     def position(self) -> tuple[int, bool, float, int]:
-        """(best score so far, whether it is the best, share of the phase, cells)."""
+        """Current progress: (best score so far, True if it is final, finished share of the phase, computed cells)."""
 
     def advance(self, seconds: float) -> bool:
-        """Goes on for about so long, or until the score is known; whether the end has been reached."""
+        """Work for about `seconds`, or until the score is known; return True when finished."""
 
     def alignment(self) -> tuple[int, tuple[int, int, int, int], U32]:
-        """(score, span, operations), once, after the end."""
+        """Return (score, span, operations) once finished; may be called once."""
 
     def save(self) -> dict[str, I64]:
-        """A state that another search of the same task can go on from, wherever it runs."""
+        """Return a state from which a search of the same task can resume, on either engine."""
 
     def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """Goes on from there. Raises ValueError."""
+        """Resume from a saved state. Raises ValueError if it does not fit."""
 
     def close(self) -> None:
-        """Gives back what it has; it may be called again."""
+        """Release all resources; idempotent."""
 
 
 class _OnCpu:
-    """The native solver with its engine's name."""
+    """Adapter that adds the engine's name to the native solver."""
 
     engine = CPU
 
@@ -62,36 +62,40 @@ class _OnCpu:
 
     @property
     def position(self) -> tuple[int, bool, float, int]:
-        """As Search's."""
+        """See `Search.position`."""
         return self._solver.position
 
 
 class Searches(Protocol):
-    """Makes searches."""
+    """Factory of searches."""
 
     def __call__(self, task: Task, barred: I64, stop: Callable[[], bool] | None = None) -> Search:
-        """One beside i64[., 3], runs of letters (query, target, how many) that alignments before it pair.
+        """Return a search that excludes earlier alignments.
 
-        Where `stop` says so, a slice may end before it has done anything.
+        Args:
+            task: sequences, scheme and options.
+            barred: i64[R, 3], ungapped runs of earlier alignments (query start, target start, length), whose pairs of
+                symbols must not be aligned again.
+            stop: if it returns True, a slice may end without any progress.
 
         Raises:
-            ValueError: scores are too large.
+            ValueError: the scores are too large.
             DeviceError: a GPU fails.
         """
 
     def leave(self, failure: DeviceError) -> None:
-        """Uses no GPU any more."""
+        """Stop using the GPU after a failure."""
 
 
 class OnCpu:
-    """The CPU's."""
+    """Factory of searches on the CPU."""
 
     def __call__(self, task: Task, barred: I64, stop: Callable[[], bool] | None = None) -> Search:
-        """As Searches'."""
+        """See `Searches.__call__`."""
         return _on_cpu(task, barred)
 
     def leave(self, failure: DeviceError) -> None:
-        """As Searches'."""
+        """Do nothing: there is no GPU to leave."""
 
 
 def _on_cpu(task: Task, barred: I64) -> Search:
@@ -113,20 +117,29 @@ def _on_cpu(task: Task, barred: I64) -> Search:
 
 
 class OnGpu:
-    """Makes searches that run on a GPU where that is possible, and sooner or asked for."""
+    """Factory of searches on a GPU if it is requested or expected to be faster, else on the CPU.
+
+    The CPU also takes pairs that the GPU kernels do not support.
+    """
 
     def __init__(self, gpu: GpuOnDemand, asked: bool, tell: Callable[[str], None]) -> None:
-        """`asked`: whether the user wants the GPU; `tell` gets a line where it is not used all the same."""
+        """Prepare the factory.
+
+        Args:
+            gpu: GPU, opened on demand.
+            asked: True if the user requests the GPU.
+            tell: receives a message if the GPU is requested but does not support the pair.
+        """
         self._gpu, self._asked, self._tell = gpu, asked, tell
         self._left = False
 
     def leave(self, failure: DeviceError) -> None:
-        """As Searches'."""
+        """See `Searches.leave`."""
         self._left = True
         self._gpu.leave(failure)
 
     def __call__(self, task: Task, barred: I64, stop: Callable[[], bool] | None = None) -> Search:
-        """As Searches'."""
+        """See `Searches.__call__`."""
         if self._left or not len(task.query) or not len(task.target):
             return _on_cpu(task, barred)
         if not self._asked and not self._sooner(task):
@@ -149,7 +162,7 @@ class OnGpu:
             return _on_cpu(task, barred)
 
     def _sooner(self, task: Task) -> bool:
-        """Whether a GPU would have it sooner than the CPU, its opening included."""
+        """Return True if the GPU is expected to be faster than the CPU, including the time to open it, and works."""
         rows, columns = len(task.query), len(task.target)
         on_cpu = rows * columns / (tuning.CPU_LOCAL_CELLS * task.threads)
         opening = 0.0 if self._gpu.is_open else tuning.OPENING_A_GPU

@@ -1,4 +1,4 @@
-"""What one search for local alignments is asked for."""
+"""Parameters of a search for local alignments."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ...scoring.scheme import Scheme
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be found.
+    """Parameters of a search.
 
     Attributes:
-        query, target: u8, codes of the scheme.
-        scheme: scores of letters, costs of gaps.
-        top: how many alignments, at most: each the best of those that align no two letters which one before it aligns
-            with one another (M. Waterman and M. Eggert, J. Mol. Biol. 1987).
-        score_only: only the best one's score and beginning.
-        threads: of the CPU.
-        memory: bytes of rows that are kept for the way back.
+        query, target: u8[m] and u8[n], codes of the scheme.
+        scheme: substitution scores and gap costs.
+        top: maximum number of alignments; each is the best that shares no aligned pair of symbols with an earlier one
+            (M. Waterman and M. Eggert, J. Mol. Biol. 1987).
+        score_only: True to compute only the score and the beginning of the best alignment.
+        threads: CPU threads.
+        memory: bytes of matrix rows kept for the traceback.
     """
 
     query: U8

@@ -1,4 +1,4 @@
-"""Local alignments as records: PAF, SAM, BAM, TSV."""
+"""Output of local alignments as PAF, SAM, BAM or TSV records."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ..distance.path import check_names, sq_line
 from .found import Found
 
 FORMS = (Form.PAF, Form.SAM, Form.BAM, Form.TSV)
-_SECONDARY = b"256"  # SAM's flag of an alignment that is not the best
+_SECONDARY = b"256"  # SAM flag of a secondary alignment
 
 
 def write_alignments(
     inputs: Inputs, found: Sequence[Found], form: Form, version: str, command_line: str, out: Output
 ) -> None:
-    """Writes local alignments in one of FORMS; see _write_text. Raises what that does, and OutputError."""
+    """Write local alignments in one of FORMS. Raises the errors of `_write_text`, and OutputError."""
     if form is not Form.BAM:
         _write_text(inputs, found, Format(form.value), version, command_line, out)
         return
@@ -42,14 +42,15 @@ def write_alignments(
 def _write_text(
     inputs: Inputs, found: Sequence[Found], format_: Format, version: str, command_line: str, out: Output
 ) -> None:
-    """Writes a header where there is one, and a record for each alignment; of none, what says so.
+    """Write the header of the format, if any, and a record per alignment; without alignments, a record of score 0.
 
-    Those behind the first are SAM's secondary ones, and PAF's (tp:A:S).
+    All but the first are secondary alignments: flag 256 in SAM, tp:A:S in PAF.
 
     Raises:
-        UsageError: sequences too long for records.
-        InputError: a name that SAM cannot hold.
-        OutputError, OutputClosed.
+        UsageError: the sequences are too long for records.
+        InputError: a name is not valid in SAM.
+        OutputError: the output cannot be written.
+        OutputClosed: the reader of the output has closed it.
     """
     config = Config(output=OutputSpec(format_), command_line=command_line)
     pairs = inputs.as_batch(0)
