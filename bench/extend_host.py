@@ -75,7 +75,7 @@ def main() -> None:
     batches = [batch_of(some_lengths(a, rng), number) for number in range(a.batches)]
     if not a.staged:
         for number, batch in enumerate(batches):
-            lent = engine.letters_memory(len(batch.bases))
+            lent = engine.batch_memory(len(batch.bases))
             lent[:] = batch.bases
             batches[number] = dataclasses.replace(batch, bases=lent)
 

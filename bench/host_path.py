@@ -170,7 +170,7 @@ def batch_of(pairs: int, number: int) -> PairBatch:
 
 def in_lent_memory(batch: PairBatch, engine: GpuEngine) -> PairBatch:
     """The batch with its letters where the reader would have put them."""
-    lent = engine.letters_memory(len(batch.bases))
+    lent = engine.batch_memory(len(batch.bases))
     assert lent is not None
     lent[:] = batch.bases
     return dataclasses.replace(batch, bases=lent)

@@ -44,7 +44,7 @@ class Ours:
         """With their letters in page-locked memory."""
         moved = []
         for batch in some:
-            memory = self.engine.letters_memory(len(batch.bases))
+            memory = self.engine.batch_memory(len(batch.bases))
             if memory is not None:
                 memory[:] = batch.bases
                 batch = dataclasses.replace(batch, bases=memory)

@@ -31,7 +31,7 @@ class Recorded:
     behind: Recorded | None = None  # closed with it
     seen: list[Any] = field(default_factory=list)
 
-    def letters_memory(self, nbytes: int) -> np.ndarray:
+    def batch_memory(self, nbytes: int) -> np.ndarray:
         return np.zeros(nbytes, np.uint8)
 
     def submit(self, pairs: PairBatch, route: Route) -> str:
@@ -79,13 +79,13 @@ def test_a_gpu_once_it_pays(models: None) -> None:
 
     engine = ExtendWhereSooner(cpu, open_gpu, 2, SCORES)
     assert [answered(engine, 10) for _ in range(3)] == ["cpu"] * 3  # 80 s more than on a GPU, each
-    assert engine.letters_memory(3) is None
+    assert engine.batch_memory(3) is None
     assert engine.stats() == {"engine": "cpu"}
     opened.set()
     assert engine._opening is not None
     engine._opening.join()
     assert [answered(engine, n) for n in (10, 3, 4)] == ["card", "cpu", "card"]
-    assert engine.letters_memory(3) is not None
+    assert engine.batch_memory(3) is not None
     assert engine.stats() == {"engine": "card"}
     engine.cancel()
     engine.close()

@@ -116,7 +116,7 @@ def test_pairs_are_shared_out_among_builds(lent: bool) -> None:
     batch = pairs_of(*zip(*pairs, strict=True))
     with opened_gpu(spec, stats=stats, builds=(sw.BUILDS[0], sw.WHOLE[0])) as engine:
         if lent:
-            memory = engine.letters_memory(len(batch.bases))
+            memory = engine.batch_memory(len(batch.bases))
             assert memory is not None
             memory[:] = batch.bases
             batch = replace(batch, bases=memory)

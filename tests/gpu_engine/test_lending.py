@@ -20,7 +20,7 @@ from wfacli.engines.gpu import GpuEngine
 from wfacli.errors import DeviceError
 from wfacli.gpu.runtime import staging
 from wfacli.gpu.runtime.device import IN_FLIGHT
-from wfacli.gpu.runtime.lending import Lender
+from wfacli.gpu.runtime.pinned_pool import PinnedPool
 
 from .support import AFFINE, EDIT, aligned, assert_equal, batch_of, every_row, of_cpu, opened_gpu, some_pairs, within
 
@@ -32,7 +32,7 @@ KERNELS = {EDIT: "gpu-bits-64", AFFINE: "gpu-dp-128"}
 @pytest.fixture
 def gpu():
     """A lender, how it calls, and its driver."""
-    driver, lender = EmulatedDriver(), Lender()
+    driver, lender = EmulatedDriver(), PinnedPool()
     yield lender, lambda work: work(driver), driver
     lender.close(driver)
     driver.close()
@@ -44,7 +44,7 @@ def address(array: np.ndarray) -> int:
 
 
 def in_lent_memory(batch: PairBatch, engine: GpuEngine) -> PairBatch:
-    memory = engine.letters_memory(len(batch.bases))
+    memory = engine.batch_memory(len(batch.bases))
     memory[:] = batch.bases
     return replace(batch, bases=memory)
 
@@ -54,71 +54,71 @@ def in_lent_memory(batch: PairBatch, engine: GpuEngine) -> PairBatch:
 
 def test_memory_is_lent_as_long_as_a_view_of_it_lives(gpu):
     lender, call, driver = gpu
-    lent = lender.lend(1000, call)
+    lent = lender.lease(1000, call)
     where, view = address(lent), lent[8:80].view(np.int64)[2:]
-    assert (lender.lent, len(lent), lender.holds(lent)) == (1, 1000, True)
+    assert (lender.leased, len(lent), lender.owns(lent)) == (1, 1000, True)
     del lent
-    other = lender.lend(1000, call)
+    other = lender.lease(1000, call)
     assert address(other) != where
-    assert lender.lent == 2
+    assert lender.leased == 2
     view[:] = 7
     del view
-    assert lender.lent == 1
-    again = lender.lend(500, call)
+    assert lender.leased == 1
+    again = lender.lease(500, call)
     assert address(again) == where
     assert driver.calls["lock"] == 2
     del again, other
-    assert lender.lent == 0
+    assert lender.leased == 0
 
 
 def test_memory_comes_back_from_any_thread(gpu):
     lender, call, driver = gpu
     for _ in range(50):
-        kept = [lender.lend(100, call) for _ in range(4)]
+        kept = [lender.lease(100, call) for _ in range(4)]
         threads = [threading.Thread(target=kept.pop) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    assert (lender.lent, driver.calls["lock"]) == (0, 4)
+    assert (lender.leased, driver.calls["lock"]) == (0, 4)
 
 
 def test_memory_that_is_too_small_makes_room(gpu):
     lender, call, driver = gpu
     for size in (10, 10_000, 100, 20_000, 5_000):
-        lender.lend(size, call)
+        lender.lease(size, call)
     assert len(driver.locks) == 1
     assert (driver.calls["lock"], driver.calls["unlock"]) == (3, 2)
 
 
 def test_the_smallest_that_fits_is_lent(gpu):
     lender, call, _ = gpu
-    pieces = {size: lender.lend(size, call) for size in (3_000, 1_000, 2_000)}
+    pieces = {size: lender.lease(size, call) for size in (3_000, 1_000, 2_000)}
     wanted = address(pieces[2_000])
     for size in list(pieces):
         del pieces[size]
-    assert address(lender.lend(1_500, call)) == wanted
+    assert address(lender.lease(1_500, call)) == wanted
 
 
 def test_memory_outlives_the_gpu(gpu):
     lender, call, driver = gpu
-    lent = lender.lend(1000, call)
+    lent = lender.lease(1000, call)
     lent[:] = 5
     lender.close(driver)
     assert not driver.locks
-    assert not lender.holds(lent)
+    assert not lender.owns(lent)
     assert (lent == 5).all()
     with pytest.raises(DeviceError, match="closed"):
-        lender.lend(1000, call)
+        lender.lease(1000, call)
 
 
 def test_what_cannot_be_locked_is_not_lent(gpu):
     lender, call, driver = gpu
     driver.fail(call="lock")
     with pytest.raises(DeviceError, match="lock"):
-        lender.lend(1000, call)
-    assert lender.lent == 0
-    assert len(lender.lend(1000, call)) == 1000
+        lender.lease(1000, call)
+    assert lender.leased == 0
+    assert len(lender.lease(1000, call)) == 1000
 
 
 def mapping_of(array: np.ndarray) -> tuple[str, list[str]]:
@@ -135,7 +135,7 @@ def mapping_of(array: np.ndarray) -> tuple[str, list[str]]:
 def test_letters_lie_in_large_pages_and_answers_where_copies_of_the_process_see_them():
     size = 16 << 20
     with opened_gpu(EDIT) as (engine, _):
-        letters = engine.letters_memory(size)
+        letters = engine.batch_memory(size)
         answers = engine._outbox.take("gpu-bits-64", size // 64, 8 * size)
         permissions, flags = mapping_of(letters)
         assert permissions == "rw-p"
@@ -145,25 +145,25 @@ def test_letters_lie_in_large_pages_and_answers_where_copies_of_the_process_see_
 
 def test_what_is_lent_before_there_is_a_gpu_is_locked_when_it_comes(gpu):
     lender, call, driver = gpu
-    early, gone = lender.lend_early(1000), lender.lend_early(1000)
-    assert not lender.holds(early) and not driver.calls["lock"]
+    early, gone = lender.lease_early(1000), lender.lease_early(1000)
+    assert not lender.owns(early) and not driver.calls["lock"]
     del gone  # what comes back before is nobody's
     lender.opened(call)
-    assert lender.holds(early)
+    assert lender.owns(early)
     where = address(early)
     del early
-    late = lender.lend_early(1000)
-    assert address(late) == where and lender.holds(late)
+    late = lender.lease_early(1000)
+    assert address(late) == where and lender.owns(late)
 
 
 def test_what_was_lent_early_and_cannot_be_locked_is_staged(gpu):
     lender, call, driver = gpu
-    early = lender.lend_early(1000)
+    early = lender.lease_early(1000)
     driver.fail(call="lock", after=0, times=1, error=DeviceError)
     lender.opened(call)
-    assert not lender.holds(early)
+    assert not lender.owns(early)
     del early
-    assert lender.holds(lender.lend(1000, call))
+    assert lender.owns(lender.lease(1000, call))
 
 
 # Letters
@@ -208,7 +208,7 @@ def test_letters_memory_comes_back_with_its_batch():
             wheres.add(address(lent.bases))
             aligned(engine, lent, KERNELS[EDIT])
             del lent
-            assert _soon(lambda: engine.letters.lent == 0)  # the device's thread holds nothing either
+            assert _soon(lambda: engine.session.bases.leased == 0)  # the device's thread holds nothing either
         assert len(wheres) == 1
         assert driver.calls["lock"] == 2  # and the answers'
 
@@ -220,16 +220,16 @@ def test_letters_and_answers_outlive_the_engine():
         found = aligned(engine, lent, KERNELS[EDIT])
         within(engine.close)
         assert leaks(driver) == {}
-        assert engine.letters_memory(10) is None
+        assert engine.batch_memory(10) is None
     assert lent.bases.tobytes() == batch.bases.tobytes()
     assert_equal(found, of_cpu(EDIT, batch))
 
 
 def test_letters_are_anywhere_where_no_memory_is_to_be_had():
     with opened_gpu(EDIT, prepare=lambda d: d.fail(call="lock")) as (engine, _):
-        assert engine.letters_memory(1000) is None
+        assert engine.batch_memory(1000) is None
         assert engine.stats()["failure"] is None
-        assert len(engine.letters_memory(1000)) == 1000
+        assert len(engine.batch_memory(1000)) == 1000
 
 
 @pytest.mark.parametrize("call", ["upload", "launch", "download", "wait"])
@@ -240,7 +240,7 @@ def test_lent_letters_come_back_after_a_failure(call):
         assert set(aligned(engine, lent, KERNELS[EDIT]).status.tolist()) == {Status.UNSUPPORTED}
         engine._failure = None  # an error remembers where it was, as does whoever handed it on
         del lent
-        assert _soon(lambda: not gc.collect() and engine.letters.lent == 0)
+        assert _soon(lambda: not gc.collect() and engine.session.bases.leased == 0)
 
 
 def test_more_batches_than_buffers():
@@ -310,6 +310,6 @@ def _soon(happened) -> bool:
 
 def test_memory_that_comes_back_as_the_program_ends_says_nothing():
     """Nothing can be imported any more then, and numpy imports to tell an address."""
-    code = "import builtins; from wfacli.gpu.runtime.lending import Lender; builtins.kept = Lender().lend_early(64)"
+    code = "import builtins; from wfacli.gpu.runtime.pinned_pool import PinnedPool; builtins.kept = PinnedPool().lease_early(64)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")

@@ -18,7 +18,7 @@ class Lending(np.ndarray):
     """Of which there can be weak references."""
 
 
-class Lender:
+class PinnedPool:
     """Lends memory of a size, whatever is asked for."""
 
     def __init__(self, size: int, keep: bool = False) -> None:
@@ -59,7 +59,7 @@ def batches(path, weight, lend=None):
 @pytest.mark.parametrize("weight", [1, 500, 1 << 20])
 @pytest.mark.parametrize("size", [0, 1, 64, 300, 1 << 16])
 def test_the_same_pairs_wherever_letters_lie(path, weight, size):
-    lender = Lender(size, keep=True)
+    lender = PinnedPool(size, keep=True)
     found, wanted = list(batches(path, weight, lender)), list(batches(path, weight))
     assert [pairs_in(batch) for batch in found] == [pairs_in(batch) for batch in wanted]
     for batch, other in zip(found, wanted, strict=True):
@@ -68,7 +68,7 @@ def test_the_same_pairs_wherever_letters_lie(path, weight, size):
 
 
 def test_lent_memory_lives_as_long_as_its_batch(path):
-    lender = Lender(1 << 16)
+    lender = PinnedPool(1 << 16)
     reading = batches(path, 500, lender)
     first, second = next(reading), next(reading)
     assert (len(lender.lent), lender.alive) == (2, 2)
@@ -85,7 +85,7 @@ def test_lent_memory_lives_as_long_as_its_batch(path):
 
 
 def test_memory_that_does_not_suffice_is_let_go(path):
-    lender = Lender(64)
+    lender = PinnedPool(64)
     only = list(batches(path, 1 << 20, lender))
     assert (len(lender.lent), lender.alive, len(only)) == (1, 0, 1)
 
@@ -96,7 +96,7 @@ def test_no_memory_to_lend(path):
 
 def test_what_is_asked_for(path):
     """Enough for reads, and for a small file little."""
-    lender = Lender(1 << 16)
+    lender = PinnedPool(1 << 16)
     list(batches(path, 1 << 30, lender))
     assert lender.asked[0] < 1 << 20
     list(batches(path, 1000, lender))
@@ -105,7 +105,7 @@ def test_what_is_asked_for(path):
 
 def test_a_fault_lets_the_memory_go(tmp_path):
     (tmp_path / "x.tsv").write_text("ACGT\tACG\nAC\n")
-    lender = Lender(1 << 16)
+    lender = PinnedPool(1 << 16)
     reading = batches(str(tmp_path / "x.tsv"), 1 << 20, lender)
     assert len(next(reading)) == 1
     with pytest.raises(InputError):

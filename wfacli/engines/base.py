@@ -17,7 +17,7 @@ class Engine(Protocol):
 
     name: str
 
-    def letters_memory(self, nbytes: int) -> U8 | None:
+    def batch_memory(self, nbytes: int) -> U8 | None:
         """Memory (u8[nbytes]) in which a batch's letters serve the engine best; None where any does."""
 
     def submit(self, pairs: PairBatch, route: Route) -> Any:

@@ -10,7 +10,7 @@ from ..core.stats import Stats
 from ..errors import DeviceError, UsageError
 from ..gpu.compile.compiler import Compiler
 from ..gpu.runtime.cuda_driver import CudaDriver, count_devices
-from ..gpu.runtime.lending import Lender
+from ..gpu.runtime.pinned_pool import PinnedPool
 from ..plan.traits import only_banded, plainly_global
 from ..scoring.spec import ExtendSpec
 from .base import Engine
@@ -26,7 +26,7 @@ def with_gpu(
     cpu: Engine,
     stats: Stats,
     tell: Callable[[str], None] | None = None,
-    letters: Lender | None = None,
+    letters: PinnedPool | None = None,
 ) -> Engine:
     """The CPU engine, or where the config asks for one and a GPU can help, both together.
 
@@ -66,7 +66,7 @@ def with_gpu(
 
 
 def _on_gpus(
-    config: Config, stats: Stats, tell: Callable[[str], None] | None, letters: Lender | None
+    config: Config, stats: Stats, tell: Callable[[str], None] | None, letters: PinnedPool | None
 ) -> GpuEngine | SeveralGpus:
     """The GPUs that are asked for; of all, those that work.
 

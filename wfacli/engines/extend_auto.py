@@ -47,9 +47,9 @@ class ExtendWhereSooner:
         self._failure: str | None = None
         self._cancelled = False
 
-    def letters_memory(self, nbytes: int) -> U8 | None:
+    def batch_memory(self, nbytes: int) -> U8 | None:
         """The GPU's, once there is one."""
-        return self._gpu.letters_memory(nbytes) if self._gpu else None
+        return self._gpu.batch_memory(nbytes) if self._gpu else None
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route where it is sooner done. Raises Cancelled after cancel()."""

@@ -14,24 +14,19 @@ from .._native import foreign_letter, gather_parts, share_rows, stage_columns, s
 from ..core.batch import I32, U8, PairBatch, PartialResult, Status, every_row, is_every_row
 from ..core.route import Route
 from ..core.stats import Stats
-from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
+from ..errors import DeviceError, OutOfDeviceMemory
 from ..gpu.kernels import sw, sw_guided
 from ..gpu.kernels.sw_guided import Cuts, GuidedWork
-from ..gpu.runtime.device import Device
 from ..gpu.runtime.driver import Driver
-from ..gpu.runtime.job import Answers, Staged
-from ..gpu.runtime.lending import Lender
-from ..gpu.runtime.staging import Outbox, Staging
-from ..gpu.runtime.sw_job import SwJob, least_workspace, needs, operations
+from ..gpu.runtime.launch import Answers, Staged
+from ..gpu.runtime.session import MIN_LAUNCH, GpuSession, failed
+from ..gpu.runtime.sw_launch import SwLaunch, least_workspace, needs, operations
 from ..scoring.spec import ExtendSpec
 from .base import Engine
 
 # Jobs on the GPU: a kernel holds all of it until its last pairs, so jobs end together, and leave it idle until the
 # letters of others are there. With 3 of them that was 1.0 to 1.4 of 12 to 22 ms of an H200 (2026-11-22).
 IN_FLIGHT = 5
-_SHARE = 0.5  # of the GPU's free memory
-_MOST = 24 << 30  # bytes a job
-_LEAST = 16 << 20  # bytes a job below which the CPU takes over
 # Of both sequences, where one in twenty is wrong. What answers need is known after the first ones, which would come
 # twice, and page-locking other memory holds the GPU up for milliseconds.
 _LETTERS_A_RUN = 16
@@ -100,37 +95,16 @@ class ExtendGpuEngine:
         self._longest = [self._scores.longest(bits, self._rule) for bits in (16, 32)]
         if self._cuts:
             self._longest = [sw_guided.longest(self._scores, spec.band)] * 2
-        self._device = Device(open_driver, IN_FLIGHT)
-        try:
-            free = self._device.call(lambda driver: driver.free_memory())
-        except BaseException:
-            self._device.close()
-            raise
-        wanted = min(_SHARE * free, IN_FLIGHT * _MOST) if memory is None else memory * free if memory < 1 else memory
-        self._job_bytes = int(wanted) // IN_FLIGHT
-        self._staging, self._outbox = Staging(IN_FLIGHT + 2, self._device.call_now), Outbox(self._device.call_now)
-        # For batches whose letters are lent: small, and held until the answers are there.
-        self._columns, self._letters = Staging(2 * IN_FLIGHT + 2, self._device.call_now), Lender(forked=False)
-        self._cancelled = threading.Event()
+        self._gpu = GpuSession(open_driver, memory, IN_FLIGHT)
         self._lock, self._under_way = threading.Lock(), 0  # pairs submitted and not yet collected
-        self._failure: DeviceError | None = None
-        self._closed = False
 
-    def letters_memory(self, nbytes: int) -> U8 | None:
-        """Page-locked memory (u8[nbytes]), from which a batch's letters go to the GPU; see GpuEngine."""
-        if self._closed or self._failure is not None:
-            return None
-        try:
-            return self._letters.lend(nbytes, self._device.call_now)
-        except DeviceError:  # who has no such memory takes any
-            return None
+    def batch_memory(self, nbytes: int) -> U8 | None:
+        """Return pinned memory (u8[nbytes]), from which a batch's bases go to the GPU; see GpuSession."""
+        return self._gpu.batch_memory(nbytes)
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route. Raises Cancelled after cancel()."""
-        if self._cancelled.is_set():
-            raise Cancelled("stopped")
-        if self._closed:
-            raise RuntimeError("the engine is closed")
+        self._gpu.check_open()
         self._count(len(route.rows))
         parts: list[_Part] = []
         others = every_row(len(route.rows))
@@ -169,26 +143,18 @@ class ExtendGpuEngine:
         return PartialResult(route.rows, status, cut, score, span.reshape(-1, 4), cigar, start)
 
     def stats(self) -> dict[str, Any]:
-        """The GPU's, and under "cpu" those of the CPU engine."""
-        of_gpu = self._device.report(self._job_bytes, self._failure)
-        return {"engine": self.name, **of_gpu, "cpu": self._cpu.stats()}
+        """Return the GPU's, and under "cpu" those of the CPU engine."""
+        return {"engine": self.name, **self._gpu.report(), "cpu": self._cpu.stats()}
 
     def cancel(self) -> None:
-        """Jobs that have not begun are not begun."""
-        self._cancelled.set()
+        """Prevent launches that have not begun."""
+        self._gpu.cancel()
         self._cpu.cancel()
 
     def close(self) -> None:
-        """Waits for running jobs and gives the GPU back, and closes the CPU engine."""
-        if self._closed:
-            return
-        self._closed = True
+        """Wait for running launches, close the GPU and the CPU engine."""
         try:
-            self._staging.close()
-            self._columns.close()
-            for held in (self._outbox, self._letters):
-                self._device.call(held.close)
-            self._device.close()
+            self._gpu.close()
         finally:
             self._cpu.close()
 
@@ -211,10 +177,10 @@ class ExtendGpuEngine:
                 refused.append(places[others])
                 left += [np.delete(places, others)] if len(others) < len(places) else []
                 continue
-            spare = self._job_bytes - needs(chosen.works, chosen.letters)
-            if self._failure is None and spare >= 0:
+            spare = self._gpu.launch_bytes - needs(chosen.works, chosen.letters)
+            if self._gpu.failure is None and spare >= 0:
                 found.append(_Part(places, self._start(chosen, spare + least_workspace(chosen.works))))
-            elif self._failure is None and len(places) > 1:
+            elif self._gpu.failure is None and len(places) > 1:
                 left += [places[len(places) // 2 :], places[: len(places) // 2]]
             else:
                 refused.append(places)
@@ -224,7 +190,7 @@ class ExtendGpuEngine:
         """Rows shared out among builds, and places of those that no build takes: then nothing else counts."""
         if self._cuts:
             return self._guided(pairs, rows, self._cuts)
-        shared, codes, path = self._device.driver.gpu.shared_per_block, self._scores.codes, not self._spec.score_only
+        shared, codes, path = self._gpu.gpu.shared_per_block, self._scores.codes, not self._spec.score_only
         builds = tuple(b for b in self.builds if b.shared(codes) <= shared and (path or not b.whole))
         builds = builds or self.builds[:1]
         digits, (narrow, most) = self._scores.digits, self._longest
@@ -240,7 +206,7 @@ class ExtendGpuEngine:
         count, width = max(len(rows), self._under_way), cuts.width(query_len, target_len)
         build = sw_guided.best_build(self.guided, count, query_len, target_len, width)
         best = np.zeros((int(sw.STEP[-1]) + 1) ** 2, np.uint8)
-        fits = build.shared(self._scores.codes) <= self._device.driver.gpu.shared_per_block
+        fits = build.shared(self._scores.codes) <= self._gpu.gpu.shared_per_block
         narrow, most = self._longest if fits else (0, 0)
         return self._in_order(pairs, rows, best, (build, build), narrow, most)
 
@@ -251,7 +217,7 @@ class ExtendGpuEngine:
         widths = np.array([build.width for build in builds], np.int32)
         order, groups, others, letters = share_rows(pairs, rows, sw.STEP, best, widths, narrow, most)
         works = [self._work(builds[build], *sizes) for build, *sizes in groups]
-        every, lent = -(-len(pairs.bases) // 16) * 16, self._letters.holds(pairs.bases)
+        every, lent = -(-len(pairs.bases) // 16) * 16, self._gpu.bases.owns(pairs.bases)
         lent = lent and letters > _WORTH_ALL * every
         letters = every if lent or is_every_row(rows, len(pairs)) else letters
         return _Chosen(pairs, rows, order, works, letters, lent), others
@@ -261,34 +227,25 @@ class ExtendGpuEngine:
         return GuidedWork(*sizes, self._cuts) if self._cuts else sw.Work(*sizes)
 
     def _start(self, chosen: _Chosen, workspace: int) -> Future[Answers]:
-        pairs, rows, letters = chosen.pairs, chosen.rows, chosen.letters
+        pairs, rows, letters, session = chosen.pairs, chosen.rows, chosen.letters, self._gpu
         count, codes = len(rows), self._spec.scheme.codes
-        buffers = self._columns if chosen.lent else self._staging
         try:
             first = chosen.works[0].launches[0][0]
             likely = max(letters / count / _LETTERS_A_RUN, 1.0)
-            answers = self._outbox.take(first, count, operations(chosen.works), SwJob.spans, likely)
-            with self._stats.timed("stage"):
-                buffer = buffers.take(Staged.needs(0 if chosen.lent else letters, count, True))
-                try:
-                    if chosen.lent:
-                        stage_columns(pairs, rows, buffer)
-                    else:
-                        stage_rows(pairs, rows, buffer, letters)
-                    lent = pairs.bases if chosen.lent else None
-                    staged = Staged(buffer, letters, count, coded=True, lent=lent)
-                    staged.order[:] = chosen.order
-                    staged.tables[:256] = staged.tables[256:] = codes
-                except BaseException:
-                    buffers.give_back(buffer)
-                    raise
-        except DeviceError as error:  # of memory that cannot be page-locked
-            failed: Future[Answers] = Future()
-            failed.set_exception(error)
-            return failed
-        cancelled = self._cancelled.is_set
-        job = SwJob(staged, chosen.works, workspace, buffers.give_back, answers, self._outbox, cancelled)
-        return self._device.submit(job)
+            answers = session.results.lease(first, count, operations(chosen.works), SwLaunch.spans, likely)
+            needed = Staged.needs(0 if chosen.lent else letters, count, True)
+            with self._stats.timed("stage"), session.staging(needed, chosen.lent) as (buffer, give_back):
+                if chosen.lent:
+                    stage_columns(pairs, rows, buffer)
+                else:
+                    stage_rows(pairs, rows, buffer, letters)
+                staged = Staged(buffer, letters, count, coded=True, lent=pairs.bases if chosen.lent else None)
+                staged.order[:] = chosen.order
+                staged.tables[:256] = staged.tables[256:] = codes
+        except DeviceError as error:  # of memory that cannot be pinned
+            return failed(error)
+        results, cancelled = session.results, session.cancelled
+        return session.submit(SwLaunch(staged, chosen.works, workspace, give_back, answers, results, cancelled))
 
     def _on_cpu(self, pairs: PairBatch, route: Route, places: I32) -> Any:
         return self._cpu.submit(pairs, Route(route.rows[places], route.kernel)) if len(places) else None
@@ -303,15 +260,15 @@ class ExtendGpuEngine:
         try:
             answers = part.future.result()
         except OutOfDeviceMemory:
-            self._job_bytes = max(self._job_bytes // 2, _LEAST)
+            self._gpu.launch_bytes = max(self._gpu.launch_bytes // 2, MIN_LAUNCH)
             return _unaligned(places, Status.MEMORY_LIMIT)
         except DeviceError as error:
-            self._failure = error
+            self._gpu.failure = error
             return _unaligned(places, Status.UNSUPPORTED)
         for what, seconds in answers.seconds.items():
             self._stats.add_seconds(f"gpu {what}", seconds)
         status, score, span, cigar, start = answers.status, answers.cost, answers.span, answers.cigar, answers.start
-        if not self._outbox.plenty:
+        if not self._gpu.results.has_spare:
             status, score, span, cigar, start = status.copy(), score.copy(), span.copy(), cigar.copy(), start.copy()
         cut = np.zeros(len(places), np.uint8)
         if self._cuts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -16,19 +15,15 @@ from ..core.batch import I32, U8, U32, Extent, Flag, PairBatch, PartialResult, S
 from ..core.costs import UnitCosts
 from ..core.route import Route
 from ..core.stats import Stats
-from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
+from ..errors import DeviceError, OutOfDeviceMemory
 from ..gpu.kernels.launch_plan import plan_of, serves
 from ..gpu.kernels.plans import NO_BOUND, Plan, Shape
-from ..gpu.runtime.device import IN_FLIGHT, Device
 from ..gpu.runtime.driver import Driver
-from ..gpu.runtime.job import AlignJob, Answers, Staged
-from ..gpu.runtime.lending import Lender
-from ..gpu.runtime.staging import Outbox, Staging
+from ..gpu.runtime.launch import AlignLaunch, Answers, Staged
+from ..gpu.runtime.pinned_pool import PinnedPool
+from ..gpu.runtime.session import MIN_LAUNCH, GpuSession, failed
 from .long import LongPairs
 
-_SHARE = 0.5  # of the GPU's free memory
-_MOST = 24 << 30  # bytes a job, whatever the GPU has: enough for all pairs of a batch to be under way at once
-_LEAST = 16 << 20  # bytes a job below which the CPU takes over
 _SPEAKING = 256  # pairs whose estimates say how many operations there will be
 _WORTH_ALL = 0.15  # of a batch's letters: to copy them takes the host longer than the bus takes for all
 
@@ -93,7 +88,7 @@ def _looked_up(pairs: PairBatch, rows: I32) -> tuple[Extent, int]:
 class _Part:
     chosen: _Chosen
     future: Future[Answers]
-    job_bytes: int  # that it was cut for
+    launch_bytes: int  # that it was cut for
 
 
 @dataclass(frozen=True)
@@ -105,11 +100,11 @@ class _Ticket:
 class GpuEngine:
     """Every GPU kernel on one GPU; see engines.base.Engine.
 
-    A GPU that fails takes no result with it: its pairs get MEMORY_LIMIT or UNSUPPORTED, and so the next rung, which
-    is on the CPU.
+    A GPU that fails loses no result: its pairs get MEMORY_LIMIT or UNSUPPORTED, and so the next kernel, which runs on
+    the CPU.
 
     Attributes:
-        letters: lends the memory of letters_memory().
+        session: the GPU.
     """
 
     name = "gpu"
@@ -120,16 +115,16 @@ class GpuEngine:
         open_driver: Callable[[], Driver],
         stats: Stats | None = None,
         memory: float | None = None,
-        letters: Lender | None = None,
+        bases: PinnedPool | None = None,
     ) -> None:
-        """Opens the GPU.
+        """Open the GPU.
 
         Args:
             spec: what is computed.
             open_driver: called in the device's thread.
             stats: of the run.
-            memory: how many of the GPU's bytes may be used, below 1 as a share of what is free; None: half.
-            letters: lends the memory of letters_memory(), and may have lent some before there was a GPU.
+            memory: bytes of the GPU that may be used, below 1 as a share of what is free; None: half of it.
+            bases: leases memory for batches' bases, and may have leased some before there was a GPU.
 
         Raises:
             DeviceError: there is no GPU that works.
@@ -137,45 +132,15 @@ class GpuEngine:
         self._spec, self._stats = spec, stats or Stats()
         self._costs = UnitCosts.of(spec)
         self._tables = letter_codes(spec.ambiguous.code)
-        self._device = Device(open_driver)
-        try:
-            free = self._device.call(lambda driver: driver.free_memory())
-            if letters:
-                letters.opened(self._device.call_now)
-        except BaseException:
-            self._device.close()
-            raise
-        wanted = min(_SHARE * free, IN_FLIGHT * _MOST) if memory is None else memory * free if memory < 1 else memory
-        self._job_bytes = int(wanted) // IN_FLIGHT
-        self._staging = Staging(IN_FLIGHT + 2, self._device.call_now)
-        # For batches whose letters are lent: small, and held until the answers are there.
-        self._columns = Staging(2 * IN_FLIGHT + 2, self._device.call_now)
-        self.letters = self._own = letters or Lender(forked=False)
-        self._outbox = Outbox(self._device.call_now)
-        self._cancelled = threading.Event()
-        self._failure: DeviceError | None = None
-        self._starved = False
-        self._closed = False
+        self.session = GpuSession(open_driver, memory, bases=bases)
 
-    def share_letters(self, other: GpuEngine) -> None:
-        """Takes letters from another engine's memory, which serves all GPUs; that one is closed after this one."""
-        self.letters = other.letters
-
-    def letters_memory(self, nbytes: int) -> U8 | None:
-        """Page-locked memory (u8[nbytes]), from which a batch's letters go to the GPU without another copy.
-
-        It may be kept after close(). None where there is none.
-        """
-        if self._closed or self._failure is not None:
-            return None
-        try:
-            return self.letters.lend(nbytes, self._device.call_now)
-        except DeviceError:  # who has no such memory takes any
-            return None
+    def batch_memory(self, nbytes: int) -> U8 | None:
+        """Return pinned memory (u8[nbytes]), from which bases go to the GPU without another copy; see GpuSession."""
+        return self.session.batch_memory(nbytes)
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
-        lent = self.letters.holds(pairs.bases)
+        lent = self.session.bases.owns(pairs.bases)
         chosen = _Chosen.by_letters(pairs, route.rows, route.bands, lent)
         parts = [part for some in chosen for part in self._parts(some, route)]
         return _Ticket(route, parts)
@@ -188,55 +153,38 @@ class GpuEngine:
         return join(rows, found)
 
     def stats(self) -> dict[str, Any]:
-        """The GPU, and how much of its memory is used at most."""
-        return {"engine": self.name, **self._device.report(self._job_bytes, self._failure)}
-
-    @property
-    def failure(self) -> DeviceError | None:
-        """Why the GPU takes no more pairs; None as long as it works."""
-        return self._failure
-
-    @property
-    def starved(self) -> bool:
-        """Whether the GPU had no memory left for the smallest of jobs, since others have it."""
-        return self._starved
+        """Return the GPU's properties, and how much of its memory is used at most."""
+        return {"engine": self.name, **self.session.report()}
 
     def long_pairs(self) -> LongPairs:
-        """The same GPU for pairs that are too long for its kernels, as long as the engine is not closed."""
-        return LongPairs(self._spec, self._device.driver.gpu, self._device.call_now)
+        """Return the same GPU for pairs that are too long for its kernels, as long as the engine is not closed."""
+        return LongPairs(self._spec, self.session.gpu, self.session.call)
 
     def cancel(self) -> None:
-        """Jobs that have not begun are not begun."""
-        self._cancelled.set()
+        """Prevent launches that have not begun."""
+        self.session.cancel()
 
     def close(self) -> None:
-        """Waits for running jobs and gives the GPU back; results that nobody has collected are lost."""
-        if self._closed:
-            return
-        self._closed = True
-        self._staging.close()
-        self._columns.close()
-        for held in (self._outbox, self._own):
-            self._device.call(held.close)
-        self._device.close()
+        """Wait for running launches and close the GPU; results that were not collected are lost."""
+        self.session.close()
 
     def _parts(self, chosen: _Chosen, route: Route) -> list[_Part]:
         shape, kernel = self._shape(chosen, route), route.kernel
         if not serves(kernel, shape) or not self._scores_fit(shape):
             return [_refused(chosen, Status.UNSUPPORTED)]
-        if plan_of(kernel, shape).shared > self._device.driver.gpu.shared_per_block:
+        if plan_of(kernel, shape).shared > self.session.gpu.shared_per_block:
             return [_refused(chosen, Status.MEMORY_LIMIT)]
-        return list(self._pieces(chosen, shape, route, self._job_bytes))
+        return list(self._pieces(chosen, shape, route, self.session.launch_bytes))
 
-    def _pieces(self, chosen: _Chosen, shape: Shape, route: Route, job_bytes: int) -> Iterator[_Part]:
+    def _pieces(self, chosen: _Chosen, shape: Shape, route: Route, launch_bytes: int) -> Iterator[_Part]:
         """A route's rows in parts whose letters, answers and least workspace fit a job's memory."""
         left = [(chosen, shape)]
         while left:
             chosen, shape = left.pop()
             plan = plan_of(route.kernel, shape)
-            spare = job_bytes - _needs(chosen, plan)
+            spare = launch_bytes - _needs(chosen, plan)
             if spare >= 0:
-                yield self._start(chosen, shape, plan, spare, job_bytes)
+                yield self._start(chosen, shape, plan, spare, launch_bytes)
             elif len(chosen.rows) == 1:
                 yield _refused(chosen, Status.MEMORY_LIMIT)
             else:
@@ -268,47 +216,40 @@ class GpuEngine:
         most = max(self._spec.penalties.match * shape.longest, 2 * self._costs.unit * self._costs.gap(shape.longest))
         return most < 1 << 31
 
-    def _start(self, chosen: _Chosen, shape: Shape, plan: Plan, spare: int, job_bytes: int) -> _Part:
-        if self._cancelled.is_set():
-            raise Cancelled("stopped")
-        if self._closed:
-            raise RuntimeError("the engine is closed")
-        if self._failure is not None:
-            return _Part(chosen, _failed(self._failure), job_bytes)
+    def _start(self, chosen: _Chosen, shape: Shape, plan: Plan, spare: int, launch_bytes: int) -> _Part:
+        session = self.session
+        session.check_open()
+        if session.failure is not None:
+            return _Part(chosen, failed(session.failure), launch_bytes)
         workspace = spare + plan.least_workspace(len(chosen.rows))
         pairs = chosen.pairs
-        lent = pairs.bases if chosen.lent else None
-        buffers = self._staging if lent is None else self._columns
+        pinned = pairs.bases if chosen.lent else None
         try:
-            # Before the job begins, as new memory takes longer than the device's thread should be kept.
+            # Before the launch begins: to pin new memory takes longer than the device's thread should be kept busy.
             most, guess = shape.count * plan.op_capacity, _operations(pairs)
-            answers = self._outbox.take(plan.rows[0].name, shape.count, most, guess=guess)
-            with self._stats.timed("stage"):
-                staged = self._stage(chosen, lent, buffers)
-        except DeviceError as error:  # of memory that cannot be page-locked
-            return _Part(chosen, _failed(error), job_bytes)
-        cancelled = self._cancelled.is_set
-        job = AlignJob(staged, plan, shape, workspace, buffers.give_back, answers, self._outbox, cancelled)
-        return _Part(chosen, self._device.submit(job), job_bytes)
+            answers = session.results.lease(plan.rows[0].name, shape.count, most, guess=guess)
+            needs = Staged.needs(
+                0 if chosen.lent else chosen.letters, shape.count, chosen.coded, chosen.bands is not None
+            )
+            with self._stats.timed("stage"), session.staging(needs, chosen.lent) as (buffer, give_back):
+                staged = self._staged(chosen, pinned, buffer)
+        except DeviceError as error:  # of memory that cannot be pinned
+            return _Part(chosen, failed(error), launch_bytes)
+        launch = AlignLaunch(staged, plan, shape, workspace, give_back, answers, session.results, session.cancelled)
+        return _Part(chosen, session.submit(launch), launch_bytes)
 
-    def _stage(self, chosen: _Chosen, lent: U8 | None, buffers: Staging) -> Staged:
-        """The rows' columns in a staging buffer, and their letters where they are not lent."""
+    def _staged(self, chosen: _Chosen, pinned: U8 | None, buffer: U8) -> Staged:
+        """Fill a staging buffer with the rows' columns, and with their bases if these are not in pinned memory."""
         pairs, count, letters = chosen.pairs, len(chosen.rows), chosen.letters
-        banded = chosen.bands is not None
-        buffer = buffers.take(Staged.needs(letters if lent is None else 0, count, chosen.coded, banded))
-        try:
-            if lent is None:
-                stage_rows(pairs, chosen.rows, buffer, letters)
-            else:
-                stage_columns(pairs, chosen.rows, buffer)
-            staged = Staged(buffer, letters, count, chosen.coded, lent, banded)
-            if chosen.bands is not None:
-                staged.bands[:] = chosen.bands
-            if chosen.coded:
-                staged.tables[:] = self._tables
-        except BaseException:
-            buffers.give_back(buffer)
-            raise
+        if pinned is None:
+            stage_rows(pairs, chosen.rows, buffer, letters)
+        else:
+            stage_columns(pairs, chosen.rows, buffer)
+        staged = Staged(buffer, letters, count, chosen.coded, pinned, chosen.bands is not None)
+        if chosen.bands is not None:
+            staged.bands[:] = chosen.bands
+        if chosen.coded:
+            staged.tables[:] = self._tables
         return staged
 
     def _result(self, route: Route, part: _Part) -> list[PartialResult]:
@@ -316,17 +257,15 @@ class GpuEngine:
         try:
             answers = part.future.result()
         except OutOfDeviceMemory:
-            # Parts that were cut before the last one failed say nothing of what fits now.
-            self._job_bytes = min(self._job_bytes, part.job_bytes // 2)
-            if part.job_bytes // 2 < _LEAST:
-                self._starved = True
+            self.session.out_of_memory(part.launch_bytes)
+            if part.launch_bytes // 2 < MIN_LAUNCH:
                 return [_unaligned(part.chosen.rows, Status.MEMORY_LIMIT)]
             again = self._parts(part.chosen, route)
             return [piece for p in again for piece in self._result(route, p)]
         except _Refused as refused:
             return [_unaligned(part.chosen.rows, refused.status)]
         except DeviceError as error:
-            self._failure = error
+            self.session.failure = error
             return [_unaligned(part.chosen.rows, Status.UNSUPPORTED)]
         return [self._partial(part.chosen, answers)]
 
@@ -337,7 +276,7 @@ class GpuEngine:
                 chosen.pairs, chosen.rows, answers.cost, status, self._costs.unit, self._spec.penalties.match
             )
             cut = cut if answers.cut is None else answers.cut.copy()
-            if not self._outbox.plenty:
+            if not self.session.results.has_spare:
                 status, cigar, start = status.copy(), cigar.copy(), start.copy()
         for what, seconds in answers.seconds.items():
             self._stats.add_seconds(f"gpu {what}", seconds)
@@ -369,13 +308,7 @@ class _Refused(Exception):
 
 
 def _refused(chosen: _Chosen, status: Status) -> _Part:
-    return _Part(chosen, _failed(_Refused(status)), 0)
-
-
-def _failed(error: Exception) -> Future[Answers]:
-    future: Future[Answers] = Future()
-    future.set_exception(error)
-    return future
+    return _Part(chosen, failed(_Refused(status)), 0)
 
 
 def _unaligned(rows: I32, status: Status) -> PartialResult:

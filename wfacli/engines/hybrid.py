@@ -50,9 +50,9 @@ class BothEngines:
         """`long` has pairs that are the CPU's because the GPU's batch kernels do not take them; `GPUs`: of `gpu`."""
         self._gpu, self._cpu, self._long, self.gpus = gpu, cpu, long, gpus
 
-    def letters_memory(self, nbytes: int) -> U8 | None:
+    def batch_memory(self, nbytes: int) -> U8 | None:
         """The GPU's."""
-        return self._gpu.letters_memory(nbytes)
+        return self._gpu.batch_memory(nbytes)
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route where its kernel runs. Raises Cancelled after cancel()."""

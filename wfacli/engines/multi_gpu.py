@@ -30,9 +30,10 @@ class _Gpu:
     @property
     def trouble(self) -> str:
         """Why it gets no more routes; "" as long as it does."""
-        if self.engine.failure is not None:
-            return f"failed, the others go on: {self.engine.failure}"
-        return "has no memory left, the others go on: another program has it" if self.engine.starved else ""
+        session = self.engine.session
+        if session.failure is not None:
+            return f"failed, the others go on: {session.failure}"
+        return "has no memory left, the others go on: another program has it" if session.starved else ""
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,12 @@ class SeveralGpus:
     def __post_init__(self) -> None:
         self._gpus = [_Gpu(engine, index) for index, engine in self.engines]
         for gpu in self._gpus[1:]:
-            gpu.engine.share_letters(self._gpus[0].engine)
+            gpu.engine.session.share_bases(self._gpus[0].engine.session)
         self._lock = threading.Lock()
 
-    def letters_memory(self, nbytes: int) -> U8 | None:
+    def batch_memory(self, nbytes: int) -> U8 | None:
         """Page-locked memory, whichever GPU takes the letters."""
-        return self._gpus[0].engine.letters_memory(nbytes)
+        return self._gpus[0].engine.batch_memory(nbytes)
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Starts a route on a GPU. Raises Cancelled after cancel()."""
@@ -95,7 +96,7 @@ class SeveralGpus:
         if not gpu.trouble:
             return found
         self._tell_of(gpu)
-        why = Status.UNSUPPORTED if gpu.engine.failure else Status.MEMORY_LIMIT
+        why = Status.UNSUPPORTED if gpu.engine.session.failure else Status.MEMORY_LIMIT
         lost = found.rows[found.status == np.uint8(why)]
         if not len(lost) or not self._working():
             return found

@@ -94,7 +94,7 @@ class ThreadedEngine(ABC, Generic[A]):
     def _result(self, route: Route, found: Any) -> PartialResult:
         """Columns as a result."""
 
-    def letters_memory(self, nbytes: int) -> U8 | None:
+    def batch_memory(self, nbytes: int) -> U8 | None:
         """Any does."""
         return None
 

@@ -159,7 +159,7 @@ class Engine:
         self._engine.close()
 
     def _moved(self, batch: PairBatch) -> PairBatch:
-        memory = self._engine.letters_memory(len(batch.bases))
+        memory = self._engine.batch_memory(len(batch.bases))
         if memory is None:
             return batch
         memory[:] = batch.bases

@@ -135,7 +135,7 @@ class BatchRun(ABC):
             raise
         self.batch_bases = self._batch_of(self._gpus) if self.on_gpu else config.batch_bases or CPU_BATCH
         if self._early and self.on_gpu:
-            self._early.opened(self.engine.letters_memory)
+            self._early.opened(self.engine.batch_memory)
         elif self._early:  # batches of the CPU are others
             self._end_reading()
             self._sources = files.open()
@@ -200,7 +200,7 @@ class BatchRun(ABC):
 
     def _batches(self, most: int) -> Iterator[PairBatch]:
         """The input; `most` batches are alive at a time."""
-        return self._read(self.batch_bases, self.engine.letters_memory if self.on_gpu else None)
+        return self._read(self.batch_bases, self.engine.batch_memory if self.on_gpu else None)
 
     def _read(self, batch_bases: int, lend: Callable[[int], U8 | None] | None) -> Iterator[PairBatch]:
         sam = self.settings.output.format is Format.SAM

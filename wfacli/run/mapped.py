@@ -64,7 +64,7 @@ class MappedRun(AlignRun):
         groups = sam and bool(self._mapped_files.reads_header)
         self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group), groups)
         # Of rows that are extended first, copies of parts are what is aligned.
-        lend = self.engine.letters_memory if self.on_gpu and not self._extender else None
+        lend = self.engine.batch_memory if self.on_gpu and not self._extender else None
         streams = (*self._sources[:2], *self._sources[3:])
         batches = batches_of(
             self._reader, streams, self.batch_bases, lend, threads=self.settings.threads, ended=self._has_more
@@ -92,7 +92,7 @@ class MappedRun(AlignRun):
     def _records(self, pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
         if not self._extender:
             return super()._records(pairs)
-        lend = self.engine.letters_memory if self.on_gpu else None
+        lend = self.engine.batch_memory if self.on_gpu else None
         return self._extender.aligned(pairs, self._aligned, lend)
 
     def _cancel(self) -> None:

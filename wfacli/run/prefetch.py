@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from ..core.batch import U8, PairBatch
 from ..errors import DeviceError
-from ..gpu.runtime.lending import Lender
+from ..gpu.runtime.pinned_pool import PinnedPool
 
 Lend = Callable[[int], U8 | None]
 
@@ -31,8 +31,8 @@ class EarlyBatches:
             prepare: plans a batch, which needs no GPU.
             most: batches that are taken before somebody wants them.
         """
-        self.letters = Lender(forked=False)
-        self._lend: Lend = self.letters.lend_early
+        self.letters = PinnedPool(forked=False)
+        self._lend: Lend = self.letters.lease_early
         self._batches = batches(self._memory)
         self._prepare, self._maker = prepare, ThreadPoolExecutor(1, thread_name_prefix="wfacli-plan")
         self._ready: queue.SimpleQueue[Future[PairBatch] | None] = queue.SimpleQueue()

@@ -42,7 +42,7 @@ class Slot:
         self.arena.release()
 
 
-class Job(Protocol):
+class Launch(Protocol):
     """Work for the GPU."""
 
     def start(self, slot: Slot) -> None:
@@ -61,7 +61,7 @@ class Device:
     def __init__(self, open_driver: Callable[[], Driver], in_flight: int = IN_FLIGHT) -> None:
         """Opens the driver in the new thread, for so many jobs at a time. Raises DeviceError as open_driver does."""
         self.in_flight = in_flight
-        self._waiting: queue.SimpleQueue[tuple[Job, Future[Any]] | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[tuple[Launch, Future[Any]] | None] = queue.SimpleQueue()
         opened: Future[Driver] = Future()
         self._thread = threading.Thread(target=self._run, args=(open_driver, opened), name="wfacli-gpu", daemon=True)
         self._thread.start()
@@ -79,7 +79,7 @@ class Device:
             "failure": str(failure) if failure else None,
         }
 
-    def submit(self, job: Job) -> Future[Any]:
+    def submit(self, job: Launch) -> Future[Any]:
         """The future of job.finish."""
         future: Future[Any] = Future()
         self._waiting.put((job, future))
@@ -137,7 +137,7 @@ class Device:
                 _end(running.popleft(), free)
             item = None
 
-    def _next(self, seconds: float | None) -> tuple[Job, Future[Any]] | object | None:
+    def _next(self, seconds: float | None) -> tuple[Launch, Future[Any]] | object | None:
         """What is submitted next, within so many seconds (None: at some time)."""
         try:
             item = self._waiting.get(timeout=seconds)
@@ -148,7 +148,7 @@ class Device:
 
 @dataclass
 class _Running:
-    job: Job
+    job: Launch
     slot: Slot
     future: Future[Any]
 
@@ -159,7 +159,7 @@ class _Running:
             return True
 
 
-def _begin(job: Job, future: Future[Any], free: list[Slot], running: deque[_Running]) -> None:
+def _begin(job: Launch, future: Future[Any], free: list[Slot], running: deque[_Running]) -> None:
     if not future.set_running_or_notify_cancel():
         return
     slot = max(free, key=lambda slot: slot.arena.nbytes)  # to grow is to wait for all that runs

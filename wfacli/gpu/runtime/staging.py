@@ -11,7 +11,7 @@ import numpy as np
 from ...core.batch import U8
 from ...errors import DeviceError
 from .driver import Driver
-from .lending import Call, Lender
+from .pinned_pool import Call, PinnedPool
 
 _GROWTH = 1.25  # over what is asked for, so that batches of about one size need one allocation
 _OPERATIONS, _LEAST = 8.0, 1024  # a pair, as long as nothing is known; in any case
@@ -72,7 +72,7 @@ def answer_bytes(count: int, operations: int, spans: int = 0) -> int:
     return -(-(14 * count + 8) // 16) * 16 + spans * count + 4 * operations
 
 
-class Outbox:
+class ResultPool:
     """Memory for answers, which comes back by itself, and how large they have been.
 
     Nobody waits for it, since who holds some may be waiting for the device.
@@ -80,10 +80,10 @@ class Outbox:
 
     def __init__(self, call: Call) -> None:
         """`call` runs a function of the driver in the device's thread."""
-        self._lender, self._call = Lender(), call
+        self._pool, self._call = PinnedPool(), call
         self._operations: dict[str, float] = {}  # a pair, by kernel
 
-    def take(self, kernel: str, count: int, most: int, spans: int = 0, guess: float = _OPERATIONS) -> U8:
+    def lease(self, kernel: str, count: int, most: int, spans: int = 0, guess: float = _OPERATIONS) -> U8:
         """Memory for a kernel's answers for so many pairs with as many operations as are likely, up to so many.
 
         `guess`: operations a pair, as long as the kernel has answered nothing.
@@ -92,25 +92,25 @@ class Outbox:
             DeviceError: there is none.
         """
         likely = int(_MARGIN * self._operations.get(kernel, guess) * count) + _LEAST
-        return self._lender.lend(answer_bytes(count, min(most, likely), spans), self._call, _GROWTH)
+        return self._pool.lease(answer_bytes(count, min(most, likely), spans), self._call, _GROWTH)
 
-    def take_now(self, driver: Driver, count: int, operations: int, spans: int = 0) -> U8:
+    def lease_now(self, driver: Driver, count: int, operations: int, spans: int = 0) -> U8:
         """Memory for answers whose size is known, in the device's thread. Raises DeviceError."""
-        return self._lender.lend(answer_bytes(count, operations, spans), lambda renew: renew(driver), _GROWTH)
+        return self._pool.lease(answer_bytes(count, operations, spans), lambda renew: renew(driver), _GROWTH)
 
     @property
-    def plenty(self) -> bool:
+    def has_spare(self) -> bool:
         """Whether answers may stay where they are for as long as somebody wants to read them."""
-        return self._lender.lent <= _MOST_READ
+        return self._pool.leased <= _MOST_READ
 
-    def saw(self, kernel: str, count: int, operations: int) -> None:
+    def record_size(self, kernel: str, count: int, operations: int) -> None:
         """How many they had; in the device's thread."""
         now = operations / count
         self._operations[kernel] = max(now, (now + 3 * self._operations.get(kernel, now)) / 4)
 
     def close(self, driver: Driver) -> None:
         """Unlocks all memory; in the device's thread."""
-        self._lender.close(driver)
+        self._pool.close(driver)
 
 
 def _unpin(driver: Driver, buffer: U8) -> None:

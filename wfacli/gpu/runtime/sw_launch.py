@@ -1,4 +1,4 @@
-"""Rows of a batch through the kernels of scored alignment; the way to the GPU and back is job.AlignJob's."""
+"""Rows of a batch through the kernels of scored alignment; the way to the GPU and back is job.AlignLaunch's."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from . import task
 from .arena import Arena
 from .device import Slot
 from .driver import Driver, Kernel
-from .job import LAID_OUT, AlignJob, Staged, units_of
-from .staging import Outbox
+from .launch import LAID_OUT, AlignLaunch, Staged, units_of
+from .staging import ResultPool
 
 _MOST_KEPT = 8 << 30  # bytes of directions at a time: of many more pairs than a GPU has at work
 _WALKING = 2  # blocks a multiprocessor of a way back, which waits for memory: the rest is for other jobs' sweeps
@@ -65,8 +65,8 @@ class _Launched:
     blocks: int
 
 
-class SwJob(AlignJob):
-    """Pairs of some builds, which take turns; see device.Job.
+class SwLaunch(AlignLaunch):
+    """Pairs of some builds, which take turns; see device.Launch.
 
     The staged order has the pairs of each build side by side. Letters become codes; none lacks one, and no sequence is
     empty.
@@ -82,17 +82,17 @@ class SwJob(AlignJob):
         workspace: int,
         given_back: Callable[[U8], None],
         answers: U8,
-        outbox: Outbox,
+        results: ResultPool,
         cancelled: Callable[[], bool],
     ) -> None:
-        """See AlignJob; `workspace`: least_workspace at least."""
+        """See AlignLaunch; `workspace`: least_workspace at least."""
         self._works, self._plans = works, [plan_of(work) for work in works]
         longest = max(max(work.longest_query, work.longest_target) for work in works)
         shape = Shape(staged.count, longest, 0, (), NO_BOUND, works[0].path, coded=True)
         rows = tuple(row for plan in self._plans for row in plan.rows)
         room = -(-operations(works) // staged.count)  # of a pair, on average
         plan = Plan(rows, (), 1, 1, room, resident=True)  # units are bytes
-        super().__init__(staged, plan, shape, workspace, given_back, answers, outbox, cancelled)
+        super().__init__(staged, plan, shape, workspace, given_back, answers, results, cancelled)
 
     def _bytes(self, units: int) -> int:
         return super()._bytes(units) + 2 * padded(8 * self._shape.count)

@@ -18,7 +18,7 @@ from .driver import Driver
 Call = Callable[[Callable[[Driver], None]], Any]  # runs a function in the device's thread
 
 
-class _Loan:
+class _Lease:
     """What an array over lent memory, and every view of it, has at its base.
 
     No array itself: numpy leaves out arrays between a view and the memory, and one that is left out may go too early.
@@ -35,7 +35,7 @@ class _Loan:
         self._back(self._address)
 
 
-class Lender:
+class PinnedPool:
     """Any number of pieces of memory, which serve again and again.
 
     The memory is the host's own and only page-locked for the GPU, so that arrays may outlive the GPU: after close()
@@ -54,11 +54,11 @@ class Lender:
         self._closed = False
 
     @property
-    def lent(self) -> int:
+    def leased(self) -> int:
         """Pieces that somebody has."""
         return len(self._all) - len(self._free)
 
-    def lend(self, nbytes: int, call: Call, spare: float = 1.0) -> U8:
+    def lease(self, nbytes: int, call: Call, spare: float = 1.0) -> U8:
         """An array (u8[nbytes]) that keeps its memory lent as long as it or a view of it lives; in any thread.
 
         Args:
@@ -73,10 +73,10 @@ class Lender:
             memory, small = self._fitting(nbytes)
         if memory is None:  # without the lock, as the device's thread may want it before it comes to the call
             memory = self._renewed(max(int(nbytes * spare), 1), small, call)
-        lent: U8 = np.asarray(_Loan(memory, self._come_back))
-        return lent[:nbytes]
+        array: U8 = np.asarray(_Lease(memory, self._come_back))
+        return array[:nbytes]
 
-    def lend_early(self, nbytes: int) -> U8:
+    def lease_early(self, nbytes: int) -> U8:
         """The same for who may come before there is a GPU; see opened(). Raises DeviceError."""
         if self._call is None:
             memory = _pages(nbytes, self._forked)
@@ -85,10 +85,10 @@ class Lender:
                 if early:
                     self._early.append(memory)
             if early:
-                lent: U8 = np.asarray(_Loan(memory, self._come_back))
-                return lent[:nbytes]
+                array: U8 = np.asarray(_Lease(memory, self._come_back))
+                return array[:nbytes]
         assert self._call is not None
-        return self.lend(nbytes, self._call)
+        return self.lease(nbytes, self._call)
 
     def opened(self, call: Call) -> None:
         """There is a GPU now: page-locks what was lent early, where that can be done."""
@@ -103,7 +103,7 @@ class Lender:
                 self._all[memory.ctypes.data] = memory
         self._early.clear()
 
-    def holds(self, array: U8) -> bool:
+    def owns(self, array: U8) -> bool:
         """Whether an array that begins where a piece does is lent memory."""
         memory = self._all.get(array.ctypes.data)
         return memory is not None and array.nbytes <= len(memory)

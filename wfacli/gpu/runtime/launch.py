@@ -19,7 +19,7 @@ from . import task
 from .arena import Arena
 from .device import Slot
 from .driver import Driver, Event, Kernel
-from .staging import Outbox, answer_bytes
+from .staging import ResultPool, answer_bytes
 
 _GATHERING = ("sum-chunks", "sum-before", "sum-slots", "gather-ops")
 _GRID = 8  # blocks a multiprocessor of kernels that go over an array
@@ -113,8 +113,8 @@ class Answers:
     seconds: dict[str, float]
 
 
-class AlignJob:
-    """One kernel's pairs; see device.Job."""
+class AlignLaunch:
+    """One kernel's pairs; see device.Launch."""
 
     _SPANS = 0  # bytes of a pair's span among the answers
 
@@ -126,7 +126,7 @@ class AlignJob:
         workspace: int,
         given_back: Callable[[U8], None],
         answers: U8,
-        outbox: Outbox,
+        results: ResultPool,
         cancelled: Callable[[], bool],
     ) -> None:
         """Takes the staged buffer over and gives it back once the GPU has it.
@@ -137,13 +137,13 @@ class AlignJob:
             shape: what the plan was made for.
             workspace: bytes that the kernel may have at most; at least plan.stride.
             given_back: takes the buffer.
-            answers: memory of the outbox for them; where they are larger, others are taken.
-            outbox: told how large they are.
+            answers: memory of the results for them; where they are larger, others are taken.
+            results: told how large they are.
             cancelled: whether to stop.
         """
         self._staged, self._plan, self._shape, self._workspace = staged, plan, shape, workspace
         self._given_back, self._cancelled = given_back, cancelled
-        self._answers, self._outbox = answers, outbox
+        self._answers, self._results = answers, results
         self._staging: U8 | None = staged.buffer  # until it is given back
 
     def start(self, slot: Slot) -> None:
@@ -201,9 +201,9 @@ class AlignJob:
         operations = 0
         if self._shape.path:
             operations = int(self._answers[8 * m : 8 * (m + 1)].view(np.int64)[0])
-            self._outbox.saw(self._plan.rows[0].name, m, operations)
+            self._results.record_size(self._plan.rows[0].name, m, operations)
         if len(self._answers) < self._answer_bytes(operations):  # all of it once more
-            self._answers = self._outbox.take_now(driver, m, operations, self._SPANS)
+            self._answers = self._results.lease_now(driver, m, operations, self._SPANS)
             driver.download(self._answers, self._out, slot.stream)
             driver.wait(driver.record(slot.stream))
         answers, columns = self._answers, 8 * (m + 1) + 5 * m
