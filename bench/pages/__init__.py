@@ -1,1 +1,1 @@
-"""What bench/page.py puts together."""
+"""What bench/pages/page.py puts together."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pages.batches import kernel_seconds
-from pages.text import number
+from bench.pages.batches import kernel_seconds
+from bench.pages.text import number
 
 from .found import Results
 from .layout import NOT_READ, Figure, Paper, Part, ours

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pages.results import RESULTS, card, machine, newest
-from pages.text import Report
+from bench.pages.results import RESULTS, card, machine, newest
+from bench.pages.text import Report
 
 OURS = "wfacli"
 MISSING = "not measured"

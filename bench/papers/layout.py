@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 
-from pages.text import Rows, line, number
+from bench.pages.text import Rows, line, number
 
 from .found import MISSING
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pages.text import Report, number
+from bench.pages.text import Report, number
 
 from .found import Results
 from .layout import NOT_READ, Figure, Paper, Part, ours

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pages.text import Report, number
+from bench.pages.text import Report, number
 
 from .found import Missed, Results
 from .layout import Figure, Paper, Part, ours, theirs

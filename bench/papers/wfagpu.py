@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pages.text import number
+from bench.pages.text import number
 
 from .found import MISSING, NO_PEER, NO_SET, Results
 from .layout import Figure, Paper, Part, ours, theirs

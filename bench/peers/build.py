@@ -17,8 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).parent
-CACHE = HERE / "build"
+ADAPTERS = Path(__file__).parent / "adapters"
+CACHE = Path(__file__).parent / "build"
 ISA = os.environ.get("WFACLI_ISA") or "native"  # peers are held to what our own kernels are held to
 FLAGS = ("-O3", f"-march={ISA}", "-fPIC", "-w")
 
@@ -103,7 +103,9 @@ def library(peer: str, checkout: Path | None, say: Callable[[str], None], own: s
         raise Unavailable(f"not asked for (--{peer} PATH to a checkout of it)")
     folder = CACHE / _machine_key() / (f"{peer}-{recipe.version}" if recipe.package else f"{peer}-{_key(checkout)}")
     made = folder / f"peer_{own or peer}.so"  # not lib…, which its own library may be called
-    ours = [HERE / f"{own}.cpp"] if own else [HERE / "driver.cpp", HERE / "peer.hpp", HERE / f"{peer}.cpp"]
+    ours = (
+        [ADAPTERS / f"{own}.cpp"] if own else [ADAPTERS / name for name in ("driver.cpp", "peer.hpp", f"{peer}.cpp")]
+    )
     if made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in ours):
         return made
     say(f"building {peer}")
@@ -163,7 +165,7 @@ def _compile(recipe: Recipe, sources: Path, folder: Path, ours: list[Path], made
     if c_sources:
         _run([*c_compiler, *flags, "-c", *c_sources], objects)
     for number, path in enumerate([*cpp_sources, *map(str, ours)]):  # a name may be both theirs and ours
-        _run([*cpp_compiler, "-std=c++20", *flags, f"-I{HERE}", "-c", path, "-o", f"cpp{number}.o"], objects)
+        _run([*cpp_compiler, "-std=c++20", *flags, f"-I{ADAPTERS}", "-c", path, "-o", f"cpp{number}.o"], objects)
     linked = [shutil.copy(sources / path, folder / name) for path, name in recipe.link]
     fresh = made.with_suffix(".new")
     compiled = [str(path) for path in sorted(objects.glob("*.o"))]

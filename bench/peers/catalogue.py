@@ -23,7 +23,7 @@ class Peer:
 
     Attributes:
         name: as it writes its own name.
-        tables: scripts under bench/ that have it.
+        tables: scripts of bench/tables that have it.
         checked: what of its answers.
         package: of a registry; "" of what the user builds.
         file: a pattern for its file's name, whose group, if any, is the sequence length that it was compiled for.
@@ -65,7 +65,7 @@ PEERS = (
     Peer("GASAL2", ("gpu_table", "sw_table"), COSTS, file=r"gasal2_(\d+)", option="--gasal2", card=True),
     Peer("ksw2", ("guided_table",), SCORE, package="mappy", file=r"peer_ksw2_extend\.so", option="--ksw2"),
     Peer("AGAThA", ("guided_table",), SCORE, file="agatha", option="--agatha", card=True),
-    Peer("MASA-CUDAlign", ("local_card",), SCORE, file="cudalign", option="--masa", card=True),
+    Peer("MASA-CUDAlign", ("local_gpu",), SCORE, file="cudalign", option="--masa", card=True),
 )  # fmt: skip
 
 

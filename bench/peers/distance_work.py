@@ -1,4 +1,4 @@
-"""The pairs of bench/distance_table.py: one long pair a row."""
+"""The pairs of bench/tables/distance_table.py: one long pair a row."""
 
 from __future__ import annotations
 

@@ -3,22 +3,17 @@
 import json
 import os
 import re
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import everything
-import harness
-import steps
-import turns
-from papers.found import Missed
-from peers import catalogue
-from steps import Step
-from turns import Turn
+from bench.harness import saving, steps, turns
+from bench.harness.steps import Step
+from bench.harness.turns import Turn
+from bench.papers.found import Missed
+from bench.peers import catalogue
+from bench.tables import everything
 
 BENCH = Path(everything.__file__).parent
 
@@ -87,7 +82,7 @@ def test_only_what_is_lacking_is_measured_and_only_with_peers_that_are_there(fol
         ("gpu_table", ("--rows", "a 2%", "c 2%", "--tasks", "edit CIGAR"), ()),
         ("gpu_table", ("--rows", "b 2%", "--tasks", "affine CIGAR"), ("--wfa-gpu", "--wfa2")),
         ("sw_table", ("--save", "--builds", "--lengths", "64", "--no-seeds"), None),
-        ("local_card", ("--strips",), ()),
+        ("local_gpu", ("--strips",), ()),
     ]
     ours, theirs, scored, _ = (step.command(None, files) for step in found)
     assert not any(word.startswith("--wfa") for word in ours) and "--gasal2" in scored
@@ -98,7 +93,8 @@ def test_only_what_is_lacking_is_measured_and_only_with_peers_that_are_there(fol
 def dry_run(capsys, *words):
     everything.main(["--dry-run", *words])
     said = capsys.readouterr().out.splitlines()
-    return {Path(line.split()[1]).stem: line.split()[2:] for line in said if "bench/" in line}, "\n".join(said)
+    mark = "bench.tables."
+    return {line.split()[2].removeprefix(mark): line.split()[3:] for line in said if mark in line}, "\n".join(said)
 
 
 def test_a_dry_run_shows_all_commands_and_runs_none(folder, monkeypatch, capsys):
@@ -131,7 +127,7 @@ def test_scripts_have_the_options_that_steps_give_them(step):
     given = [*step.words, *step.quick, *step.less, *(["--data"] if step.data else [])]
     for option in (word for word in given if word.startswith("--")):
         assert f'"{option}"' in text, option
-    assert ("harness.pace(" in text or '"--minutes"' in text) or not step.paced
+    assert ("saving.pace(" in text or '"--minutes"' in text) or not step.paced
 
 
 def test_a_step_that_fails_does_not_stop_the_rest_and_is_named_with_its_reason(tmp_path, monkeypatch, capsys):
@@ -258,16 +254,16 @@ def test_fewer_pairs_than_the_usual_ones_are_a_part(script):
 
 
 def test_a_part_of_a_table_replaces_no_other_runs_and_the_whole_replaces_its_own(tmp_path, monkeypatch):
-    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(saving, "RESULTS", tmp_path)
     monkeypatch.setenv("WFACLI_COMMIT", "abc")
 
     def names():
         return sorted(path.name.split("-abc-")[1] for path in tmp_path.iterdir())
 
     for _ in range(2):
-        monkeypatch.setattr(harness, "_own", {})
+        monkeypatch.setattr(saving, "_own", {})
         for rows in range(2):
-            harness.save_so_far("x-table", {}, {"rows": rows}, False)
+            saving.save_so_far("x-table", {}, {"rows": rows}, False)
     assert names() == ["2-x-table-part.json", "x-table-part.json"]
-    harness.save_so_far("x-table", {}, {"rows": 3}, True)
+    saving.save_so_far("x-table", {}, {"rows": 3}, True)
     assert names() == ["x-table-part.json", "x-table.json"]

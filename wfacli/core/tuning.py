@@ -1,6 +1,6 @@
 """How long kernels take: models with their measurement beside them.
 
-    python bench/crossover.py
+    python -m bench.experiments.crossover
 
 measures each kernel by itself over lengths and errors, fits these models and prints them; the measurement is kept in
 bench/results. One thread; microseconds a pair; with CIGARs.
@@ -230,10 +230,10 @@ GPU_LOCAL_START = 5e-3  # seconds, of memory and letters
 CPU_LOCAL_CELLS = 1.2e10  # a second, of a thread: one alone 1.6e10 to 2.2e10 on small pairs, AVX-512
 # Batches of `extend` (engines/extend_auto.py), with CIGARs and scores alone: cells a second of a thread, AVX-512, and
 # of a GPU; one H200 took 1.2 ms for 64 million letters that lay page-locked, and a job some milliseconds with the
-# host's part of it. bench/extend_table.py, bench/sw_table.py, 2026-11-22.
+# host's part of it. bench/tables/extend_table.py, bench/tables/sw_table.py, 2026-11-22.
 CPU_EXTEND_CELLS, GPU_EXTEND_CELLS = (5e9, 6.5e9), (1e12, 2.5e12)
 # The same of scores in bands until a Z-drop: a quarter to a third of ksw2's time, which has 7e8 on a machine with a
-# GPU; and 1.3e12 to 3.3e12 (bench/guided_table.py, 9a73785 and 4c4f9dc).
+# GPU; and 1.3e12 to 3.3e12 (bench/tables/guided_table.py, 9a73785 and 4c4f9dc).
 CPU_GUIDED_CELLS, GPU_GUIDED_CELLS = 2.6e9, 1.5e12
 GPU_EXTEND_JOB, GPU_EXTEND_LETTER = 4e-3, 4e-11  # seconds
 # The path of one long pair (gpu/long_path.py) whose distance is known. One H200, 2026-11-22: six pairs.

@@ -1,4 +1,4 @@
-//! The functions of bench/peers/driver.cpp for Block Aligner: global, gap-affine, in blocks that grow where they must.
+//! The functions of bench/peers/adapters/driver.cpp for Block Aligner: global, gap-affine, in blocks that grow where they must.
 //!
 //! Its scores need matches that score: with a match 2 instead of 0 every letter of a pair that is not in a gap scores 1
 //! more, and each letter of a gap 1 less is lost, so that cost = letters of both - score.

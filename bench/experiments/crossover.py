@@ -1,0 +1,171 @@
+"""Measures each kernel by itself over lengths and errors, and fits the models of wfacli/core/tuning.py.
+
+    python -m bench.experiments.crossover [--quick]
+
+Every pair is forced through one kernel (what it hands on is left out); one thread, with CIGARs, best of three.
+Prints the models in microseconds, to be put into wfacli/core/tuning.py, and keeps the measurement in bench/results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from bench.harness import saving
+from bench.harness.pairs import mutated
+from wfacli.config import AlignSpec, Limits, Metric, Penalties
+from wfacli.core.batch import PairBatch, Status
+from wfacli.engines.cpu import CpuEngine
+from wfacli.io.read.memory import pairs_of
+from wfacli.plan import dispatch, forecast
+
+LENGTHS = (75, 150, 300, 1000, 3000, 10_000, 20_000)
+ERRORS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.10, 0.15, 0.20)
+LETTERS = 3_000_000  # of a measurement's targets
+LONGEST_TRY = 30.0  # seconds that a first pair may predict for all
+MODELS = {
+    "BITS_64": (Metric.EDIT, tuple(forecast.BITS)[:1]),
+    "BITS": (Metric.EDIT, tuple(forecast.BITS)[1:]),
+    "STRIPES": (Metric.EDIT, (forecast.STRIPES,)),
+    "WAVEFRONT_LINEAR": (Metric.EDIT, (forecast.TABLE,)),
+    "DIFFERENCE": (Metric.AFFINE, (forecast.DIFFERENCE,)),
+    "READS": (Metric.AFFINE, (forecast.READS,)),
+    "WAVEFRONT": (Metric.AFFINE, (forecast.TABLE,)),
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A kernel's time for pairs of a length and an error.
+
+    Attributes:
+        metric: edit or affine.
+        longest, work: means of what the model is a function of.
+        microseconds: a pair.
+    """
+
+    metric: str
+    kernel: str
+    length: int
+    error: float
+    longest: float
+    work: float
+    microseconds: float
+
+
+def batch(length: int, error: float, letters: int) -> PairBatch:
+    """Random pairs with so many letters in their targets together."""
+    rng = np.random.default_rng(length + round(1e6 * error))
+    count = max(letters // length, 4)
+    targets = np.frombuffer(b"ACGT", np.uint8)[rng.integers(0, 4, (count, length))]
+    queries, lengths = mutated(targets, round(length * error), rng)
+    return pairs_of(
+        [queries[i, : lengths[i]].tobytes() for i in range(count)], [targets[i].tobytes() for i in range(count)]
+    )
+
+
+def measured(kernel: str, spec: AlignSpec, pairs: PairBatch) -> float | None:
+    """Microseconds a pair, best of three; None where the kernel is not for these pairs."""
+    limits = Limits()
+    engine = CpuEngine(spec, limits, 1)
+    try:
+        few = timed(engine, kernel, pairs.head(2))
+        if few is None or few / 2 * len(pairs) > LONGEST_TRY:
+            return None
+        times = [timed(engine, kernel, pairs) for _ in range(3)]
+    finally:
+        engine.close()
+    return None if None in times else min(t for t in times if t is not None) / len(pairs) * 1e6
+
+
+def timed(engine: CpuEngine, kernel: str, pairs: PairBatch) -> float | None:
+    """Seconds for a route, or None where more than a tenth of its pairs have no answer."""
+    route = dispatch.Route(np.arange(len(pairs), dtype=np.int32), kernel)
+    begun = time.perf_counter()
+    result = engine.collect(engine.submit(pairs, route))
+    seconds = time.perf_counter() - begun
+    return seconds if (result.status == Status.OK).mean() > 0.9 else None
+
+
+def points(metric: Metric, kernels: tuple[str, ...], letters: int) -> list[Point]:
+    """All measurements of some kernels."""
+    spec, found = AlignSpec(metric, Penalties.of(metric)), []
+    for length in LENGTHS:
+        for error in ERRORS:
+            pairs = batch(length, error, letters)
+            edits = np.full(len(pairs), round(length * error), np.int32)
+            pairs = dataclasses.replace(pairs, est_edits=edits)
+            promises = forecast.Forecast(pairs, spec, Limits())
+            for kernel in kernels:
+                longest, work = promises.features(kernel)
+                time_each = measured(kernel, spec, pairs)
+                if time_each is not None:
+                    point = Point(
+                        metric.value, kernel, length, error, float(longest.mean()), float(work.mean()), time_each
+                    )
+                    found.append(point)
+    return found
+
+
+def fitted(found: list[Point]) -> tuple[float, float, float]:
+    """start, letter and unit of the model with the least relative error; none is negative."""
+    time_each = np.array([p.microseconds for p in found])
+    columns = np.array([[1.0, p.longest, p.work] for p in found]) / time_each[:, None]
+    free = [0, 1, 2]
+    while True:
+        values = np.zeros(3)
+        values[free] = np.linalg.lstsq(columns[:, free], np.ones(len(found)), rcond=None)[0]
+        if (values >= 0).all():
+            return float(values[0]), float(values[1]), float(values[2])
+        free.remove(int(values.argmin()))
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the letters")
+    letters = LETTERS // 10 if parser.parse_args().quick else LETTERS
+    models: dict[str, Any] = {}
+    everything: list[Point] = []
+    for name, (metric, kernels) in MODELS.items():
+        found = points(metric, kernels, letters)
+        start, letter, unit = fitted(found)
+        promised = np.array([start + letter * p.longest + unit * p.work for p in found])
+        ratio = promised / np.array([p.microseconds for p in found])
+        models[name] = {
+            "start": start,
+            "letter": letter,
+            "unit": unit,
+            "off_by": float(np.exp(np.abs(np.log(ratio)).mean())),
+        }
+        print(
+            f"{name} = Model({start:.3g}, {letter:.3g}, {unit:.3g})  # off by {models[name]['off_by']:.2f}x on average"
+        )
+        everything += found
+    show(everything)
+    timed_text = {"microseconds": "engine.submit to collect of one route over its pairs, one thread, with CIGARs"}
+    rows = [p.__dict__ for p in everything]
+    print(saving.save("crossover", timed_text, {"models": models, "points": rows}))
+
+
+def show(everything: list[Point]) -> None:
+    """The measurements as a table: microseconds a pair."""
+    kernels = list(dict.fromkeys((p.metric, p.kernel) for p in everything))
+    table = Table("length", "error", *(" ".join(kernel) for kernel in kernels), box=None)
+    times = {(p.length, p.error, p.metric, p.kernel): p.microseconds for p in everything}
+    for length in LENGTHS:
+        for error in ERRORS:
+            cells = [times.get((length, error, *kernel)) for kernel in kernels]
+            table.add_row(f"{length:,}", f"{error:.1%}", *("" if c is None else f"{c:.3g}" for c in cells))
+    Console(width=160).print(table)
+
+
+if __name__ == "__main__":
+    main()

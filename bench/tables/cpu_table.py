@@ -1,0 +1,230 @@
+"""Our CPU engine and its peers on the same pairs in the same run, one thread each: a table, a plot, and JSON.
+
+    python -m bench.tables.cpu_table [--quick] [--data DIR] [--quicked PATH] [--repeats 3] [--minutes M]
+
+Peers are downloaded and compiled when first needed (bench/peers). Every aligner's costs are compared on every pair;
+one that is wrong on some is shown as such and cannot be the best peer. Real sets are NAME.query.fa.gz and
+NAME.target.fa.gz in DIR, or in the folder that WFACLI_TEST_DATA names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from bench.harness import saving
+from bench.peers import build, work
+from bench.peers.contest import GIB, TASKS, Rules, described, held, our_costs
+from bench.peers.verdict import OURS, Cell, cell_text, summary
+from wfacli._native import keep_memory_flat
+
+TIMED = {
+    "seconds": "all pairs of a row, one thread: from sequences in memory to costs, and alignments, in memory; each"
+    " aligner keeps its memory from pair to pair and from repeat to repeat; peers loop in native code",
+    "wfacli": "the engine in this process, all pairs in one batch: estimate, dispatch, kernels, results put together",
+    "wfa2": "no heuristics; two settings: all wavefronts in memory, and bidirectional",
+    "edlib": "the path as a byte a column, no CIGAR made of it",
+    "ksw2": "ksw_extz2_sse over the whole matrix, without the time to turn letters into its codes",
+    "parasail": "nw_scan in 16 bits, or 32, over the whole matrix",
+    "quicked": "its default algorithm; no score-only way, so both tasks make the path",
+    "block-aligner": "blocks of 1 to 10% of the longer sequence, at least 32; a heuristic: see wrong_pairs",
+    "wrong_pairs": "pairs whose cost is missing or differs from what most aligners, ours first, say",
+    "memory": "malloc set as the wfacli command sets it, for all alike",
+}
+NO_TIME = "no time left"
+BUILT = {"wfa2": "WFA2-lib", "edlib": "edlib", "ksw2": "ksw2", "parasail": "parasail", "quicked": "QuickEd"}
+NAMES = {**BUILT, "block-aligner": "Block Aligner"}
+console = Console(width=max(Console().width, 168))  # a table whose cells wrap is worse than lines that do
+
+
+def libraries_of(checkout: Path | None, block_aligner: Path | None, without: list[str]) -> dict[str, Path | str]:
+    """Each peer's library, or why there is none."""
+    found: dict[str, Path | str] = dict.fromkeys(without, "not wanted (--without)")
+    if "block-aligner" not in without:
+        found["block-aligner"] = block_aligner or "no library of it (--block-aligner PATH)"
+    for peer in (name for name in BUILT if name not in without):
+        try:
+            given = checkout if peer == "quicked" else None
+            ready = given is not None and given.is_file()
+            found[peer] = given if given and ready else build.library(peer, given, console.print)
+        except build.Unavailable as error:
+            found[peer] = str(error)
+    return found
+
+
+def what_of(peer: str) -> str:
+    """For readers of a result."""
+    return build.RECIPES[peer].what if peer in build.RECIPES else f"{NAMES[peer]}, built by the user"
+
+
+def rules_of(a: argparse.Namespace) -> Rules:
+    """What the options say about how long it may take."""
+    return Rules(a.repeats, a.patience, a.longest, int(a.peer_memory * GIB))
+
+
+def measured(
+    rows: list[str], a: argparse.Namespace, libraries: dict[str, Path | str]
+) -> tuple[list[Cell], dict[str, Any], Path | None]:
+    """Cells of all rows; for each row its size, or why it was left out; and the result, which is saved row by row."""
+    rules, deadline = rules_of(a), saving.deadline(a)
+    cells: list[Cell] = []
+    sizes: dict[str, Any] = {}
+    for row in rows:
+        if time.monotonic() > deadline:
+            sizes[row] = {"left_out": NO_TIME}
+            continue
+        try:
+            pairs = work.pairs_of(row, a.data, a.share)
+        except FileNotFoundError as error:
+            sizes[row] = {"left_out": str(error)}
+            continue
+        sizes[row] = described(pairs)
+        known = {metric: our_costs(metric, pairs) for metric in {task.metric for task in TASKS}}
+        for task in TASKS:
+            with console.status(f"{row}: {task.name}"):
+                cells.append(held(row, task, pairs, known[task.metric], libraries, rules))
+        late = [other for other in rows if other not in sizes]
+        saved(a, cells, sizes | {other: {"left_out": NO_TIME} for other in late}, libraries)
+    return cells, sizes, saved(a, cells, sizes, libraries) if cells else None
+
+
+def saved(a: argparse.Namespace, cells: list[Cell], sizes: dict[str, Any], libraries: dict[str, Path | str]) -> Path:
+    """Writes the result as it is so far; a part of the table where rows or pairs were left out."""
+    part = a.rows or a.share < 1 or any(size.get("left_out") == NO_TIME for size in sizes.values())
+    result = {
+        "workload": {"rows": sizes, "share": a.share, "affine": "4,6,2", "rules": asdict(rules_of(a))},
+        "peers": {
+            peer: {"what": what_of(peer), "unavailable": library if isinstance(library, str) else None}
+            for peer, library in libraries.items()
+        },
+        "flags": " ".join(build.FLAGS),
+        "notes": [f"Of each row's pairs {a.share:.0%}, but no fewer than take 2 ms."] if a.share != 1 else [],
+        "cells": [cell.report() for cell in cells],
+    }
+    return saving.save_so_far("cpu-table", TIMED, result, not part)
+
+
+def table_of(cells: list[Cell], title: str) -> Table:
+    """Seconds of everyone, one line a cell."""
+    caption = "seconds of the best repeat, one thread; last column above 1: wfacli is faster"
+    table = Table(title=title, caption=caption, box=SIMPLE_HEAD)
+    for name in ("work", "task"):
+        table.add_column(name, no_wrap=True)
+    for name in (OURS, "2 threads", *NAMES.values()):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("best peer", no_wrap=True)
+    table.add_column("peer/ours", justify="right", no_wrap=True)
+    for number, cell in enumerate(cells):
+        first = not number or cells[number - 1].row != cell.row
+        last = number + 1 == len(cells) or cells[number + 1].row != cell.row
+        table.add_row(*_line(cell, first), end_section=last)
+    return table
+
+
+def _line(cell: Cell, first: bool) -> list[str]:
+    peer, ratio, speedup = cell.best_peer(), cell.ratio(), cell.speedup()
+    colour = "" if ratio is None else "red" if ratio < 1 else "bold green" if ratio >= 2 else "green"
+    shown = []
+    for aligner in (OURS, *NAMES):
+        timing = cell.of(aligner)
+        short = cell.absent.get(aligner, "")  # why it did not run; what is long stands below the table
+        text = short if timing is None and 0 < len(short) < 20 else cell_text(timing)
+        best = peer is not None and timing is peer
+        shown.append(f"[red]{text}[/]" if timing and timing.wrong else f"[bold]{text}[/]" if best else text)
+    return [
+        cell.row if first else "",
+        cell.task,
+        shown[0],
+        f"×{speedup:.2f}" if speedup else "–",
+        *shown[1:],
+        f"{NAMES[peer.aligner]} {peer.setting}".strip() if peer else "–",
+        f"[{colour}]{ratio:.2f}[/]" if ratio is not None else "–",
+    ]
+
+
+def print_notes(cells: list[Cell], sizes: dict[str, Any], libraries: dict[str, Path | str]) -> None:
+    """What the table leaves out, and how the comparison ends."""
+    for peer, library in libraries.items():
+        if isinstance(library, str):
+            console.print(f"{NAMES[peer]} is not in the table: {library}", markup=False)
+    for row, size in sizes.items():
+        if "left_out" in size:
+            console.print(f"{row} is not in the table: {size['left_out']}", markup=False)
+    for cell in cells:
+        for timing in [*cell.timings, *([cell.two_threads] if cell.two_threads else [])]:
+            if timing.wrong:
+                console.print(f"[red]{cell.row}, {cell.task}: {timing.name} is wrong on {timing.wrong:,} pairs[/]")
+    compared, even, twice = summary(cells)
+    console.print(
+        f"Of {compared} cells, wfacli is at least as fast as the best peer in {even}, twice as fast in {twice}."
+    )
+
+
+def asked() -> argparse.Namespace:
+    """The command line's options."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="the same as --share 0.1")
+    parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs, but no fewer than take 2 ms")
+    saving.pace(parser)
+    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these")
+    default = os.environ.get("WFACLI_TEST_DATA")
+    parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
+    parser.add_argument(
+        "--quicked",
+        type=Path,
+        metavar="PATH",
+        help="a checkout of QuickEd, compiled as the others are, or peer_quicked.so",
+    )
+    parser.add_argument(
+        "--block-aligner", type=Path, metavar="PATH", help="made by cargo in bench/peers/block_aligner"
+    )
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--without", nargs="+", default=[], choices=NAMES, metavar="PEER", help="leaves peers out")
+    parser.add_argument("--patience", type=float, default=20.0, help="seconds; what takes longer is not repeated")
+    parser.add_argument(
+        "--longest", type=float, default=300.0, help="seconds; peers that would take longer are left out"
+    )
+    parser.add_argument(
+        "--peer-memory", type=float, default=4.0, metavar="GIB", help="peers that need more for a pair are left out"
+    )
+    a = parser.parse_args()
+    a.share = 0.1 if a.quick else a.share
+    return a
+
+
+def main() -> None:
+    a = asked()
+    keep_memory_flat()
+    libraries = libraries_of(a.quicked, a.block_aligner, a.without)
+    rows = [name for name in work.names() if not a.rows or any(text in name for text in a.rows)]
+    cells, sizes, path = measured(rows, a, libraries)
+    machine = saving.machine()
+    title = f"{machine['cpu']}, {machine['cores']} cores, one thread, {datetime.date.today()}"
+    title += f", {a.share:.0%} of the pairs" if a.share != 1 else ""
+    console.print(table_of(cells, title))
+    print_notes(cells, sizes, libraries)
+    if path is None:
+        sys.exit("no row was measured")
+    console.print(str(path))
+    if path.stem.endswith("-part"):
+        return
+    try:
+        from bench.pages.cpu_plot import draw
+    except ImportError as error:
+        console.print(f"no plot: {error} (pip install -r bench/requirements.txt)", markup=False)
+        return
+    console.print(str(draw(cells, title, path.with_name("cpu-table.png"))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""The whole comparison that a machine can make, in one command: every table, beside all peers there are, and pages.
+
+    python -m bench.tables.everything [--peers DIR] [--data DIR] [--minutes M] [--tables] [--only TEXT ...] [--quick]
+                               [--list] [--dry-run]
+
+DIR of --peers has the programs and libraries that you have built, under the names that --list shows; peers from
+registries are brought by the tables that have them. --minutes ends after so many: tables share them, with fewer pairs
+or repeats where they do not suffice, and save what they have. --tables makes only what docs/papers.md lacks. A machine
+without a GPU makes the tables that need none. What fails does not stop the rest; at the end a table says how each
+went. Results go to bench/results, each row as it is measured, and docs/benchmarks.md, docs/papers.md and the table in
+README.md are made of them, also after Ctrl-C; those of --quick go to out/bench-quick alone: they are no evidence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.harness import turns
+from bench.harness.steps import ALL, BENCH, Files, Step, lacking
+from bench.harness.turns import Clock, Turn
+from bench.pages import papers_page
+from bench.pages.results import RESULTS
+from bench.peers import catalogue, gpu_work
+from wfacli.core.cores import usable_cores
+from wfacli.gpu.runtime.presence import may_have_gpu
+from wfacli.measure.session import NO_TIME
+
+QUICK_RESULTS = Path(__file__).parents[2] / "out" / "bench-quick"
+PAGES = ("page", "papers_page", "readme")
+OPENED = "from wfacli.gpu.runtime.cuda_driver import CudaDriver; CudaDriver().close()"
+console = Console(width=max(Console().width, 110))
+
+
+def no_card() -> str:
+    """Why no GPU can be used here; "" where one can."""
+    if not may_have_gpu():
+        return "no card: PyCUDA is not installed (wfacli doctor says more)"
+    done = subprocess.run([sys.executable, "-c", OPENED], capture_output=True, text=True, check=False)
+    said = done.stderr.strip().splitlines()
+    return "" if done.returncode == 0 else f"no card: {said[-1] if said else f'exit status {done.returncode}'}"
+
+
+def run(step: Step, words: Sequence[str], results: Path, most: float | None) -> str:
+    """Runs it for at most so many seconds; turns.DONE, or why it failed."""
+    environment = os.environ | {"WFACLI_RESULTS": str(results)}
+    if step.script != BENCH:
+        return turns.run(words, most, environment)
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "bench.json"
+        why = turns.run([*words, "--json", str(made)], most, environment)
+        if why == turns.DONE:
+            keep(json.loads(made.read_text()), results)
+    return why
+
+
+def keep(report: dict[str, Any], results: Path) -> Path:
+    """Writes what `wfacli bench` measured among the results; of --quick, or cut short, as a part. Returns its path."""
+    whole = not report["options"]["quick"] and NO_TIME not in report["left_out"].values()
+    name = "bench" if whole else "bench-part"
+    place = f"{report['versions']['machine']}-{usable_cores()}core-{report['commit']}"
+    results.mkdir(parents=True, exist_ok=True)
+    path = results / f"{report['date']}-{place}-{name}.json"
+    path.write_text(json.dumps(report | {"name": name}, indent=2) + "\n")
+    return path
+
+
+def peers_table(files: Files) -> Table:
+    """All peers, and which are there."""
+    table = Table("peer", "tables", "what is checked", "where")
+    for line in catalogue.listed(files):
+        table.add_row(*line)
+    return table
+
+
+def pages() -> list[Turn]:
+    """Makes docs/benchmarks.md, docs/papers.md and README's table."""
+    made = []
+    for name in PAGES:
+        begun = time.monotonic()
+        why = turns.run([sys.executable, "-m", f"bench.pages.{name}"], None, os.environ)
+        made.append(Turn(name, time.monotonic() - begun, why))
+    return made
+
+
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command line's options."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    peers, data = (os.environ.get(name) for name in ("WFACLI_PEERS", "WFACLI_TEST_DATA"))
+    parser.add_argument("--peers", type=Path, default=Path(peers) if peers else None, metavar="DIR")
+    parser.add_argument("--data", type=Path, default=Path(data) if data else None, help="folder of real sets")
+    parser.add_argument(
+        "--minutes", type=float, metavar="M", help="for all of it; without them it takes what it takes"
+    )
+    parser.add_argument("--tables", action="store_true", help="only what the papers' tables lack")
+    parser.add_argument("--only", nargs="+", metavar="TEXT", help="only steps whose names contain one of these")
+    parser.add_argument("--quick", action="store_true", help="few pairs or repeats: to see that all of it runs")
+    parser.add_argument("--no-pages", dest="pages", action="store_false", help="results alone")
+    parser.add_argument("--list", action="store_true", help="the peers, and which are there; nothing is run")
+    parser.add_argument("--dry-run", action="store_true", help="the commands; nothing is run")
+    return parser.parse_args(arguments)
+
+
+def all_turns(steps: Sequence[Step], a: argparse.Namespace, files: Files, made: list[Turn], kept: str) -> None:
+    """Runs them all, or shows their commands; `made` is told how each went; `kept`: a folder for what several need."""
+    without = no_card() if any(step.card for step in steps) else ""
+    here = [step for step in steps if a.dry_run or not (step.card and without)]
+    made += [Turn(step.script, 0, without, ran=False) for step in steps if step.card and without]
+    there = catalogue.without_card(files) if without and not a.dry_run else files
+    clock = Clock(a.minutes, here)
+    for step in here:
+        part = clock.part_of_next()
+        more = [*(step.quick if a.quick else step.less if clock.short else ()), *turns.words_of_pace(step, part)]
+        more += ["--cache", kept] if step.script == "gpu_table" else []
+        words = step.command(a.data, there, more)
+        if a.dry_run:
+            console.print(shlex.join(words), markup=False, highlight=False, soft_wrap=True)
+            continue
+        console.rule(step.script)
+        begun = time.monotonic()
+        why = run(step, words, QUICK_RESULTS if a.quick else RESULTS, part and part[1])
+        made.append(Turn(step.script, time.monotonic() - begun, why))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command."""
+    a = asked(arguments)
+    if a.peers and not a.peers.is_dir():
+        sys.exit(f"--peers {a.peers}: no such folder")
+    files = catalogue.files_in(a.peers)
+    if a.list:
+        console.print(peers_table(files))
+        return
+    steps = lacking(papers_page.missing(), files) if a.tables else list(ALL)
+    steps = [step for step in steps if not a.only or any(text in step.script for text in a.only)]
+    if not steps:
+        console.print("Nothing is lacking that could be measured with these peers." if a.tables else "No such table.")
+    made: list[Turn] = []
+    try:
+        with tempfile.TemporaryDirectory(prefix="wfacli-bench-", dir=gpu_work.folder_in_memory()) as kept:
+            all_turns(steps, a, files, made, kept)
+    finally:
+        if a.pages and not (a.dry_run or a.quick):
+            made += pages()
+        console.print(turns.table_of(made))
+    if failed := [turn.name for turn in made if turn.failed]:
+        sys.exit(f"failed: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()

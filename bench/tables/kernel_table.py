@@ -1,0 +1,154 @@
+"""Each of a GPU's kernels for edit distance with paths, on the same pairs: what takes one that is too large.
+
+    python -m bench.tables.kernel_table [--rows TEXT ...] [--share 1.0] [--repeats 3] [--kernels TEXT ...]
+
+Wavefronts that carry their path (`wfa-edit-32`, `-64`, `-128`: kernels E32, E64 and E128 of eWFA-GPU), and bands of
+bits, each with every pair of a row; what a kernel cannot reach is counted. A row: 1 M pairs of 150 letters with 5%
+errors (table 3 of that paper), and 10% at 150, 300 and 1,000 letters (table 4, by threads of a pair); simulated, as
+`wfacli simulate` makes them. The result is JSON in bench/results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from bench.harness import saving
+from bench.pages.batches import kernel_seconds
+from wfacli._native import keep_memory_flat
+from wfacli.config import AlignSpec, Metric, Penalties
+from wfacli.core.batch import PairBatch, Status, every_row
+from wfacli.core.cores import usable_cores
+from wfacli.core.route import Route
+from wfacli.core.stats import Stats
+from wfacli.engines.gpu import GpuEngine
+from wfacli.errors import DeviceError
+from wfacli.gpu.compile.compiler import Compiler
+from wfacli.gpu.kernels.catalogue import BITS
+from wfacli.gpu.kernels.wfa import VARIANTS
+from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.measure.work import Work, letters, pairs_in_memory
+from wfacli.plan.estimate import with_estimates
+from wfacli.run.batch_run import MOST_BESIDE_A_GPU
+
+TIMED = {
+    "seconds": "one kernel with all pairs of a row, from letters in ordinary memory to CIGARs in memory: best repeat",
+    "card_seconds": "thread-seconds of the GPU's streams in the mean repeat, by stage and kernel",
+    "aligned": "pairs that the kernel has aligned; it hands the others on, which is not in the time",
+    "threads": "that work on one pair",
+}
+SPEC = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT))
+KERNELS = (*(f"wfa-edit-{edits}" for edits in (32, 64, 128, 500)), *(f"bits-{band}" for band in BITS))
+ROWS = (
+    (Work(150, 0.05), 1_000_000),
+    (Work(150, 0.1), 1_000_000),
+    (Work(300, 0.1), 500_000),
+    (Work(1000, 0.1), 300_000),
+)
+console = Console(width=max(Console().width, 110))
+
+
+def threads_of(kernel: str) -> int:
+    """That work on one pair."""
+    variant = VARIANTS.get(kernel)
+    return variant.group if variant else BITS[int(kernel.removeprefix("bits-"))][1]
+
+
+def measured(kernel: str, engine: GpuEngine, stats: Stats, batches: list[PairBatch], repeats: int) -> dict[str, Any]:
+    """One kernel on all pairs: the first run (compiling, memory) is not counted."""
+
+    def one(batch: PairBatch) -> int:
+        found = engine.collect(engine.submit(batch, Route(every_row(len(batch)), f"gpu-{kernel}")))
+        return int(np.count_nonzero(found.status == np.uint8(Status.OK)))
+
+    def run() -> tuple[float, int]:
+        with ThreadPoolExecutor(MOST_BESIDE_A_GPU) as pool:
+            begun = time.perf_counter()
+            aligned = sum(pool.map(one, batches))
+            return time.perf_counter() - begun, aligned
+
+    _, aligned = run()
+    before = dict(stats.seconds)
+    seconds = [run()[0] for _ in range(repeats)]
+    spent = {name: (s - before.get(name, 0.0)) / repeats for name, s in stats.seconds.items()}
+    return {
+        "kernel": kernel,
+        "threads": threads_of(kernel),
+        **saving.summed_up(seconds),
+        "aligned": aligned,
+        "card_seconds": {n: round(s, 6) for n, s in spent.items() if n.startswith("gpu ") and s > 0},
+    }
+
+
+def row_of(work: Work, count: int, a: argparse.Namespace, engine: GpuEngine, stats: Stats) -> dict[str, Any]:
+    """Every kernel on one row."""
+    batches = [with_estimates(b, SPEC) for b in pairs_in_memory(work, count, None, usable_cores())]
+    kernels = [name for name in KERNELS if not a.kernels or any(text in name for text in a.kernels)]
+    found = []
+    for kernel in kernels:
+        with console.status(f"{work.name}: {kernel}"):
+            found.append(measured(kernel, engine, stats, batches, a.repeats))
+    return {"row": work.name, "pairs": count, "letters": letters(batches), "kernels": found}
+
+
+def table_of(rows: list[dict[str, Any]]) -> Table:
+    """One line a kernel."""
+    table = Table("pairs", "kernel", "threads a pair", "seconds", "its kernels alone, s", "aligned")
+    for row in rows:
+        for k in row["kernels"]:
+            alone = f"{kernel_seconds(k):.4f}"
+            done = f"{k['aligned'] / row['pairs']:.1%}"
+            table.add_row(row["row"], k["kernel"], str(k["threads"]), f"{k['best_seconds']:.4f}", alone, done)
+    return table
+
+
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command line's options."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these")
+    parser.add_argument("--kernels", nargs="+", metavar="TEXT", help="only kernels whose names contain one of these")
+    parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs")
+    parser.add_argument("--repeats", type=int, default=3)
+    saving.pace(parser)
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """The command."""
+    a = asked()
+    keep_memory_flat()
+    stats = Stats()
+    try:
+        engine = GpuEngine(SPEC, lambda: CudaDriver(compiler=Compiler()), stats)
+    except DeviceError as error:
+        sys.exit(f"kernel_table.py needs a card: {error}")
+    rows: list[dict[str, Any]] = []
+    chosen = [one for one in ROWS if not a.rows or any(text in one[0].name for text in a.rows)]
+    end, path = saving.deadline(a), None
+    try:
+        for work, count in chosen:
+            if time.monotonic() > end:
+                console.print(f"{work.name}: no time left", markup=False)
+                continue
+            rows.append(row_of(work, max(1, round(count * a.share)), a, engine, stats))
+            if failure := engine.failure:
+                sys.exit(f"the GPU failed: {failure}")
+            rules = {"repeats": a.repeats, "share": a.share}
+            result = {"card": engine.stats()["card"], "rules": rules, "rows": rows}
+            whole = len(rows) == len(chosen) and not (a.rows or a.kernels or a.share != 1)
+            path = saving.save_so_far("kernel-table", TIMED, result, whole)
+    finally:
+        engine.close()
+    console.print(table_of(rows))
+    console.print(str(path), markup=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""Whether memory stays flat: the most that `wfacli align` holds for ten times as many pairs.
+
+python -m bench.tables.peak_memory [--pairs 300000 --length 150 --error 0.02]
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from bench.harness import saving
+from bench.harness.pairs import simulated
+
+PAIRS = 300_000  # of the result; fewer are a part of it
+TIMED = {"peak_memory_bytes": "most resident memory of the process, as the kernel counts it, Python and all"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=PAIRS)
+    parser.add_argument("--length", type=int, default=150)
+    parser.add_argument("--error", type=float, default=0.02)
+    parser.add_argument("--threads", type=int, default=2)
+    a = parser.parse_args()
+    peaks: dict[str, dict[int, int]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for pairs in (a.pairs, 10 * a.pairs):
+            query, target = simulated(Path(folder), pairs, a.length, a.error)
+            for form in ("sam", "paf"):
+                out = Path(folder) / f"out.{form}"
+                arguments = ["align", str(query), str(target), "-o", str(out), "-t", str(a.threads)]
+                report = saving.run_command(arguments, Path(folder) / "stats.json")
+                peaks.setdefault(form, {})[pairs] = report["peak_memory_bytes"]
+                out.unlink()
+    growth = {form: round(by[10 * a.pairs] / by[a.pairs], 3) for form, by in peaks.items()}
+    workload = {"pairs": [a.pairs, 10 * a.pairs], "length": a.length, "error": a.error, "threads": a.threads}
+    result = {"workload": workload, "peak_memory_bytes": peaks, "growth_at_ten_times": growth}
+    path = saving.save_so_far("peak-memory", TIMED, result, a.pairs >= PAIRS)
+    for form, by in peaks.items():
+        print(f"{form}: " + ", ".join(f"{n:,} pairs {b / 1e6:.0f} MB" for n, b in by.items()) + f", {growth[form]}x")
+    print(path)
+
+
+if __name__ == "__main__":
+    main()
