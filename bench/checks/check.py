@@ -2,17 +2,17 @@
 
     python -m bench.checks.check [--threshold 0.05] [--update] [--only native|kernels] [--all-kernels]
 
-Counts are the gate because they hardly move by themselves, on whatever machine and however busy it is; times do.
+Counts are compared, and not times, because they are nearly the same on every machine, however busy it is.
 
 native: instructions of wfacli's own machine code, by callgrind (valgrind), over the fixed work of counted.py:
     simulated pairs, one thread, the build for x86-64-v3. What libraries and Python do is left out, since it depends
     on where memory happens to lie.
 kernels: of each kind of row of the GPU catalogue (--all-kernels: of each row) the instructions of the machine code,
-    the registers of a thread, and the bytes that do not fit into them, by nvcc for sm_90. No card is needed.
+    the registers of a thread, and the bytes that do not fit into them, by nvcc for sm_90. No GPU is needed.
 
-What a tool is missing for is skipped, with a word. A baseline (bench/checks/baseline.json) holds for one compiler; another
-one's counts are compared with nothing until --update writes them. Exit status: 0 no rise, 1 a rise above --threshold,
-2 something failed.
+A kind whose tool is missing is skipped, with a message. A baseline (bench/checks/baseline.json) holds for one
+compiler; counts of another compiler are compared with nothing until --update writes them. Exit status: 0 no rise, 1 a
+rise above --threshold, 2 something failed.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ Prints the models in microseconds, to be put into wfacli/core/tuning.py, and kee
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import time
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bench.harness import saving
+from bench.harness import saving, table
 from bench.harness.pairs import mutated
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.core.batch import PairBatch, Status
@@ -129,7 +128,7 @@ def fitted(found: list[Point]) -> tuple[float, float, float]:
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = table.options(__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the letters")
     letters = LETTERS // 10 if parser.parse_args().quick else LETTERS
     models: dict[str, Any] = {}

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from bench.harness import saving
+from bench.harness.command import run_command
 
 
 def main() -> None:
@@ -25,7 +26,7 @@ def main() -> None:
             name, query, target = arguments[at : at + 3]
             for metric in ("edit", "affine"):
                 files = [query, target, "-o", f"{folder}/out.paf", "--metric", metric, "-t", "1"]
-                report = saving.run_command(["align", *files], Path(folder) / "stats.json")
+                report = run_command(["align", *files], Path(folder) / "stats.json")
                 wanted = ("wall_seconds", "peak_memory_bytes", "identity", "pairs_by_kernel")
                 rows.append({"name": name, "metric": metric, **{key: report[key] for key in wanted}})
                 print(rows[-1])

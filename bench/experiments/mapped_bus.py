@@ -9,14 +9,15 @@ that, and nothing else: `windows_share` is the most that it could gain.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.harness import saving
+from bench.harness import saving, table
+from bench.harness.command import run_command
 from wfacli.measure.limits import bus_rate
+from wfacli.measure.spread import Spread
 
 TIMED = {
     "wall": "wfacli align READS REFERENCE --mappings MAPPINGS to SAM and BAM: from opening to the last byte written",
@@ -31,8 +32,7 @@ def measured(files: Sequence[str], format: str, repeats: int, rate: float, folde
     reads, reference, mappings = files
     arguments = ["align", reads, reference, "--mappings", mappings, "--engine", "gpu", "--format", format]
     reports = [
-        saving.run_command([*arguments, "-o", str(folder / f"out.{format}")], folder / "s.json")
-        for _ in range(repeats)
+        run_command([*arguments, "-o", str(folder / f"out.{format}")], folder / "s.json") for _ in range(repeats)
     ]
     best = min(reports, key=lambda report: report["wall_seconds"])
     stages = best["stage_seconds"]
@@ -40,7 +40,7 @@ def measured(files: Sequence[str], format: str, repeats: int, rate: float, folde
     return {
         "mappings": best["pairs"],
         "window_letters": best["target_bases"],
-        "wall": saving.summed_up([report["wall_seconds"] for report in reports]),
+        "wall": Spread([report["wall_seconds"] for report in reports]).report(),
         "open_seconds": stages.get("open", 0.0),
         "windows_seconds": round(windows, 6),
         "windows_share": round(windows / working, 5),
@@ -51,10 +51,8 @@ def measured(files: Sequence[str], format: str, repeats: int, rate: float, folde
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = table.options(__doc__, "repeats", "save")
     parser.add_argument("sets", nargs="+", metavar="NAME READS REFERENCE MAPPINGS")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--save", action="store_true", help="keeps the result in bench/results")
     parser.add_argument("--bus", type=float, help="bytes a second; measured unless given")
     a = parser.parse_args()
     rate, rows = a.bus or bus_rate(), {}

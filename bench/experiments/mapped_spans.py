@@ -9,7 +9,6 @@ timed; all versions must write the same bytes.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import resource
 import subprocess
@@ -18,6 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.harness import table
 from bench.harness.saving import save
 
 TIMED = {
@@ -116,12 +116,10 @@ def row_of(
 
 def main() -> None:
     """See the module."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = table.options(__doc__, "repeats", "save")
     parser.add_argument("reference", help="FASTA, of sequences long enough for the reads")
     parser.add_argument("--python", action="append", default=[], metavar="NAME=PATH", help="a version's interpreter")
     parser.add_argument("--reads", type=int, default=40)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--save", action="store_true")
     parser.add_argument("--note", default="", help="what the machine did meanwhile; kept with the result")
     asked = parser.parse_args()
     reference = str(Path(asked.reference).resolve())

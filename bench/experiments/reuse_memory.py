@@ -8,13 +8,12 @@ again and again; the process's memory is read after a tenth of the pairs and at 
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 
 import numpy as np
 
-from bench.harness import saving
+from bench.harness import saving, table
 from bench.harness.pairs import mutated
 from wfacli._native import keep_memory_flat
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
@@ -71,7 +70,7 @@ def run(metric: Metric, pairs: int) -> dict[str, object]:
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = table.options(__doc__)
     parser.add_argument("--pairs", type=int, default=10_000_000)
     pairs = parser.parse_args().pairs
     keep_memory_flat()

@@ -44,6 +44,18 @@ def mutated(targets: np.ndarray, edits: int, rng: np.random.Generator) -> tuple[
     return queries, lengths
 
 
+def noisy(part: bytes, edits: int, rng: np.random.Generator) -> bytes:
+    """Return a sequence with edits at different places: a third each of mismatches, insertions and deletions."""
+    places, kinds = np.sort(rng.choice(len(part), edits, replace=False)), rng.integers(0, 3, edits)
+    made, done = [], 0
+    for place, kind, base in zip(places.tolist(), kinds.tolist(), rng.integers(0, 3, edits).tolist(), strict=True):
+        made.append(part[done:place])
+        other = b"ACGT".replace(part[place : place + 1], b"")[base : base + 1]
+        made.append((other, other + part[place : place + 1], b"")[kind])
+        done = place + 1
+    return b"".join([*made, part[done:]])
+
+
 def _fasta(ordinal: int, sequences: np.ndarray, lengths: np.ndarray) -> bytes:
     rows = [sequences[i, : lengths[i]].tobytes() for i in range(len(sequences))]
     return b"".join(b">r%d\n%s\n" % (ordinal + i, row) for i, row in enumerate(rows))

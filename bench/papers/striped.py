@@ -46,8 +46,9 @@ def strips(found: Results) -> Part:
     )
     notes = [
         "The first letters of each of two E. coli, every tile (`python -m bench.tables.local_gpu --strips`), by the"
-        " kernel of that commit. The paper's milliseconds by strip width are a picture; its text says that wider strips"
-        " are faster for long sequences, and that short ones have a best width. Here short ones gain from narrower tiles.",
+        " kernel of that commit. The paper's milliseconds by strip width are a picture; its text says that wider"
+        " strips are faster for long sequences, and that short ones have a best width. Here short ones gain from"
+        " narrower tiles.",
     ]
     return Part("Figure 5: the strip's size", rows, notes, figure, found.devices())
 

@@ -8,7 +8,6 @@ All start from lists of str and end with scores and a list of CIGAR strings. Cos
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
@@ -21,8 +20,10 @@ from rich.console import Console
 from rich.table import Table
 
 import wfacli
-from bench.harness import pairs, saving
+from bench.harness import pairs, saving, table
 from wfacli.core.cores import usable_cores
+from wfacli.measure.machine import machine
+from wfacli.measure.spread import Spread
 
 ERRORS = (0.02, 0.05)
 PAIRS = 100_000  # of the table; fewer are a part
@@ -81,12 +82,11 @@ def pywfa_calls(queries: list[str], targets: list[str]) -> Result:
 
 
 def best(run: Callable[[list[str], list[str]], Result], q: list[str], t: list[str], repeats: int) -> Any:
-    """(seconds of all repeats, costs)."""
+    """Return the seconds of all repeats, and costs."""
     seconds = []
     for _ in range(repeats):
-        begun = time.perf_counter()
-        costs, cigars = run(q, t)
-        seconds.append(time.perf_counter() - begun)
+        taken, (costs, cigars) = table.timed(lambda: run(q, t))
+        seconds.append(taken)
         assert len(cigars) == len(q) and all(cigars)
     return seconds, costs
 
@@ -112,7 +112,7 @@ def measured(metric: wfacli.api.MetricName, error: float, a: argparse.Namespace)
                 "aligner": name,
                 "threads": n,
                 "pairs": count,
-                **saving.summed_up(seconds),
+                **Spread(seconds).report(),
                 "pairs_per_second": round(rate),
                 "microseconds_a_pair": round(1e6 / rate, 3),
                 "times_the_peer": round(rate / rows[0]["pairs_per_second"], 2) if rows else 1.0,
@@ -137,15 +137,20 @@ def table_of(rows: list[dict[str, Any]], title: str) -> Table:
     return table
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the command line's options."""
+    parser = table.options(__doc__, "repeats")
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--length", type=int, default=150)
-    parser.add_argument("--repeats", type=int, default=3)
-    a = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
     rows = [row for metric in ("edit", "affine") for error in ERRORS for row in measured(metric, error, a)]
-    machine = saving.machine()
-    title = f"{a.pairs:,} pairs of {a.length}, from str to CIGAR strings; {machine['cpu']}, {machine['cores']} cores"
+    facts = machine()
+    title = f"{a.pairs:,} pairs of {a.length}, from str to CIGAR strings; {facts['cpu']}, {facts['cores']} cores"
     console = Console(width=max(Console().width, 100))
     console.print(table_of(rows, title))
     slow = [r for r in rows if r["aligner"] == "wfacli" and r["times_the_peer"] < WANTED]

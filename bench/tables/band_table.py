@@ -9,10 +9,8 @@ NAME.target.fa.gz in DIR, or in the folder that WFACLI_TEST_DATA names. The resu
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,15 +19,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bench.harness import saving
+from bench.harness import table
 from bench.peers import gpu_work
 from bench.peers.gpu_work import Pairs
 from bench.peers.ours import EXACT, Engine, batch_letters
 from bench.peers.verdict import Costs
 from wfacli._native import keep_memory_flat
 from wfacli.config import EngineName, Heuristics
-from wfacli.core.cores import usable_cores
 from wfacli.errors import DeviceError
+from wfacli.measure.spread import Spread
 
 TIMED = {
     "seconds": "from letters in memory, page-locked beside a GPU, to CIGARs or scores in memory: best of the repeats",
@@ -79,14 +77,13 @@ def row_of(name: str, pairs: Pairs, a: argparse.Namespace) -> dict[str, Any]:
     found: list[dict[str, Any]] = []
     exact: Costs | None = None
     for way in ways(a.bands):
-        with console.status(f"{name}: {way.name}"):
-            seconds, costs, spent = measured(way, pairs, a)
+        seconds, costs, spent = measured(way, pairs, a)
         exact = costs if exact is None else exact
         best = min(seconds)
         found.append(
             {
                 "way": way.name,
-                **saving.summed_up(seconds),
+                **Spread(seconds).report(),
                 "recall": float(np.mean(costs == exact)),
                 "unaligned": int(np.count_nonzero(costs < 0)),
                 "times": round(found[0]["best_seconds"] / best, 3) if found else 1.0,
@@ -107,45 +104,34 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
 
 
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line's options."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Return the command line's options."""
+    parser = table.options(__doc__, "rows", "data", "share", "threads", repeats=5, minutes=None)
     parser.add_argument("--engine", type=EngineName, choices=(EngineName.GPU, EngineName.CPU), default=EngineName.GPU)
-    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="rows of bench-gpu whose names contain one of these")
-    default = os.environ.get("WFACLI_TEST_DATA")
-    parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
     parser.add_argument("--bands", nargs="*", default=list(BANDS), metavar="W,STEP")
-    parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs")
-    parser.add_argument("--threads", type=int, default=usable_cores())
-    parser.add_argument("--repeats", type=int, default=5)
-    saving.pace(parser)
     return parser.parse_args(arguments)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     a = asked(arguments)
     keep_memory_flat()
+    runner = table.Runner("band-table", TIMED, a, console, a.bands != list(BANDS))
     rows = [row for row in gpu_work.ROWS if any(text in row.name for text in a.rows or ROWS)]
-    done: list[dict[str, Any]] = []
-    end, path = saving.deadline(a), None
-    asked_for_all = not (a.rows or a.share != 1 or a.bands != list(BANDS))
+    rules = {"repeats": a.repeats, "threads": a.threads, "share": a.share, "engine": a.engine.value}
     with tempfile.TemporaryDirectory(prefix="wfacli-bench-", dir=gpu_work.folder_in_memory()) as folder:
-        for row in rows:
-            if time.monotonic() > end:
-                console.print(f"{row.name}: no time left", markup=False)
-                continue
+
+        def measure(row: gpu_work.Row) -> dict[str, Any]:
             try:
                 files = gpu_work.write(row, a.data, a.share, Path(folder), False)
-                done.append(row_of(row.name, gpu_work.read(files, batch_letters(a.engine, files)), a))
+                return row_of(row.name, gpu_work.read(files, batch_letters(a.engine, files)), a)
             except (FileNotFoundError, DeviceError) as problem:
                 sys.exit(f"{row.name}: {problem}")
-            rules = {"repeats": a.repeats, "threads": a.threads, "share": a.share, "engine": a.engine.value}
-            whole = asked_for_all and len(done) == len(rows)
-            path = saving.save_so_far("band-table", TIMED, {"rules": rules, "rows": done}, whole)
-    if not done:
-        sys.exit("no such rows" if not rows else "no time left")
-    console.print(table_of(done))
-    console.print(str(path))
+
+        runner.measure(rows, measure, lambda: {"rules": rules})
+    if not runner.rows:
+        sys.exit("no such rows" if not rows else table.NO_TIME)
+    console.print(table_of(runner.rows))
+    console.print(str(runner.path))
 
 
 if __name__ == "__main__":

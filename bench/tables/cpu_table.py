@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import os
 import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,11 +20,12 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from bench.harness import saving
+from bench.harness import table
 from bench.peers import build, work
 from bench.peers.contest import GIB, TASKS, Rules, described, held, our_costs
 from bench.peers.verdict import OURS, Cell, cell_text, summary
 from wfacli._native import keep_memory_flat
+from wfacli.measure.machine import machine
 
 TIMED = {
     "seconds": "all pairs of a row, one thread: from sequences in memory to costs, and alignments, in memory; each"
@@ -41,7 +40,6 @@ TIMED = {
     "wrong_pairs": "pairs whose cost is missing or differs from what most aligners, ours first, say",
     "memory": "malloc set as the wfacli command sets it, for all alike",
 }
-NO_TIME = "no time left"
 BUILT = {"wfa2": "WFA2-lib", "edlib": "edlib", "ksw2": "ksw2", "parasail": "parasail", "quicked": "QuickEd"}
 NAMES = {**BUILT, "block-aligner": "Block Aligner"}
 console = Console(width=max(Console().width, 168))  # a table whose cells wrap is worse than lines that do
@@ -73,35 +71,46 @@ def rules_of(a: argparse.Namespace) -> Rules:
 
 
 def measured(
-    rows: list[str], a: argparse.Namespace, libraries: dict[str, Path | str]
-) -> tuple[list[Cell], dict[str, Any], Path | None]:
-    """Cells of all rows; for each row its size, or why it was left out; and the result, which is saved row by row."""
-    rules, deadline = rules_of(a), saving.deadline(a)
+    rows: list[str], a: argparse.Namespace, libraries: dict[str, Path | str], runner: table.Runner
+) -> list[Cell]:
+    """Return the cells of all rows there is time for; the result is saved after each row."""
+    rules = rules_of(a)
     cells: list[Cell] = []
     sizes: dict[str, Any] = {}
-    for row in rows:
-        if time.monotonic() > deadline:
-            sizes[row] = {"left_out": NO_TIME}
-            continue
+
+    def result() -> dict[str, Any]:
+        every = {name: sizes.get(name) or {"left_out": runner.left_out.get(name, table.NO_TIME)} for name in rows}
+        return result_of(a, cells, every, libraries)
+
+    for row in runner.each(rows):
         try:
             pairs = work.pairs_of(row, a.data, a.share)
         except FileNotFoundError as error:
-            sizes[row] = {"left_out": str(error)}
+            runner.leave_out(row, str(error))
             continue
         sizes[row] = described(pairs)
         known = {metric: our_costs(metric, pairs) for metric in {task.metric for task in TASKS}}
         for task in TASKS:
             with console.status(f"{row}: {task.name}"):
                 cells.append(held(row, task, pairs, known[task.metric], libraries, rules))
-        late = [other for other in rows if other not in sizes]
-        saved(a, cells, sizes | {other: {"left_out": NO_TIME} for other in late}, libraries)
-    return cells, sizes, saved(a, cells, sizes, libraries) if cells else None
+        runner.save(result())
+    if cells and runner.left_out:
+        runner.save(result())
+    return cells
 
 
-def saved(a: argparse.Namespace, cells: list[Cell], sizes: dict[str, Any], libraries: dict[str, Path | str]) -> Path:
-    """Writes the result as it is so far; a part of the table where rows or pairs were left out."""
-    part = a.rows or a.share < 1 or any(size.get("left_out") == NO_TIME for size in sizes.values())
-    result = {
+def result_of(
+    a: argparse.Namespace, cells: list[Cell], sizes: dict[str, Any], libraries: dict[str, Path | str]
+) -> dict[str, Any]:
+    """Return the result so far.
+
+    Args:
+        a: options.
+        cells: all that was measured.
+        sizes: of each row, or why it was left out.
+        libraries: of peers, or why there is none.
+    """
+    return {
         "workload": {"rows": sizes, "share": a.share, "affine": "4,6,2", "rules": asdict(rules_of(a))},
         "peers": {
             peer: {"what": what_of(peer), "unavailable": library if isinstance(library, str) else None}
@@ -111,7 +120,6 @@ def saved(a: argparse.Namespace, cells: list[Cell], sizes: dict[str, Any], libra
         "notes": [f"Of each row's pairs {a.share:.0%}, but no fewer than take 2 ms."] if a.share != 1 else [],
         "cells": [cell.report() for cell in cells],
     }
-    return saving.save_so_far("cpu-table", TIMED, result, not part)
 
 
 def table_of(cells: list[Cell], title: str) -> Table:
@@ -152,14 +160,11 @@ def _line(cell: Cell, first: bool) -> list[str]:
     ]
 
 
-def print_notes(cells: list[Cell], sizes: dict[str, Any], libraries: dict[str, Path | str]) -> None:
+def print_notes(cells: list[Cell], libraries: dict[str, Path | str]) -> None:
     """What the table leaves out, and how the comparison ends."""
     for peer, library in libraries.items():
         if isinstance(library, str):
             console.print(f"{NAMES[peer]} is not in the table: {library}", markup=False)
-    for row, size in sizes.items():
-        if "left_out" in size:
-            console.print(f"{row} is not in the table: {size['left_out']}", markup=False)
     for cell in cells:
         for timing in [*cell.timings, *([cell.two_threads] if cell.two_threads else [])]:
             if timing.wrong:
@@ -170,15 +175,10 @@ def print_notes(cells: list[Cell], sizes: dict[str, Any], libraries: dict[str, P
     )
 
 
-def asked() -> argparse.Namespace:
-    """The command line's options."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the command line's options."""
+    parser = table.options(__doc__, "rows", "data", "share", "repeats", patience=20.0, longest=300.0, minutes=None)
     parser.add_argument("--quick", action="store_true", help="the same as --share 0.1")
-    parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs, but no fewer than take 2 ms")
-    saving.pace(parser)
-    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these")
-    default = os.environ.get("WFACLI_TEST_DATA")
-    parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
     parser.add_argument(
         "--quicked",
         type=Path,
@@ -188,31 +188,28 @@ def asked() -> argparse.Namespace:
     parser.add_argument(
         "--block-aligner", type=Path, metavar="PATH", help="made by cargo in bench/peers/block_aligner"
     )
-    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--without", nargs="+", default=[], choices=NAMES, metavar="PEER", help="leaves peers out")
-    parser.add_argument("--patience", type=float, default=20.0, help="seconds; what takes longer is not repeated")
-    parser.add_argument(
-        "--longest", type=float, default=300.0, help="seconds; peers that would take longer are left out"
-    )
     parser.add_argument(
         "--peer-memory", type=float, default=4.0, metavar="GIB", help="peers that need more for a pair are left out"
     )
-    a = parser.parse_args()
+    a = parser.parse_args(arguments)
     a.share = 0.1 if a.quick else a.share
     return a
 
 
-def main() -> None:
-    a = asked()
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
     keep_memory_flat()
     libraries = libraries_of(a.quicked, a.block_aligner, a.without)
-    rows = [name for name in work.names() if not a.rows or any(text in name for text in a.rows)]
-    cells, sizes, path = measured(rows, a, libraries)
-    machine = saving.machine()
-    title = f"{machine['cpu']}, {machine['cores']} cores, one thread, {datetime.date.today()}"
+    runner = table.Runner("cpu-table", TIMED, a, console)
+    cells = measured(table.chosen(work.names(), a), a, libraries, runner)
+    facts = machine()
+    title = f"{facts['cpu']}, {facts['cores']} cores, one thread, {datetime.date.today()}"
     title += f", {a.share:.0%} of the pairs" if a.share != 1 else ""
     console.print(table_of(cells, title))
-    print_notes(cells, sizes, libraries)
+    print_notes(cells, libraries)
+    path = runner.path
     if path is None:
         sys.exit("no row was measured")
     console.print(str(path))

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.harness import saving
+from bench.harness import saving, table
 from bench.harness.pairs import mutated
 from wfacli._native import keep_memory_flat
 from wfacli.config import CPU_BATCH, AlignSpec, Format, Limits, OutputSpec
@@ -198,13 +198,18 @@ def formatter(folder: Path, repeats: int) -> dict[str, float]:
     return {what: round(value, 4) for what, value in best.items()} | {f"{w}_share": s for w, s in shares.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the command line's options."""
+    parser = table.options(__doc__, repeats=5)
     parser.add_argument("--megabytes", type=int, default=300, help="of each pair of files")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--plain", action="store_true", help="leave compressed files out")
-    a = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
     keep_memory_flat()  # as the command does
     with tempfile.TemporaryDirectory() as name:
         rows = readers(Path(name), a.megabytes, a.threads, a.repeats, a.plain)

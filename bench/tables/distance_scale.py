@@ -26,11 +26,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bench.harness import saving
+from bench.harness import saving, table
 from bench.peers import distance_ours, distance_work
 from bench.peers.distance_ours import Algorithm
 from bench.peers.distance_work import Row, Work
-from wfacli.core.cores import usable_cores
 from wfacli.core.stats import peak_memory
 from wfacli.errors import DeviceError, WfacliError
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
@@ -270,16 +269,13 @@ def show(entries: list[Entry], left_out: dict[str, str], extrapolation: dict[str
 
 
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line's options."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Return the command line's options."""
+    parser = table.options(__doc__, "threads", longest=60.0, minutes=3.3)
     parser.add_argument("--engine", choices=("auto", "gpu", "cpu"), default="auto")
     for name in ("random", "similar"):
         parser.add_argument(f"--{name}", type=float, nargs="*", metavar="MB", help="lengths of pairs")
     parser.add_argument("--planted", type=float, metavar="MB", help="length of the pair with a known distance")
     parser.add_argument("--error", type=float, default=0.01, help="edits a letter of pairs that are not random")
-    parser.add_argument("--threads", type=int, default=usable_cores(), help="of the CPU's algorithms")
-    parser.add_argument("--longest", type=float, default=60.0, help="seconds; what would take longer is left out")
-    parser.add_argument("--minutes", type=float, default=3.3, help="after these nothing begins any more")
     return parser.parse_args(arguments)
 
 
@@ -293,7 +289,7 @@ def with_defaults(a: argparse.Namespace, on_card: bool) -> argparse.Namespace:
 
 def scale(a: argparse.Namespace, driver: Driver | None) -> tuple[list[Entry], Path | None]:
     """All pairs; what is known is saved after each."""
-    deadline = time.monotonic() + 60 * a.minutes
+    end = table.deadline(a)
     a = with_defaults(a, driver is not None)
     ours = distance_ours.on_card(driver) if driver else distance_ours.on_cpu(a.threads)
     if driver:
@@ -305,10 +301,10 @@ def scale(a: argparse.Namespace, driver: Driver | None) -> tuple[list[Entry], Pa
     left_out: dict[str, str] = {}
     path = None
     for row in rows_of(a):
-        if time.monotonic() > deadline:
-            left_out[row.name] = "no time left"
+        if time.monotonic() > end:
+            left_out[row.name] = table.NO_TIME
             continue
-        entries.append(measured(row, ours, driver, a, deadline))
+        entries.append(measured(row, ours, driver, a, end))
         path = save(entries, left_out, a, driver)
         said = ", ".join(f"{run.algorithm} {run.seconds:.3f} s" for run in entries[-1].runs)
         console.print(f"{row.name}: {said or 'nobody'}", markup=False)

@@ -1,13 +1,13 @@
 """The distance of one long pair: ours on a GPU and on the CPU, and peers, in the same run: a table, and JSON.
 
     python -m bench.tables.distance_table --data DIR [--wfa2 PATH] [--quicked PATH] [--astarpa2 PATH] [--variants PATH]
-                                   [--rows TEXT ...] [--engine both] [--no-paths]
+        [--rows TEXT ...] [--engine both] [--no-paths]
 
 WFA2-lib and QuickEd are the shared libraries of bench/peers/build.py, A*PA2 is one that the user has built with the
-functions of bench/peers/adapters/driver.cpp, WavefrontVariants its program; edlib is the Python package. Without a
-GPU only the CPU's algorithms are measured. Real sets are NAME.query.fa.gz and NAME.target.fa.gz in DIR, or in the
-folder that WFACLI_TEST_DATA names. Who would take longer than --longest seconds is left out, or stopped. A distance that is not
-what the others say is shown in red; one of ours ends the command with exit code 1.
+functions of bench/peers/adapters/driver.cpp, WavefrontVariants is its program; edlib is the Python package. Without a
+GPU only the CPU algorithms are measured. Real sets are NAME.query.fa.gz and NAME.target.fa.gz in DIR, or in the folder
+WFACLI_TEST_DATA. An aligner that would take longer than --longest seconds is left out, or stopped. A distance that
+differs from that of most aligners is red; one of ours makes the exit status 1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import argparse
 import dataclasses
 import datetime
 import importlib.util
-import os
 import sys
 import tempfile
 import time
@@ -28,17 +27,17 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from bench.harness import saving
+from bench.harness import table
 from bench.peers import distance_ours, distance_paths, distance_peers, distance_verdict, distance_work
 from bench.peers.distance_ours import Algorithm, NoAnswer, Rules
 from bench.peers.distance_peers import Peer
 from bench.peers.distance_verdict import ENGINES, Entry
 from bench.peers.distance_work import Row, Work
 from bench.peers.gpu_work import folder_in_memory
-from wfacli.core.cores import usable_cores
 from wfacli.errors import DeviceError
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.gpu.runtime.driver import Driver
+from wfacli.measure.machine import machine
 
 TIMED = {
     "seconds": "one pair, from letters in memory to the distance; no file, no start; best of the repeats, fewer of"
@@ -69,7 +68,7 @@ PEERS = (
     distance_peers.ASTARPA2,
     distance_peers.WAVEFRONT_VARIANTS,
 )
-NO_TIME = "no time left"
+RULES = ("threads", "repeats", "patience", "longest", "minutes")  # options that a result repeats
 console = Console(width=max(Console().width, 250))  # a table whose cells wrap is worse than lines that do
 
 
@@ -266,10 +265,8 @@ def _auto(entry: Entry, engine: str) -> str:
     return f"[{colour}]{_seconds(auto['seconds'])} {auto['choice'].partition('-')[2][:1]}[/]"
 
 
-def print_notes(entries: list[Entry], there: Field, left_out: dict[str, str]) -> None:
+def print_notes(entries: list[Entry], there: Field) -> None:
     """What the table leaves out, and who is wrong."""
-    for row, why in left_out.items():
-        console.print(f"{row} is not in the table: {why}", markup=False)
     for name, why in there.absent.items():
         console.print(f"{name}: {why}", markup=False)
     for entry in entries:
@@ -284,94 +281,74 @@ def print_notes(entries: list[Entry], there: Field, left_out: dict[str, str]) ->
 
 
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line's options."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Return the command line's options."""
+    parser = table.options(__doc__, "rows", "data", "threads", "repeats", patience=2.0, longest=60.0, minutes=9.0)
     parser.add_argument("--engine", choices=("gpu", "cpu", "both"), default="both", help="both: what there is")
-    parser.add_argument(
-        "--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these, those of the papers too"
-    )
-    default = os.environ.get("WFACLI_TEST_DATA")
-    parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
     parser.add_argument("--wfa2", type=Path, metavar="PATH", help="peer_wfa2.so, as bench/peers/build.py makes it")
-    parser.add_argument("--quicked", type=Path, metavar="PATH", help="peer_quicked.so, likewise")
+    parser.add_argument("--quicked", type=Path, metavar="PATH", help="peer_quicked.so, made the same way")
     parser.add_argument("--astarpa2", type=Path, metavar="PATH", help="A*PA2 with the functions of driver.cpp")
     parser.add_argument("--variants", type=Path, metavar="PATH", help="the program of WavefrontVariants")
     parser.add_argument("--no-paths", dest="paths", action="store_false", help="distances alone")
-    parser.add_argument("--threads", type=int, default=usable_cores(), help="of our CPU algorithms")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--patience", type=float, default=2.0, help="seconds; what takes longer is not repeated")
-    parser.add_argument("--longest", type=float, default=60.0, help="seconds; who would take longer is left out")
-    parser.add_argument("--minutes", type=float, default=9.0, help="after these, nobody has a turn any more")
     return parser.parse_args(arguments)
 
 
 def measured(rows: list[Row], a: argparse.Namespace, there: Field, rules: Rules) -> tuple[list[Entry], Path | None]:
-    """Takes all rows in turn; what is known is saved after each. Returns the rows' entries, and the result's path."""
-    entries: list[Entry] = []
-    left_out: dict[str, str] = {}
-    path: Path | None = None
-    for row in rows:
-        if time.monotonic() > rules.deadline or (row.card and there.card is None):
-            left_out[row.name] = "only on a GPU" if row.card and there.card is None else NO_TIME
-            continue
-        try:
-            with console.status(f"{row.name}: making the pair"):
-                work = distance_work.made(row, a.data)
-        except FileNotFoundError as error:
-            left_out[row.name] = str(error)
-            continue
-        if there.driver is not None:
-            with console.status(f"{row.name}: compiling"):
-                distance_ours.load_kernels(there.driver, work.pair.plain, there.paths)
-        entries.append(entry_of(row.name, work, there.ours))
+    """Measure all rows until rules.deadline, and save after each; return the rows' entries, and the result's path."""
+    entries: dict[str, Entry] = {}
+    runner = table.Runner("distance-table" + ("" if there.card else "-on-cpu"), TIMED, a, console)
+    runner.end = rules.deadline
+
+    def result() -> dict[str, Any]:
+        facts = {"card": there.card, "rules": {name: getattr(a, name) for name in RULES}}
+        peers = {**{peer.name: peer.what for peer in there.peers}, **there.absent}
+        return {**facts, "peers": peers, "left_out": runner.left_out}
+
+    def measure_row(row: Row) -> dict[str, Any]:
+        if row.card and there.card is None:
+            raise table.LeftOut("only on a GPU")
+        with console.status(f"{row.name}: making the pair"):
+            work = distance_work.made(row, a.data)
         with console.status(row.name):
-            measure(entries[-1], work, there, rules)
-        path = saved(a, there, entries, left_out, len(entries) + len(left_out) == len(rows))
-        said = ", ".join(f"{there.shown[n]} {_seconds(m.best)}" for n, m in entries[-1].measured.items())
-        console.print(f"{row.name}: {_or_dash(entries[-1].distance, '{:,}')} edits; {said}", markup=False)
-    path = saved(a, there, entries, left_out, True) if entries else None
-    console.print(table_of(entries, there, _title(a, there)))
-    print_notes(entries, there, left_out)
-    return entries, path
+            if there.driver is not None:
+                distance_ours.load_kernels(there.driver, work.pair.plain, there.paths)
+            entries[row.name] = entry_of(row.name, work, there.ours)
+            measure(entries[row.name], work, there, rules)
+        return entries[row.name].report()
 
+    def line_of(row: Row, _: dict[str, Any]) -> str:
+        entry = entries[row.name]
+        said = ", ".join(f"{there.shown[name]} {_seconds(m.best)}" for name, m in entry.measured.items())
+        return f"{row.name}: {_or_dash(entry.distance, '{:,}')} edits; {said}"
 
-def saved(a: argparse.Namespace, there: Field, entries: list[Entry], left_out: dict[str, str], ended: bool) -> Path:
-    """Writes the result as it is so far."""
-    kind = "distance-table" + ("" if there.card else "-on-cpu")
-    whole = ended and not a.rows and NO_TIME not in left_out.values()
-    result = {
-        "card": there.card,
-        "rules": {name: getattr(a, name) for name in ("threads", "repeats", "patience", "longest", "minutes")},
-        "peers": {**{peer.name: peer.what for peer in there.peers}, **there.absent},
-        "left_out": left_out,
-        "rows": [entry.report() for entry in entries],
-    }
-    return saving.save_so_far(kind, TIMED, result, whole)
+    runner.measure(rows, measure_row, result, line_of)
+    console.print(table_of(list(entries.values()), there, _title(a, there)))
+    print_notes(list(entries.values()), there)
+    return list(entries.values()), runner.path
 
 
 def _title(a: argparse.Namespace, there: Field) -> str:
-    place = there.card["name"] if there.card else saving.machine()["cpu"]
+    place = there.card["name"] if there.card else machine()["cpu"]
     return f"distance of one pair: {place}, {a.threads} threads, {datetime.date.today()}"
 
 
-def main() -> None:
-    """The command."""
-    a = asked()
-    deadline = time.monotonic() + 60 * a.minutes
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
+    end = table.deadline(a)
     rows = distance_work.rows_named(a.rows)
     try:
         driver, why = opened(a.engine)
     except DeviceError as error:
-        sys.exit(f"no card: {error}")
+        sys.exit(f"no GPU: {error}")
     if driver is None:
-        console.print(f"no card: {why}", markup=False)
+        console.print(f"no GPU: {why}", markup=False)
     try:
         there = field_of(a, driver)
-        rules = Rules(a.repeats, a.patience, a.longest, a.threads, deadline)
+        rules = Rules(a.repeats, a.patience, a.longest, a.threads, end)
         entries, path = measured(rows, a, there, rules)
     finally:
         if driver is not None:
-            driver.close()  # on any error: PyCUDA ends a process that leaves its context behind
+            driver.close()  # on any error: PyCUDA aborts a process that leaves its context open
     if path is not None:
         console.print(str(path))
     if any(name in entry.forecasts for entry in entries for name in entry.wrong):

@@ -28,7 +28,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench.harness import turns
+from bench.harness import saving, table, turns
 from bench.harness.steps import ALL, BENCH, Files, Step, lacking
 from bench.harness.turns import Clock, Turn
 from bench.pages import papers_page
@@ -73,7 +73,7 @@ def keep(report: dict[str, Any], results: Path) -> Path:
     place = f"{report['versions']['machine']}-{usable_cores()}core-{report['commit']}"
     results.mkdir(parents=True, exist_ok=True)
     path = results / f"{report['date']}-{place}-{name}.json"
-    path.write_text(json.dumps(report | {"name": name}, indent=2) + "\n")
+    path.write_text(saving.text_of(report | {"name": name}))
     return path
 
 
@@ -96,14 +96,10 @@ def pages() -> list[Turn]:
 
 
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line's options."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    peers, data = (os.environ.get(name) for name in ("WFACLI_PEERS", "WFACLI_TEST_DATA"))
+    """Return the command line's options."""
+    parser = table.options(__doc__, "data", minutes=None)
+    peers = os.environ.get("WFACLI_PEERS")
     parser.add_argument("--peers", type=Path, default=Path(peers) if peers else None, metavar="DIR")
-    parser.add_argument("--data", type=Path, default=Path(data) if data else None, help="folder of real sets")
-    parser.add_argument(
-        "--minutes", type=float, metavar="M", help="for all of it; without them it takes what it takes"
-    )
     parser.add_argument("--tables", action="store_true", help="only what the papers' tables lack")
     parser.add_argument("--only", nargs="+", metavar="TEXT", help="only steps whose names contain one of these")
     parser.add_argument("--quick", action="store_true", help="few pairs or repeats: to see that all of it runs")

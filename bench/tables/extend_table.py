@@ -17,16 +17,19 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from rich.console import Console
 
-from bench.harness import saving
+from bench.harness import table
 from bench.peers.build import ADAPTERS, CACHE, RECIPES, Unavailable, _unpacked
 from wfacli._native import CancelFlag, Extender
 from wfacli.config import Limits
 from wfacli.core.batch import PairBatch, Status, every_row
 from wfacli.engines.extend_cpu import native_options
 from wfacli.io.read.memory import pairs_of
+from wfacli.measure.spread import Spread
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 
@@ -45,7 +48,15 @@ TIMED = {
 
 @dataclass(frozen=True)
 class Set:
-    """Pairs of a file: how many, and how many letters of each sequence at most."""
+    """The first pairs of a file.
+
+    Attributes:
+        name: name in the table.
+        file: NAME of NAME.query.fa.gz and NAME.target.fa.gz.
+        scheme: scores.
+        count: pairs.
+        window: symbols of each sequence that are kept; shorter pairs are left out. 0: all symbols of all pairs.
+    """
 
     name: str
     file: str
@@ -62,7 +73,28 @@ SETS = (
 )
 
 
+@dataclass(frozen=True)
+class Row:
+    """Pairs, and how they are aligned.
+
+    Attributes:
+        pairs: what is aligned.
+        mode: which ends are free.
+        cigars: whether alignments are made, and not scores alone.
+    """
+
+    pairs: Set
+    mode: ExtendMode
+    cigars: bool
+
+    @property
+    def name(self) -> str:
+        """Name in the table."""
+        return f"{self.pairs.name:12} {self.mode:10} {'path' if self.cigars else 'score'}"
+
+
 def pairs_of_set(chosen: Set, data: Path) -> list[tuple[bytes, bytes]]:
+    """Return a set's first pairs, cut to its window."""
     sides = []
     for side in ("query", "target"):
         with gzip.open(data / f"{chosen.file}.{side}.fa.gz", "rb") as lines:
@@ -73,7 +105,7 @@ def pairs_of_set(chosen: Set, data: Path) -> list[tuple[bytes, bytes]]:
 
 
 def parasail_library() -> ctypes.CDLL:
-    """Our driver, linked with the library in parasail's wheel. Raises Unavailable."""
+    """Return our driver, linked with the library in parasail's wheel. Raises Unavailable."""
     recipe = RECIPES["parasail"]
     folder = CACHE / f"parasail-extend-{recipe.version}"
     folder.mkdir(parents=True, exist_ok=True)
@@ -93,6 +125,7 @@ def parasail_library() -> ctypes.CDLL:
 
 
 def ours(batch: PairBatch, spec: ExtendSpec, repeats: int) -> tuple[list[float], np.ndarray]:
+    """Return seconds of all repeats, and scores (i32[n])."""
     extender, options = Extender(), native_options(spec, Limits())
     seconds = []
     for _ in range(repeats):
@@ -106,7 +139,7 @@ def ours(batch: PairBatch, spec: ExtendSpec, repeats: int) -> tuple[list[float],
 def theirs(
     loaded: ctypes.CDLL, function: str, batch: PairBatch, scheme: Scheme, repeats: int
 ) -> tuple[float, np.ndarray]:
-    """Least seconds, or -1, and scores."""
+    """Return seconds of the best repeat, -1 without such a function, and scores (i32[n])."""
     scores, matrix = np.zeros(len(batch), np.int32), scheme.name.lower() if len(scheme.alphabet) > 20 else ""
     columns = (batch.q_start, batch.t_start, batch.q_len, batch.t_len, scores)
     pointers = [column.ctypes.data_as(ctypes.c_void_p) for column in columns]
@@ -121,22 +154,20 @@ def theirs(
     return best, scores
 
 
-def row_of(
-    loaded: ctypes.CDLL | None, chosen: Set, data: Path, mode: ExtendMode, path: bool, repeats: int
-) -> dict[str, object]:
-    pairs = pairs_of_set(chosen, data)
+def row_of(one: Row, loaded: ctypes.CDLL | None, data: Path, repeats: int) -> dict[str, Any]:
+    """Measure one row."""
+    pairs, scheme = pairs_of_set(one.pairs, data), one.pairs.scheme
     batch = pairs_of(*zip(*pairs, strict=True))
     cells = float((batch.q_len.astype(np.int64) * batch.t_len).sum())
-    seconds, scores = ours(batch, ExtendSpec(chosen.scheme, mode, score_only=not path), repeats)
-    row: dict[str, object] = {
-        "set": chosen.name, "pairs": len(pairs), "cells": cells, "scores": chosen.scheme.name, "mode": mode.value,
-        "cigars": path, "ours": {**saving.summed_up(seconds), "gcups": round(cells / min(seconds) / 1e9, 3)},
+    seconds, scores = ours(batch, ExtendSpec(scheme, one.mode, score_only=not one.cigars), repeats)
+    row: dict[str, Any] = {
+        "set": one.pairs.name, "pairs": len(pairs), "cells": cells, "scores": scheme.name, "mode": one.mode.value,
+        "cigars": one.cigars, "ours": {**Spread(seconds).report(), "gcups": round(cells / min(seconds) / 1e9, 3)},
     }  # fmt: skip
     peers = {}
-    for function in FUNCTIONS[mode] if loaded else ():
-        name = function.replace("_s", "_trace_s", 1) if path else function
-        name = name.replace("sg_dx_trace", "sg_dx_trace")
-        taken, found = theirs(loaded, name, batch, chosen.scheme, repeats)
+    for function in FUNCTIONS[one.mode] if loaded else ():
+        name = function.replace("_s", "_trace_s", 1) if one.cigars else function
+        taken, found = theirs(loaded, name, batch, scheme, repeats)
         if taken >= 0:
             equal = int((found == scores).sum())
             peers[name] = {"seconds": round(taken, 4), "gcups": round(cells / taken / 1e9, 3), "equal_scores": equal}
@@ -148,35 +179,31 @@ def row_of(
     return row
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--save", action="store_true", help="write bench/results/…-extend-table.json, row by row")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of real sets")
-    saving.pace(parser)
-    chosen = parser.parse_args()
+def line_of(one: Row, row: dict[str, Any]) -> str:
+    """Return the line that is printed for a row."""
+    peer = f"{row['ratio']:6.2f} times {row['best']}" if "ratio" in row else "no peer"
+    return f"{one.name:30} {row['ours']['gcups']:7.2f} GCUPS   {peer}"
+
+
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the command line's options."""
+    return table.options(__doc__, "repeats", "save", data=DATA, minutes=None).parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
     try:
         loaded = parasail_library()
     except Unavailable as reason:
         loaded = None
         print(f"no parasail: {reason}", file=sys.stderr)
-    rows: list[dict[str, object]] = []
-    end, file = saving.deadline(chosen), None
     modes = (ExtendMode.LOCAL, ExtendMode.GLOBAL, ExtendMode.SEMIGLOBAL)
-    work = list(itertools.product(SETS, modes, (False, True)))
-    for one, mode, path in work:
-        if time.monotonic() > end:
-            print(f"no time left for {len(work) - len(rows)} rows", file=sys.stderr)
-            break
-        row = row_of(loaded, one, chosen.data, mode, path, chosen.repeats)
-        rows.append(row)
-        told = f"{row['ours']['gcups']:7.2f} GCUPS"  # type: ignore[index]
-        peer = f"{row['ratio']:6.2f} times {row['best']}" if "ratio" in row else "no peer"
-        print(f"{one.name:12} {mode:10} {'path' if path else 'score':6} {told}   {peer}", flush=True)
-        if chosen.save:
-            file = saving.save_so_far("extend-table", TIMED, {"rows": rows}, len(rows) == len(work))
-    if file:
-        print(file)
+    runner = table.Runner("extend-table", TIMED, a, Console(stderr=True))
+    every = [Row(*one) for one in itertools.product(SETS, modes, (False, True))]
+    runner.measure(every, lambda one: row_of(one, loaded, a.data, a.repeats), shown=line_of)
+    if runner.path:
+        print(runner.path)
 
 
 if __name__ == "__main__":

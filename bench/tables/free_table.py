@@ -1,9 +1,9 @@
-"""Queries somewhere in longer targets, by edits, on one CPU thread, beside edlib's HW mode on the same pairs.
+"""Queries inside longer targets, by edit distance, on one CPU thread, beside edlib's HW mode on the same pairs.
 
     python -m bench.tables.free_table [--rows TEXT ...] [--letters N] [--repeats N] [--minutes M] [--save]
 
-Needs the package edlib. Pairs are random: each query is a part of its target with so many edits. Both are called from
-Python, in turns. A distance that is not edlib's ends the command with 1.
+Requires the package edlib. Pairs are random: each query is a part of its target with a fixed number of edits. Both
+aligners are called from Python, alternately. The exit status is 1 if a distance differs from edlib's.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
-import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 
 import wfacli
-from bench.harness import saving
+from bench.harness import table
+from bench.harness.pairs import noisy
 
 try:
     import edlib
@@ -28,7 +29,7 @@ except ImportError:
 SHAPES = ((150, 300), (150, 1000), (150, 10_000), (500, 3000), (1000, 5000), (10_000, 12_000), (10_000, 100_000))
 ERRORS = (0.02, 0.05, 0.1, 0.2)
 TASKS = ("CIGAR", "score")
-LETTERS = 2_000_000  # of a row's targets together
+BASES = 2_000_000  # of a row's targets together
 TIMED = {
     "ours": "Aligner(metric='edit', mode='hw', threads=1).align_batch of lists of bytes: letters taken over, a kernel "
     "chosen, alignments or spans with scores in columns",
@@ -36,11 +37,33 @@ TIMED = {
 }
 
 
+@dataclass(frozen=True)
+class Row:
+    """Pairs of one shape, and what is asked of them.
+
+    Attributes:
+        query: bases of a query.
+        target: bases of a target.
+        error: edits per base of a query.
+        task: one of TASKS.
+    """
+
+    query: int
+    target: int
+    error: float
+    task: str
+
+    @property
+    def name(self) -> str:
+        """Name in the table."""
+        return f"{self.query:,} in {self.target:,}, {self.error:.0%}, {self.task}"
+
+
 @functools.lru_cache(maxsize=1)
-def pairs_of_row(query: int, target: int, error: float, letters: int) -> tuple[list[bytes], list[bytes]]:
-    """Queries, and targets in which they lie anywhere."""
+def pairs_of_row(query: int, target: int, error: float, bases: int) -> tuple[list[bytes], list[bytes]]:
+    """Return queries, and targets that contain them at random positions; `bases` of targets, at least 4 pairs."""
     rng = np.random.default_rng(query + target + round(1e6 * error))
-    count = max(letters // target, 4)
+    count = max(bases // target, 4)
     targets = np.frombuffer(b"ACGT", np.uint8)[rng.integers(0, 4, (count, target))]
     texts = [row.tobytes() for row in targets]
     first = rng.integers(0, target - query + 1, count).tolist()
@@ -48,72 +71,57 @@ def pairs_of_row(query: int, target: int, error: float, letters: int) -> tuple[l
     return [noisy(text[at : at + query], edits, rng) for text, at in zip(texts, first, strict=True)], texts
 
 
-def noisy(part: bytes, edits: int, rng: np.random.Generator) -> bytes:
-    """With so many edits at different places, a third each mismatches, insertions and deletions."""
-    places, kinds = np.sort(rng.choice(len(part), edits, replace=False)), rng.integers(0, 3, edits)
-    made, done = [], 0
-    for place, kind, letter in zip(places.tolist(), kinds.tolist(), rng.integers(0, 3, edits).tolist(), strict=True):
-        made.append(part[done:place])
-        other = b"ACGT".replace(part[place : place + 1], b"")[letter : letter + 1]
-        made.append((other, other + part[place : place + 1], b"")[kind])
-        done = place + 1
-    return b"".join([*made, part[done:]])
-
-
-def seconds_of(call: Callable[[], Any]) -> tuple[float, Any]:
-    begun = time.perf_counter()
-    found = call()
-    return time.perf_counter() - begun, found
-
-
-def row_of(query: int, target: int, error: float, task: str, letters: int, repeats: int) -> dict[str, Any]:
-    queries, targets = pairs_of_row(query, target, error, letters)
+def row_of(row: Row, bases: int, repeats: int) -> dict[str, Any]:
+    """Measure one row."""
+    queries, targets = pairs_of_row(row.query, row.target, row.error, bases)
     texts = [(q.decode(), t.decode()) for q, t in zip(queries, targets, strict=True)]
-    kind = "path" if task == "CIGAR" else "distance"
-    times: dict[str, list[float]] = {"ours": [], "edlib": []}
+    kind = "path" if row.task == "CIGAR" else "distance"
+    seconds: dict[str, list[float]] = {"ours": []}
     edits: dict[str, list[int]] = {}
-    with wfacli.Aligner(metric="edit", mode="hw", threads=1, score_only=task == "score") as aligner:
+    with wfacli.Aligner(metric="edit", mode="hw", threads=1, score_only=row.task == "score") as aligner:
         for _ in range(repeats):
-            taken, found = seconds_of(lambda: aligner.align_batch(queries, targets))
-            times["ours"].append(taken)
+            taken, found = table.timed(lambda: aligner.align_batch(queries, targets))
+            seconds["ours"].append(taken)
             edits["ours"] = (-found.score).tolist()
             if edlib is not None:
-                taken, theirs = seconds_of(
+                taken, edits["edlib"] = table.timed(
                     lambda: [edlib.align(q, t, mode="HW", task=kind)["editDistance"] for q, t in texts]
                 )
-                times["edlib"].append(taken)
-                edits["edlib"] = theirs
-    row: dict[str, Any] = {"query": query, "target": target, "error": error, "task": task, "pairs": len(queries)}
-    for who, taken_by in times.items():
-        if taken_by:
-            row[who] = {**saving.summed_up(taken_by), "us_a_pair": round(min(taken_by) / len(queries) * 1e6, 2)}
+                seconds.setdefault("edlib", []).append(taken)
+    sizes = {"query": row.query, "target": row.target, "error": row.error, "task": row.task, "pairs": len(queries)}
+    found = sizes | {aligner: table.per_pair(taken, len(queries)) for aligner, taken in seconds.items()}
     if edlib is not None:
-        row["equal"] = edits["ours"] == edits["edlib"]
-        row["ratio"] = round(min(times["edlib"]) / min(times["ours"]), 2)
-    return row
+        found["equal"] = edits["ours"] == edits["edlib"]
+        found["ratio"] = round(min(seconds["edlib"]) / min(seconds["ours"]), 2)
+    return found
 
 
-def name_of(query: int, target: int, error: float, task: str) -> str:
-    return f"{query:,} in {target:,}, {error:.0%}, {task}"
+def line_of(row: Row, found: dict[str, Any]) -> str:
+    """Return the line that is printed for a row."""
+    peer = (
+        f"edlib {found['edlib']['us_a_pair']:10.2f}   {found['ratio']:6.2f} times" if "ratio" in found else "no peer"
+    )
+    return f"{row.name:32} {found['ours']['us_a_pair']:10.2f} us a pair   {peer}"
 
 
-def beside(row: dict[str, Any]) -> str:
-    return f"edlib {row['edlib']['us_a_pair']:10.2f}   {row['ratio']:6.2f} times" if "ratio" in row else "no peer"
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the command line's options."""
+    parser = table.options(__doc__, "rows", "save", repeats=5, minutes=None)
+    parser.add_argument("--letters", type=int, default=BASES, help="bases of a row's targets together")
+    return parser.parse_args(arguments)
 
 
-def main(words: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--rows", nargs="+", default=[""], metavar="TEXT", help="rows whose names have one of these")
-    parser.add_argument("--letters", type=int, default=LETTERS, help="of a row's targets together")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--save", action="store_true", help="write bench/results/…-free-table.json, row by row")
-    saving.pace(parser)
-    chosen = parser.parse_args(words)
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
     if edlib is None:
         print("no edlib: pip install edlib", file=sys.stderr)
-    every = [(*shape, error, task) for shape in SHAPES for error in ERRORS for task in TASKS]
-    rows = saving.row_by_row(chosen, "free-table", TIMED, every, name_of, row_of, beside)
-    if not all(row.get("equal", True) for row in rows):
+    every = [Row(*shape, error, task) for shape in SHAPES for error in ERRORS for task in TASKS]
+    runner = table.Runner("free-table", TIMED, a, Console(stderr=True))
+    runner.measure(table.chosen(every, a), lambda row: row_of(row, a.letters, a.repeats), shown=line_of)
+    if runner.path:
+        print(runner.path)
+    if not all(row.get("equal", True) for row in runner.rows):
         sys.exit("distances differ from edlib's")
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import datetime
 import multiprocessing
-import os
 import sys
 import tempfile
 import time
@@ -25,7 +24,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from bench.harness import saving
+from bench.harness import table
 from bench.peers import gpu_contest, gpu_work
 from bench.peers.contest import GIB, TASKS
 from bench.peers.gpu_binaries import Tool, ewfa_gpu, gasal2, wfa_gpu
@@ -35,6 +34,7 @@ from bench.peers.ours import batch_letters
 from bench.peers.verdict import OURS, Cell, cell_text, summary
 from wfacli._native import keep_memory_flat
 from wfacli.core.cores import usable_cores
+from wfacli.measure.machine import machine
 
 TIMED = {
     "seconds": "all pairs of a row, from sequences in memory to costs, and alignments, in memory; no file, no start",
@@ -174,18 +174,14 @@ def _length_and_path(text: str) -> tuple[int, Path]:
     return int(length), Path(path)
 
 
-def asked() -> argparse.Namespace:
-    """The command line's options."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engine", choices=("gpu", "cpu"), default="gpu", help="cpu: a stand-in, to try this out")
-    parser.add_argument(
-        "--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these, those of the papers too"
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the command line's options."""
+    parser = table.options(
+        __doc__, "rows", "data", "share", "threads", "repeats", patience=5.0, longest=30.0, minutes=9.0
     )
+    parser.add_argument("--engine", choices=("gpu", "cpu"), default="gpu", help="cpu: a stand-in, to try this out")
     parser.add_argument("--tasks", nargs="+", metavar="TEXT", help="only tasks whose names contain one of these")
     parser.add_argument("--quick", action="store_true", help="the same as --share 0.1")
-    parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs, or of a real set's repetitions")
-    default = os.environ.get("WFACLI_TEST_DATA")
-    parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
     parser.add_argument("--cache", type=Path, help="keeps the rows' files in this folder")
     parser.add_argument("--wfa-gpu", type=Path, metavar="PATH", help="its wfa.affine.gpu")
     parser.add_argument("--ewfa-gpu", type=Path, metavar="PATH", help="its wfe.aligner")
@@ -193,38 +189,34 @@ def asked() -> argparse.Namespace:
         "--gasal2", nargs="+", type=_length_and_path, metavar="LENGTH:PATH", help="its test_prog.out, by MAX_QUERY_LEN"
     )
     parser.add_argument("--wfa2", type=Path, metavar="PATH", help="peer_wfa2.so, as bench/peers/build.py makes it")
-    parser.add_argument("--quicked", type=Path, metavar="PATH", help="peer_quicked.so, likewise")
+    parser.add_argument("--quicked", type=Path, metavar="PATH", help="peer_quicked.so, made the same way")
     parser.add_argument(
         "--block-aligner", type=Path, metavar="PATH", help="made by cargo in bench/peers/block_aligner"
     )
-    parser.add_argument("--threads", type=int, default=usable_cores(), help="of our CPU part, and of CPU peers")
-    parser.add_argument("--gpu-memory", type=float, help="of the GPU, for our engine, as wfacli align has it")
-    parser.add_argument("--batch-bases", type=int, help="letters a batch of ours")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--patience", type=float, default=5.0, help="seconds; what takes longer is not repeated")
-    parser.add_argument(
-        "--longest", type=float, default=30.0, help="seconds; peers that would take longer are left out"
-    )
+    parser.add_argument("--gpu-memory", type=float, help="GPU memory of our engine, as in wfacli align")
+    parser.add_argument("--batch-bases", type=int, help="bases of a batch of ours")
     parser.add_argument("--peer-memory", type=float, default=32.0, metavar="GIB", help="for CPU peers, all threads")
-    parser.add_argument("--minutes", type=float, default=9.0, help="after these, nobody has a turn any more")
-    return parser.parse_args()
-
-
-def main() -> None:
-    a = asked()
+    a = parser.parse_args(arguments)
     a.share = 0.1 if a.quick else a.share
-    deadline = time.monotonic() + 60 * a.minutes
+    return a
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
     keep_memory_flat()
     tasks = [task for task in TASKS if not a.tasks or any(text in task.name for text in a.tasks)]
+    kind = "gpu-table" if a.engine == "gpu" else "gpu-table-on-cpu"
+    runner = table.Runner(kind, TIMED, a, console, bool(a.tasks))
     with tempfile.TemporaryDirectory(prefix="wfacli-bench-", dir=gpu_work.folder_in_memory()) as folder:
         kept = a.cache or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
         files, left_out = prepared(a, kept)
         letters = {name: a.batch_bases or batch_letters(a.engine, found) for name, found in files.items()}
         pairs = {name: gpu_work.read(found, letters[name]) for name, found in files.items()}
-        console.print(f"{len(files)} rows are ready, {deadline - time.monotonic():.0f} s left")
+        console.print(f"{len(files)} rows are ready, {runner.end - time.monotonic():.0f} s left")
         entries = {(row, t.name): Entry(Cell(row, t.name), pairs[row]) for row in pairs for t in tasks}
-        rules = Rules(a.repeats, a.patience, a.longest, int(a.peer_memory * GIB), a.threads, deadline)
+        rules = Rules(a.repeats, a.patience, a.longest, int(a.peer_memory * GIB), a.threads, runner.end)
         libraries = {name: path for name in LIBRARIES if (path := getattr(a, name.replace("-", "_")))}
         tools = tools_of(a)
         result: dict[str, Any] = {
@@ -232,24 +224,20 @@ def main() -> None:
             "rules": {"repeats": a.repeats, "threads": a.threads, "batch_letters": letters},
             "peers": {tool.name: tool.what for tool in tools},
         }
-        kind = "gpu-table" if a.engine == "gpu" else "gpu-table-on-cpu"
 
-        def save(done: bool) -> Path | None:
-            if not any(entry.cell.timings for entry in entries.values()):
-                return None
-            late = any(gpu_contest.NO_TIME in entry.cell.absent.values() for entry in entries.values())
-            whole = done and not (late or a.rows or a.tasks or a.share != 1)
-            cells = [report_of(entry) for entry in entries.values()]
-            return saving.save_so_far(kind, TIMED, {**result, "cells": cells}, whole)
-
-        result["engine"] = gpu_contest.ours(entries, tasks, a.engine, rules, a.gpu_memory, console.print)
-        save(False)  # whatever becomes of the peers
-        done = False
+        def save(done: bool) -> None:
+            if any(entry.cell.timings for entry in entries.values()):
+                late = any(gpu_contest.NO_TIME in entry.cell.absent.values() for entry in entries.values())
+                cells = [report_of(entry) for entry in entries.values()]
+                runner.save({**result, "cells": cells}, done and not late)
 
         def say(what: str) -> None:
             console.print(what)
             save(False)
 
+        result["engine"] = gpu_contest.ours(entries, tasks, a.engine, rules, a.gpu_memory, console.print)
+        save(False)  # ours is kept even if a peer ends the process
+        done = False
         try:
             gpu_contest.peers(entries, tasks, files, tools, libraries, rules, Path(folder), say)
             done = True
@@ -257,14 +245,14 @@ def main() -> None:
             shown = list(entries.values())
             console.print(table_of(shown, [*(tool.name for tool in tools), *libraries], _title(a, result["engine"])))
             print_notes(shown, left_out)
-            path = save(done)
-            console.print(str(path or "nothing was measured"))
-        if path is None:
+            save(done)
+            console.print(str(runner.path or "nothing was measured"))
+        if runner.path is None:
             sys.exit("nothing was measured")
 
 
 def _title(a: argparse.Namespace, engines: dict[str, Any]) -> str:
-    card = next((e["card"] for e in engines.values() if "card" in e), saving.machine()["cpu"])
+    card = next((e["card"] for e in engines.values() if "card" in e), machine()["cpu"])
     share = f", {a.share:g} of the pairs" if a.share != 1 else ""
     return f"{card}, {a.threads} threads, {datetime.date.today()}{share}"
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import os
 import sys
 import tempfile
 import time
@@ -27,7 +26,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bench.harness import saving
+from bench.harness import table
 from bench.harness.sw_ours import Ours
 from bench.peers import build, gpu_work, work
 from bench.peers.gpu_binaries import Failed
@@ -36,11 +35,11 @@ from bench.peers.verdict import Costs, right_costs
 from wfacli._native import keep_memory_flat
 from wfacli.config import GPU_BATCH, Limits
 from wfacli.core.batch import PairBatch
-from wfacli.core.cores import usable_cores
 from wfacli.core.stats import Stats
 from wfacli.engines.extend_cpu import ExtendEngine, extend_batch
 from wfacli.errors import DeviceError
 from wfacli.io.read.memory import pairs_of
+from wfacli.measure.spread import Spread
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 
@@ -177,7 +176,7 @@ def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, card: Ours | No
 
     def put(who: str, seconds: list[float], of: int, work: int, **more: Any) -> None:
         rates = {"pairs_per_second": round(of / min(seconds), 1), "gcups": round(work / min(seconds) / 1e9, 3)}
-        found[who] = {**saving.summed_up(seconds), **rates, **more}
+        found[who] = {**Spread(seconds).report(), **rates, **more}
 
     seconds, said["wfacli"] = best_of(lambda: on_cpu(first, a.threads), a.repeats)
     put("wfacli", seconds, len(first), cells, threads=a.threads)
@@ -235,6 +234,11 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
+def line_of(row: Row, found: dict[str, Any]) -> str:
+    """Return the line that is printed for a row."""
+    return f"{row.name:40} {found['wfacli']['pairs_per_second']:12,.0f} pairs/s on the CPU"
+
+
 def ksw2_of(path: Path | None, threads: int) -> Ksw2 | None:
     """ksw2, given or built; None, with a line that says why, where it cannot be."""
     try:
@@ -254,57 +258,38 @@ def card_of(threads: int) -> Ours | None:
 
 
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line's options."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--agatha", type=Path, metavar="PATH", help="its program")
+    """Return the command line's options."""
+    parser = table.options(__doc__, "data", "rows", "share", "threads", "repeats", patience=60.0, minutes=None)
+    parser.add_argument("--agatha", type=Path, metavar="PATH", help="its program, which is ended after --patience")
     parser.add_argument(
         "--ksw2", type=Path, metavar="PATH", help="peer_ksw2_extend.so, instead of one from a registry"
     )
-    default = os.environ.get("WFACLI_TEST_DATA")
-    parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
-    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these")
-    parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs")
     parser.add_argument(
-        "--cpu-cells", type=float, default=1.5e8, help="of bands, for each thread: pairs that CPUs take"
+        "--cpu-cells", type=float, default=1.5e8, help="cells of bands, for each thread: pairs that CPUs align"
     )
-    parser.add_argument("--threads", type=int, default=usable_cores())
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--patience", type=float, default=60.0, help="seconds that AGAThA may take")
-    saving.pace(parser)
     return parser.parse_args(arguments)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     a = asked(arguments)
     keep_memory_flat()
-    end, path = saving.deadline(a), None
     ksw2, card = ksw2_of(a.ksw2, a.threads), card_of(a.threads)
-    chosen = [row for row in ROWS if not a.rows or any(text in row.name for text in a.rows)]
-    rows: list[dict[str, Any]] = []
-    left_out: dict[str, str] = {}
+    runner = table.Runner("guided-table", TIMED, a, console)
+
+    def result() -> dict[str, Any]:
+        facts = {"card": card and card.engine.stats()["card"], "rules": asdict(RULES), "threads": a.threads}
+        return {**facts, "share": a.share, "left_out": runner.left_out}
+
     try:
-        for row in chosen:
-            try:
-                if time.monotonic() > end:
-                    raise FileNotFoundError("no time left")
-                rows.append(measured(row, a, ksw2, card))
-            except FileNotFoundError as error:
-                left_out[row.name] = str(error)
-            result = {"card": card and card.engine.stats()["card"], "rules": asdict(RULES), "threads": a.threads,
-                      "share": a.share, "left_out": left_out, "rows": rows}  # fmt: skip
-            late = "no time left" in left_out.values()
-            whole = len(rows) + len(left_out) == len(chosen) and not (a.rows or a.share < 1 or late)
-            path = saving.save_so_far("guided-table", TIMED, result, whole) if rows else None
+        runner.measure(table.chosen(ROWS, a), lambda row: measured(row, a, ksw2, card), result, line_of)
     finally:
         if card:
             card.engine.close()
-    console.print(table_of(rows))
-    for name, why in left_out.items():
-        console.print(f"{name} is not in the table: {why}", markup=False)
-    console.print(str(path), markup=False)
-    if any(row["wfacli"]["equal_share"] < 1 for row in rows):
-        sys.exit("wfacli's scores are not what most say")
+    console.print(table_of(runner.rows))
+    console.print(str(runner.path), markup=False)
+    if any(row["wfacli"]["equal_share"] < 1 for row in runner.rows):
+        sys.exit("wfacli's scores differ from those of most aligners")
 
 
 if __name__ == "__main__":

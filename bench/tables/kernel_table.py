@@ -20,7 +20,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bench.harness import saving
+from bench.harness import table
 from bench.pages.batches import kernel_seconds
 from wfacli._native import keep_memory_flat
 from wfacli.config import AlignSpec, Metric, Penalties
@@ -34,6 +34,7 @@ from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.kernels.catalogue import BITS
 from wfacli.gpu.kernels.wfa import VARIANTS
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.measure.spread import Spread
 from wfacli.measure.work import Work, letters, pairs_in_memory
 from wfacli.plan.estimate import with_estimates
 from wfacli.run.batch_run import MOST_BESIDE_A_GPU
@@ -46,12 +47,7 @@ TIMED = {
 }
 SPEC = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT))
 KERNELS = (*(f"wfa-edit-{edits}" for edits in (32, 64, 128, 500)), *(f"bits-{band}" for band in BITS))
-ROWS = (
-    (Work(150, 0.05), 1_000_000),
-    (Work(150, 0.1), 1_000_000),
-    (Work(300, 0.1), 500_000),
-    (Work(1000, 0.1), 300_000),
-)
+PAIRS = {Work(150, 0.05): 1_000_000, Work(150, 0.1): 1_000_000, Work(300, 0.1): 500_000, Work(1000, 0.1): 300_000}
 console = Console(width=max(Console().width, 110))
 
 
@@ -81,7 +77,7 @@ def measured(kernel: str, engine: GpuEngine, stats: Stats, batches: list[PairBat
     return {
         "kernel": kernel,
         "threads": threads_of(kernel),
-        **saving.summed_up(seconds),
+        **Spread(seconds).report(),
         "aligned": aligned,
         "card_seconds": {n: round(s, 6) for n, s in spent.items() if n.startswith("gpu ") and s > 0},
     }
@@ -91,10 +87,7 @@ def row_of(work: Work, count: int, a: argparse.Namespace, engine: GpuEngine, sta
     """Every kernel on one row."""
     batches = [with_estimates(b, SPEC) for b in pairs_in_memory(work, count, None, usable_cores())]
     kernels = [name for name in KERNELS if not a.kernels or any(text in name for text in a.kernels)]
-    found = []
-    for kernel in kernels:
-        with console.status(f"{work.name}: {kernel}"):
-            found.append(measured(kernel, engine, stats, batches, a.repeats))
+    found = [measured(kernel, engine, stats, batches, a.repeats) for kernel in kernels]
     return {"row": work.name, "pairs": count, "letters": letters(batches), "kernels": found}
 
 
@@ -110,44 +103,36 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
 
 
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line's options."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these")
+    """Return the command line's options."""
+    parser = table.options(__doc__, "rows", "share", "repeats", minutes=None)
     parser.add_argument("--kernels", nargs="+", metavar="TEXT", help="only kernels whose names contain one of these")
-    parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs")
-    parser.add_argument("--repeats", type=int, default=3)
-    saving.pace(parser)
     return parser.parse_args(arguments)
 
 
-def main() -> None:
-    """The command."""
-    a = asked()
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
     keep_memory_flat()
     stats = Stats()
     try:
         engine = GpuEngine(SPEC, lambda: CudaDriver(compiler=Compiler()), stats)
     except DeviceError as error:
-        sys.exit(f"kernel_table.py needs a card: {error}")
-    rows: list[dict[str, Any]] = []
-    chosen = [one for one in ROWS if not a.rows or any(text in one[0].name for text in a.rows)]
-    end, path = saving.deadline(a), None
+        sys.exit(f"kernel_table needs a GPU: {error}")
+
+    def measure(work: Work) -> dict[str, Any]:
+        row = row_of(work, max(1, round(PAIRS[work] * a.share)), a, engine, stats)
+        if failure := engine.failure:
+            sys.exit(f"the GPU failed: {failure}")
+        return row
+
+    runner = table.Runner("kernel-table", TIMED, a, console, bool(a.kernels))
+    rules = {"repeats": a.repeats, "share": a.share}
     try:
-        for work, count in chosen:
-            if time.monotonic() > end:
-                console.print(f"{work.name}: no time left", markup=False)
-                continue
-            rows.append(row_of(work, max(1, round(count * a.share)), a, engine, stats))
-            if failure := engine.failure:
-                sys.exit(f"the GPU failed: {failure}")
-            rules = {"repeats": a.repeats, "share": a.share}
-            result = {"card": engine.stats()["card"], "rules": rules, "rows": rows}
-            whole = len(rows) == len(chosen) and not (a.rows or a.kernels or a.share != 1)
-            path = saving.save_so_far("kernel-table", TIMED, result, whole)
+        runner.measure(table.chosen(PAIRS, a), measure, lambda: {"card": engine.stats()["card"], "rules": rules})
     finally:
         engine.close()
-    console.print(table_of(rows))
-    console.print(str(path), markup=False)
+    console.print(table_of(runner.rows))
+    console.print(str(runner.path), markup=False)
 
 
 if __name__ == "__main__":

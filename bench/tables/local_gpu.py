@@ -29,8 +29,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bench.harness import saving
-from wfacli.core.cores import usable_cores
+from bench.harness import saving, table
 from wfacli.gpu.kernels.catalogue import Row
 from wfacli.gpu.kernels.local import Build
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
@@ -303,7 +302,7 @@ def measure_ours(driver: CudaDriver, a: argparse.Namespace, end: float) -> dict[
     """What we take, until nobody has a turn any more."""
     rows: list[dict[str, Any]] = []
     result: dict[str, Any] = {"card": driver.gpu.name, "rows": rows}
-    parts = [(rows, name, None) for name in PAIRS if not a.rows or any(text in name for text in a.rows)]
+    parts = [(rows, name, None) for name in table.chosen(PAIRS, a)]
     if a.lengths:
         parts += [(result.setdefault("lengths", []), PAIRS[-1], length) for length in LENGTHS]
     for into, name, length in parts:
@@ -322,25 +321,25 @@ def saved(result: dict[str, Any], a: argparse.Namespace) -> Path:
     return saving.save_so_far("local-card", TIMED, result, len(result["rows"]) == len(PAIRS))
 
 
-def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, help="folder of real sets")
-    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only pairs whose names contain one of these")
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the command line's options."""
+    parser = table.options(__doc__, "data", "rows", "threads", repeats=2, minutes=None)
     parser.add_argument("--masa", type=Path, help="MASA-CUDAlign's program")
-    parser.add_argument("--threads", type=int, default=usable_cores())
-    parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--lengths", action="store_true", help="parts of the longest pair, too")
     parser.add_argument("--strips", action="store_true", help="other builds, too")
     parser.add_argument("--score-only", action="store_true", help="of MASA-CUDAlign the score alone")
-    saving.pace(parser)
     parser.add_argument("--plot", type=Path, metavar="FILE")
     parser.add_argument("--result", type=Path, help="only plot this one")
-    a = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
     if a.result:
         plot(json.loads(a.result.read_text()), a.plot)
         return
-    end = saving.deadline(a)
+    end = table.deadline(a)
     driver = CudaDriver()
     try:
         result = measure_ours(driver, a, end)

@@ -10,7 +10,6 @@ overflow. Who would take longer than --longest seconds is left out. A score that
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import sys
 import time
@@ -23,10 +22,9 @@ import parasail
 from rich.console import Console
 from rich.table import Table
 
-from bench.harness import saving
+from bench.harness import table
 from bench.peers import distance_work
 from wfacli import _native
-from wfacli.core.cores import usable_cores
 from wfacli.scoring.scheme import Scheme
 
 TIMED = {
@@ -135,38 +133,34 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    default = os.environ.get("WFACLI_TEST_DATA")
-    parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
-    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these")
-    parser.add_argument("--threads", type=int, default=usable_cores())
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument(
-        "--longest", type=float, default=60.0, help="seconds; which peer would take longer is left out"
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the command line's options."""
+    return table.options(__doc__, "data", "rows", "threads", "repeats", longest=60.0, minutes=None).parse_args(
+        arguments
     )
-    saving.pace(parser)
-    a = parser.parse_args()
-    rows: list[dict[str, Any]] = []
-    end, path = saving.deadline(a), None
-    chosen = [name for name in (*DNA, PROTEINS) if not a.rows or any(text in name for text in a.rows)]
-    for name in chosen:
-        with console.status(name):
-            pair = pair_of(name, a.data)
-            if time.monotonic() + len(pair[0][0]) * len(pair[0][1]) / OUR_RATE > end:
-                console.print(f"{name}: no time left", markup=False)
-                continue
-            rows.append(measured(name, pair, a, end))
-        if rows[-1]["late"]:
-            console.print(f"{name}: no time left for {', '.join(rows[-1]['late'])}", markup=False)
-        whole = len(rows) == len(chosen) and not a.rows and not any(row["late"] for row in rows)
-        path = saving.save_so_far("local-table", TIMED, {"rows": rows}, whole)
-    if not rows:
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
+    runner = table.Runner("local-table", TIMED, a, console)
+
+    def measure(name: str) -> dict[str, Any]:
+        pair = pair_of(name, a.data)
+        if time.monotonic() + len(pair[0][0]) * len(pair[0][1]) / OUR_RATE > runner.end:
+            raise table.LeftOut(table.NO_TIME)
+        row = measured(name, pair, a, runner.end)
+        if row["late"]:
+            runner.part = True
+            console.print(f"{name}: no time left for {', '.join(row['late'])}", markup=False)
+        return row
+
+    runner.measure(table.chosen((*DNA, PROTEINS), a), measure)
+    if not runner.rows:
         return
-    console.print(table_of(rows))
-    console.print(f"saved to {path}", markup=False)
-    sys.exit(any(row["wrong"] for row in rows))
+    console.print(table_of(runner.rows))
+    console.print(f"saved to {runner.path}", markup=False)
+    sys.exit(any(row["wrong"] for row in runner.rows))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bench.harness import table
 from bench.harness.saving import save
 
 RUN = re.compile(r"(\d+)([=XID])")
@@ -61,21 +62,26 @@ def compared(reads: str, reference: str, minimap2: str, preset: str, costs: list
     return {"reads": Path(reads).name, "preset": preset, "scores": costs, **counts}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the command line's options."""
+    parser = table.options(__doc__, "save")
     parser.add_argument("files", nargs="+", metavar="READS REFERENCE PRESET")
     parser.add_argument("--minimap2", default="minimap2")
     parser.add_argument("--scores", default="2,4,4,2,24,1")
-    parser.add_argument("--save", action="store_true")
-    options = parser.parse_args()
-    costs = [int(part) for part in options.scores.split(",")]
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
+    costs = [int(part) for part in a.scores.split(",")]
     rows = [
-        compared(reads, reference, options.minimap2, preset, costs)
-        for reads, reference, preset in zip(*(options.files[i::3] for i in range(3)), strict=True)
+        compared(reads, reference, a.minimap2, preset, costs)
+        for reads, reference, preset in zip(*(a.files[i::3] for i in range(3)), strict=True)
     ]
     for row in rows:
         print(row)
-    if options.save:
+    if a.save:
         save("mapped-scores", {"rows": "scores computed from both CIGARs; nothing is timed"}, {"rows": rows})
     sys.exit(any(row["worse"] for row in rows))
 

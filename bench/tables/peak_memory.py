@@ -9,20 +9,26 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from bench.harness import saving
+from bench.harness import saving, table
+from bench.harness.command import run_command
 from bench.harness.pairs import simulated
 
 PAIRS = 300_000  # of the result; fewer are a part of it
 TIMED = {"peak_memory_bytes": "most resident memory of the process, as the kernel counts it, Python and all"}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the command line's options."""
+    parser = table.options(__doc__, threads=2)
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--length", type=int, default=150)
     parser.add_argument("--error", type=float, default=0.02)
-    parser.add_argument("--threads", type=int, default=2)
-    a = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
     peaks: dict[str, dict[int, int]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for pairs in (a.pairs, 10 * a.pairs):
@@ -30,7 +36,7 @@ def main() -> None:
             for form in ("sam", "paf"):
                 out = Path(folder) / f"out.{form}"
                 arguments = ["align", str(query), str(target), "-o", str(out), "-t", str(a.threads)]
-                report = saving.run_command(arguments, Path(folder) / "stats.json")
+                report = run_command(arguments, Path(folder) / "stats.json")
                 peaks.setdefault(form, {})[pairs] = report["peak_memory_bytes"]
                 out.unlink()
     growth = {form: round(by[10 * a.pairs] / by[a.pairs], 3) for form, by in peaks.items()}

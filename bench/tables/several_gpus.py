@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import os
 import subprocess
 import tempfile
 import threading
@@ -23,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.harness import saving
+from bench.harness import saving, table
+from bench.harness.command import COMMAND, run_command
 from wfacli._native import keep_memory_flat
 from wfacli.config import AlignSpec, EngineName
 from wfacli.core.batch import PairBatch
@@ -32,6 +32,7 @@ from wfacli.engines.choice import count_devices
 from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 from wfacli.measure.engine import TIMED as ENGINE
 from wfacli.measure.engine import Engine
+from wfacli.measure.spread import Spread
 from wfacli.run.batch_run import shared_out
 
 TIMED = {
@@ -88,7 +89,7 @@ def files_of(row: Row, data: Path | None, folder: Path, share: float) -> tuple[P
     if share < 1:
         scale = {"k": 1000, "M": 1_000_000}[row.simulate[1][-1]]
         made[2] = str(max(int(int(row.simulate[1][:-1]) * scale * share), 1))
-    subprocess.run([*saving.COMMAND, *made], check=True)
+    subprocess.run([*COMMAND, *made], check=True)
     (folder / "made.query.fa").rename(query)
     (folder / "made.target.fa").rename(target)
     return query, target
@@ -143,7 +144,7 @@ def engine_of(files: Sequence[Path], counts: Sequence[int], a: argparse.Namespac
             del batches
             engine.close()
         found[count] = {
-            **saving.summed_up(seconds),
+            **Spread(seconds).report(),
             "thread_seconds_a_run": {what: round(s, 5) for what, s in sorted(stages.items()) if s},
             "python_wait_seconds": round(sum(waits) / len(waits), 6),
             "routes_of_each_card": [card["routes"] for card in cards],
@@ -163,12 +164,12 @@ def command_of(
             more = ["--engine", "gpu", "--devices", devices, "-t", str(a.threads)]
             if a.gpu_memory:
                 more += ["--gpu-memory", str(a.gpu_memory)]
-            reports[count].append(saving.run_command([*arguments, *more], folder / "stats.json"))
+            reports[count].append(run_command([*arguments, *more], folder / "stats.json"))
     found = {}
     for count, some in reports.items():
         best = min(some, key=lambda report: report["wall_seconds"])
         kept = ("stage_seconds", "peak_memory_bytes", "output_bytes", "pairs_by_kernel", "batches")
-        found[count] = {**saving.summed_up([r["wall_seconds"] for r in some]), **{what: best[what] for what in kept}}
+        found[count] = {**Spread([r["wall_seconds"] for r in some]).report(), **{what: best[what] for what in kept}}
     return found
 
 
@@ -224,33 +225,27 @@ def until_files(rows: dict[str, dict[str, Any]]) -> dict[str, float]:
     return found
 
 
-def asked() -> argparse.Namespace:
-    """The command line's options."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    default = os.environ.get("WFACLI_TEST_DATA")
-    parser.add_argument("--data", type=Path, default=Path(default) if default else None, help="folder of real sets")
-    parser.add_argument("--rows", nargs="+", metavar="TEXT", help="only rows whose names contain one of these")
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the command line's options."""
+    parser = table.options(__doc__, "rows", "data", "share", "threads", repeats=5, minutes=10.0)
     parser.add_argument("--cards", type=int, nargs="+", help="numbers of cards; default: 1, 2, 4, … that there are")
-    parser.add_argument("--share", type=float, default=1.0, help="of each row's pairs, to try this out")
-    parser.add_argument("--threads", type=int, default=usable_cores(), help="of the CPU's part")
     parser.add_argument("--gpu-memory", type=float, help="as wfacli align has it")
-    parser.add_argument("--repeats", type=int, default=5, help="of the engine")
-    parser.add_argument("--command-repeats", type=int, default=3)
-    parser.add_argument("--minutes", type=float, default=10.0, help="after these, no row begins")
-    return parser.parse_args()
+    parser.add_argument("--command-repeats", type=int, default=3, help="of the command; --repeats are of the engine")
+    return parser.parse_args(arguments)
 
 
-def main() -> None:
-    a = asked()
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
     keep_memory_flat()
-    deadline, there = time.monotonic() + 60 * a.minutes, count_devices()
+    end, there = table.deadline(a), count_devices()
     counts = a.cards or [count for count in (1, 2, 4, 8) if count <= there]
     result: dict[str, Any] = {"cards": counts, "cards_there": there, "threads": a.threads, "rows": {}}
     result["notes"] = [NOT_HAD] if there < 8 else []
     parent = "/dev/shm" if Path("/dev/shm").is_dir() else None
-    for row in ROWS:
-        if (a.rows and not any(text in row.name for text in a.rows)) or time.monotonic() > deadline:
-            continue
+    for row in table.chosen(ROWS, a):
+        if time.monotonic() > end:
+            break
         with tempfile.TemporaryDirectory(prefix="wfacli-cards-", dir=parent) as folder:
             try:
                 result["rows"][row.name] = measured(row, Path(folder), counts, a)

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.harness import saving
+from bench.harness import saving, table
 from bench.harness.sw_ours import SCORES, Ours, tcups
 from bench.harness.sw_pairs import Pairs, equal, seeded
 from bench.peers.sw_gasal2 import gasal2, peers_pairs, program_for
@@ -83,13 +83,13 @@ def ours_of(pairs: Pairs, kind: str, ours: Ours, options: argparse.Namespace) ->
     return result
 
 
-class Table:
+class Results:
     """Rows as they are measured, and the file that has them."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options, self.card, self.bus = options, "", 0.0
         self.rows: dict[str, dict[str, Any]] = {}
-        self.end = time.monotonic() + 60 * options.minutes
+        self.end = table.deadline(options)
 
     @property
     def over(self) -> bool:
@@ -120,36 +120,36 @@ class Table:
         return all(one in self.rows.get(name, {}).get(kind, {}) for name, kind, one in every)
 
 
-def measure_ours(table: Table, every: dict[str, Pairs], options: argparse.Namespace) -> None:
+def measure_ours(results: Results, every: dict[str, Pairs], options: argparse.Namespace) -> None:
     """All rows, with the GPU to ourselves."""
     engines = {kind: Ours(kind == "scores", options.threads) for kind in options.kinds}
     try:
-        table.card = next(iter(engines.values())).engine.stats()["card"]
+        results.card = next(iter(engines.values())).engine.stats()["card"]
         for name, pairs in every.items():
             for kind, engine in engines.items():
-                if table.over:
+                if results.over:
                     return
-                table.put(name, pairs, kind, "wfacli", ours_of(pairs, kind, engine, options))
-            print(shown(table.rows[name]), flush=True)
+                results.put(name, pairs, kind, "wfacli", ours_of(pairs, kind, engine, options))
+            print(shown(results.rows[name]), flush=True)
     finally:
         for engine in engines.values():
             engine.engine.close()
 
 
-def measure_gasal2(table: Table, every: dict[str, Pairs], options: argparse.Namespace) -> None:
+def measure_gasal2(results: Results, every: dict[str, Pairs], options: argparse.Namespace) -> None:
     """All rows, scores first: those of paths take longer."""
     programs = {int(size): Path(path) for size, path in (word.split(":", 1) for word in options.gasal2)}
     for kind in options.kinds if programs else ():
         paths = kind == "cigars"
         for name, pairs in every.items():
-            if table.over:
+            if results.over:
                 return
             program, cells = program_for(programs, pairs.longest), options.peer_cells
             found: dict[str, Any] = {"failed": f"over {max(programs) - 8} letters"}
             if program is not None:
                 some = peers_pairs(pairs, min(cells, CARD_FITS) if paths else cells, options.peer_letters, paths)
                 found = gasal2(program, SCORES, some, paths, options.peer_repeats)
-            table.put(name, pairs, kind, "gasal2", found)
+            results.put(name, pairs, kind, "gasal2", found)
             rate = f"{found['tcups']:.3f}" if "tcups" in found else found["failed"]
             print(f"{name:>20}  {kind}: gasal2 {rate}", flush=True)
 
@@ -164,36 +164,31 @@ def shown(row: dict[str, Any]) -> str:
 
 
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = table.options(__doc__, "repeats", "save", data=DATA, threads=os.cpu_count(), minutes=9.0)
     parser.add_argument("--gasal2", nargs="*", default=[], metavar="LENGTH:PATH")
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--cells", type=float, default=6e10, help="of a row")
     parser.add_argument("--letters", type=float, default=2.6e8, help="of a row, at most")
     parser.add_argument("--lengths", type=int, nargs="*", default=LENGTHS)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--no-seeds", action="store_true")
     parser.add_argument("--builds", action="store_true", help="each build by itself, too")
-    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--peer-cells", type=float, default=6e11, help="that GASAL2 gets, at most")
     parser.add_argument("--peer-letters", type=float, default=3e8, help="that GASAL2 gets, at most")
     parser.add_argument("--peer-repeats", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=9.0, help="after these, nobody has a turn any more")
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--save", action="store_true")
     return parser.parse_args(arguments)
 
 
 def main(options: argparse.Namespace, opened: Callable[[], Any] = lambda: CudaDriver(compiler=Compiler())) -> None:
     keep_memory_flat()
     sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
-    table = Table(options)
+    results = Results(options)
     every = dict(works(options))
-    table.bus = bus_rate(opened)
+    results.bus = bus_rate(opened)
     try:
-        measure_ours(table, every, options)
-        measure_gasal2(table, every, options)
+        measure_ours(results, every, options)
+        measure_gasal2(results, every, options)
     finally:
-        if path := table.save():
+        if path := results.save():
             from bench.pages.sw_plot import draw
 
             print(path, draw(path))
@@ -203,4 +198,4 @@ if __name__ == "__main__":
     try:
         main(asked())
     except DeviceError as error:
-        sys.exit(f"sw_table.py needs a card: {error}")
+        sys.exit(f"sw_table needs a GPU: {error}")

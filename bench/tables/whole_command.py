@@ -15,12 +15,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.harness import saving
+from bench.harness import saving, table
+from bench.harness.command import run_command
 from bench.harness.pairs import write_many
 from wfacli.config import CPU_BATCH, AlignSpec, EngineName
 from wfacli.core.batch import PairBatch
 from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 from wfacli.measure.engine import Engine
+from wfacli.measure.spread import Spread
 from wfacli.run.batch_run import shared_out
 
 TIMED = {
@@ -66,7 +68,7 @@ def measured(a: argparse.Namespace, query: Path, target: Path, out: Path) -> tup
         for form in a.formats:
             arguments = ["align", str(query), str(target), "-o", str(out), "-t", str(a.threads), "--format", form]
             begun = time.perf_counter()
-            report = saving.run_command([*arguments, "--engine", a.engine], out.with_name("stats.json"))
+            report = run_command([*arguments, "--engine", a.engine], out.with_name("stats.json"))
             timings.setdefault(f"process {form}", []).append(time.perf_counter() - begun)
             stage = report["stage_seconds"]
             timings.setdefault(f"opened {form}", []).append(report["wall_seconds"] - stage["open"])
@@ -79,20 +81,24 @@ def measured(a: argparse.Namespace, query: Path, target: Path, out: Path) -> tup
     return timings, stages
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def asked(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the command line's options."""
+    parser = table.options(__doc__, repeats=7, threads=2)
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--length", type=int, default=150)
     parser.add_argument("--error", type=float, default=0.02)
     parser.add_argument("--data", type=Path, help="folder with NAME.query.fa.gz and NAME.target.fa.gz, for --real")
     parser.add_argument("--real", nargs=2, metavar=("NAME", "COPIES"), help="real pairs, so many times")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--formats", nargs="+", default=["paf"], choices=["paf", "sam", "tsv"])
     parser.add_argument("--engine", default="cpu", choices=["cpu", "gpu"])
     parser.add_argument("--no-engine", action="store_true", help="the command alone")
     parser.add_argument("--name", default="whole-command", help="of the result's file")
-    a = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    a = asked(arguments)
     workload = {"pairs": a.pairs, "length": a.length, "error": a.error}
     with tempfile.TemporaryDirectory() as folder:
         query, target, out = (Path(folder) / name for name in ("query.fa", "target.fa", "out"))
@@ -108,7 +114,7 @@ def main() -> None:
     share = {what: round(best["engine"] / value, 3) for what, value in best.items() if "engine" in best}
     result = {
         "workload": workload,
-        "timings": {what: saving.summed_up(values) for what, values in timings.items()},
+        "timings": {what: Spread(values).report() for what, values in timings.items()},
         "thread_seconds_by_stage": stages,
         "share_of_engine_rate": share,
     }
