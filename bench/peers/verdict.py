@@ -141,6 +141,19 @@ def summary(cells: Sequence[Cell]) -> tuple[int, int, int]:
     return len(ratios), sum(r >= 1 for r in ratios), sum(r >= 2 for r in ratios)
 
 
+def summary_text(cells: Sequence[Cell]) -> str:
+    """Return the same counts as a sentence."""
+    compared, even, twice = summary(cells)
+    return f"Of {compared} cells, wfacli is at least as fast as the best peer in {even}, twice as fast in {twice}."
+
+
+def ratio_text(ratio: float | None) -> str:
+    """Return a ratio of a peer's seconds to ours: red below 1, bold green from 2 on."""
+    if ratio is None:
+        return "–"
+    return f"[{'red' if ratio < 1 else 'bold green' if ratio >= 2 else 'green'}]{ratio:.2f}[/]"
+
+
 def seconds_text(seconds: float) -> str:
     """Three significant digits of seconds, at most a ten-thousandth."""
     for limit, digits in ((0.01, 5), (0.1, 4), (1.0, 3), (10.0, 2), (100.0, 1)):

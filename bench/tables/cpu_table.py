@@ -23,7 +23,7 @@ from rich.table import Table
 from bench.harness import table
 from bench.peers import build, work
 from bench.peers.contest import GIB, TASKS, Rules, described, held, our_costs
-from bench.peers.verdict import OURS, Cell, cell_text, summary
+from bench.peers.verdict import OURS, Cell, cell_text, ratio_text, summary_text
 from wfacli._native import keep_memory_flat
 from wfacli.measure.machine import machine
 
@@ -140,8 +140,7 @@ def table_of(cells: list[Cell], title: str) -> Table:
 
 
 def _line(cell: Cell, first: bool) -> list[str]:
-    peer, ratio, speedup = cell.best_peer(), cell.ratio(), cell.speedup()
-    colour = "" if ratio is None else "red" if ratio < 1 else "bold green" if ratio >= 2 else "green"
+    peer, speedup = cell.best_peer(), cell.speedup()
     shown = []
     for aligner in (OURS, *NAMES):
         timing = cell.of(aligner)
@@ -156,7 +155,7 @@ def _line(cell: Cell, first: bool) -> list[str]:
         f"×{speedup:.2f}" if speedup else "–",
         *shown[1:],
         f"{NAMES[peer.aligner]} {peer.setting}".strip() if peer else "–",
-        f"[{colour}]{ratio:.2f}[/]" if ratio is not None else "–",
+        ratio_text(cell.ratio()),
     ]
 
 
@@ -169,10 +168,7 @@ def print_notes(cells: list[Cell], libraries: dict[str, Path | str]) -> None:
         for timing in [*cell.timings, *([cell.two_threads] if cell.two_threads else [])]:
             if timing.wrong:
                 console.print(f"[red]{cell.row}, {cell.task}: {timing.name} is wrong on {timing.wrong:,} pairs[/]")
-    compared, even, twice = summary(cells)
-    console.print(
-        f"Of {compared} cells, wfacli is at least as fast as the best peer in {even}, twice as fast in {twice}."
-    )
+    console.print(summary_text(cells))
 
 
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:

@@ -34,6 +34,7 @@ from bench.peers.distance_peers import Peer
 from bench.peers.distance_verdict import ENGINES, Entry
 from bench.peers.distance_work import Row, Work
 from bench.peers.gpu_work import folder_in_memory
+from bench.peers.verdict import ratio_text
 from wfacli.errors import DeviceError
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.gpu.runtime.driver import Driver
@@ -226,14 +227,8 @@ def _line(entry: Entry, there: Field, engines: list[str]) -> list[str]:
         _or_dash(rate, "{:.3g}"),
         *((_or_dash(entry.path and entry.path.best, "{:.4f}"),) if there.paths else ()),
         *(_time(entry, name) for name in peers),
-        *(_ratio(distance_verdict.ratio(entry, engine)) for engine in engines),
+        *(ratio_text(distance_verdict.ratio(entry, engine)) for engine in engines),
     ]
-
-
-def _ratio(ratio: float | None) -> str:
-    if ratio is None:
-        return "–"
-    return f"[{'red' if ratio < 1 else 'bold green' if ratio >= 2 else 'green'}]{ratio:.2f}[/]"
 
 
 def _or_dash(value: float | None, form: str) -> str:

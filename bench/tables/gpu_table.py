@@ -31,7 +31,7 @@ from bench.peers.gpu_binaries import Tool, ewfa_gpu, gasal2, wfa_gpu
 from bench.peers.gpu_contest import Entry, Rules
 from bench.peers.gpu_work import Files, Pairs
 from bench.peers.ours import batch_letters
-from bench.peers.verdict import OURS, Cell, cell_text, summary
+from bench.peers.verdict import OURS, Cell, cell_text, ratio_text, summary_text
 from wfacli._native import keep_memory_flat
 from wfacli.core.cores import usable_cores
 from wfacli.measure.machine import machine
@@ -100,12 +100,11 @@ def table_of(entries: list[Entry], names: list[str], title: str) -> Table:
 
 def _line(entry: Entry, names: list[str], first: bool) -> list[str]:
     cell, pairs = entry.cell, entry.pairs
-    ours, peer, ratio = cell.of(OURS), cell.best_peer(), cell.ratio()
+    ours, peer = cell.of(OURS), cell.best_peer()
     rates = ["–"] * 3
     if ours:
         values = rates_of(pairs, ours.best)
         rates = [f"{values['pairs_per_second'] / 1e6:.3g}", f"{values['gcups']:,.0f}", f"{values['bus_share']:.0%}"]
-    colour = "" if ratio is None else "red" if ratio < 1 else "bold green" if ratio >= 2 else "green"
     shown = []
     for name in (OURS, *names):
         timing = cell.of(name)
@@ -119,7 +118,7 @@ def _line(entry: Entry, names: list[str], first: bool) -> list[str]:
         *rates,
         *shown[1:],
         f"{NAMES[peer.aligner]} {peer.setting}".strip() if peer else "–",
-        f"[{colour}]{ratio:.2f}[/]" if ratio is not None else "–",
+        ratio_text(cell.ratio()),
     ]
 
 
@@ -161,10 +160,7 @@ def print_notes(entries: list[Entry], left_out: dict[str, str]) -> None:
     for reason, cells in reasons.items():
         more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
         console.print(f"{cells[0]}{more}: {reason}", markup=False)
-    compared, even, twice = summary([entry.cell for entry in entries])
-    console.print(
-        f"Of {compared} cells, wfacli is at least as fast as the best peer in {even}, twice as fast in {twice}."
-    )
+    console.print(summary_text([entry.cell for entry in entries]))
 
 
 def _length_and_path(text: str) -> tuple[int, Path]:
