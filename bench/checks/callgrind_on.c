@@ -1,4 +1,4 @@
-// Calls that turn callgrind's counting on and off from inside the program that it runs; bench/checks/counted.py loads it.
+// Turns callgrind's counting on and off from inside the program that it runs; loaded by bench/checks/counted.py.
 #include <valgrind/callgrind.h>
 
 int counting(void) { return RUNNING_ON_VALGRIND; }

@@ -1,14 +1,14 @@
-"""Holds instruction counts: fails where the native core or a GPU kernel has come to need many more than its baseline.
+"""Compare instruction counts with a baseline: fails when the native core or a GPU kernel needs many more.
 
     python -m bench.checks.check [--threshold 0.05] [--update] [--only native|kernels] [--all-kernels]
 
 Counts are compared, and not times, because they are nearly the same on every machine, however busy it is.
 
-native: instructions of wfacli's own machine code, by callgrind (valgrind), over the fixed work of counted.py:
-    simulated pairs, one thread, the build for x86-64-v3. What libraries and Python do is left out, since it depends
-    on where memory happens to lie.
-kernels: of each kind of row of the GPU catalogue (--all-kernels: of each row) the instructions of the machine code,
-    the registers of a thread, and the bytes that do not fit into them, by nvcc for sm_90. No GPU is needed.
+native: instructions of wfacli's own machine code, counted by callgrind (valgrind) over the fixed work of counted.py:
+    simulated pairs, one thread, the build for x86-64-v3. Instructions of libraries and Python do not count, since they
+    depend on memory addresses.
+kernels: for each kind of row of the GPU catalogue (with --all-kernels: each row) the instructions of the machine code,
+    registers per thread and spilled bytes, from nvcc for sm_90. No GPU is needed.
 
 A kind whose tool is missing is skipped, with a message. A baseline (bench/checks/baseline.json) holds for one
 compiler; counts of another compiler are compared with nothing until --update writes them. Exit status: 0 no rise, 1 a
@@ -44,19 +44,19 @@ BASELINE = HERE / "baseline.json"
 KERNEL_CACHE = HERE.parents[1] / "build" / "kernels"
 ARCHITECTURE = "sm_90"
 INSTRUCTION_BYTES = 16  # since Volta
-_NOP = 0x7918  # the low 12 bits of an instruction are its operation, the next four its predicate
+_NOP = 0x7918  # the low 12 bits of an instruction are its opcode, the next four its predicate
 Counts = dict[str, int]
 
 
 class Skipped(Exception):
-    """A tool is missing; says which, and how to get it."""
+    """A missing tool; the message names it and says how to install it."""
 
 
-# The native core.
+# The native core
 
 
 def native_counts(python: str = sys.executable, only: Iterable[str] = ()) -> Counts:
-    """Instructions by work. Raises Skipped, or CalledProcessError."""
+    """Return instructions by work. Raises Skipped or CalledProcessError."""
     valgrind, compiler = shutil.which("valgrind"), shutil.which("cc")
     if not valgrind or not compiler:
         raise Skipped("valgrind and a C compiler are needed (Debian: apt-get install valgrind gcc)")
@@ -79,7 +79,7 @@ def native_counts(python: str = sys.executable, only: Iterable[str] = ()) -> Cou
 
 
 def counted(text: str, module: str) -> tuple[str, int]:
-    """The name of a dump, and the instructions in files whose names begin so; callgrind's format, of self cost."""
+    """Return the name of a callgrind dump, and the self cost in objects whose names begin with `module`."""
     reason = re.search(r"^desc: Trigger: Client Request: (.*)$", text, re.MULTILINE)
     names: dict[str, str] = {}
     inside, inclusive, total = False, False, 0
@@ -91,7 +91,7 @@ def counted(text: str, module: str) -> tuple[str, int]:
             if not called:
                 inside = names[number].startswith(module)
         elif line.startswith("calls="):
-            inclusive = True  # the next line is the cost of what is called
+            inclusive = True  # the next line is the cost of the callee
         elif line[:1].isdigit() or line[:1] in ("+", "-", "*"):
             if inside and not inclusive:
                 total += int(line.split()[-1])
@@ -100,17 +100,17 @@ def counted(text: str, module: str) -> tuple[str, int]:
 
 
 def native_compiler() -> str:
-    """What has compiled the native module, as it says itself."""
+    """Return the compiler of the native module, as recorded in the module."""
     made = Path(_native.__file__).read_bytes()
     found = re.findall(rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+", made)
     return ", ".join(sorted({text.decode() for text in found})) or "an unknown compiler"
 
 
-# The GPU's kernels.
+# The GPU kernels
 
 
 def kernel_counts(rows: Iterable[Row], compiler: Compiler) -> Counts:
-    """Instructions, registers, stack and spilled bytes by row. Raises Skipped."""
+    """Return instructions, registers, and spilled and stack bytes by row. Raises Skipped."""
     counts: Counts = {}
     rows = list(rows)
     try:
@@ -126,7 +126,7 @@ def kernel_counts(rows: Iterable[Row], compiler: Compiler) -> Counts:
 
 
 def instructions(image: bytes, entry: str) -> int:
-    """Of a kernel in a cubin, with functions that it calls, without what fills the ends up; loops count once."""
+    """Return the instructions of a kernel in a cubin and of its callees, without padding; loops count once."""
     total = 0
     for name, code in code_sections(image):
         kernel = name.removeprefix(".text.")
@@ -139,12 +139,12 @@ def instructions(image: bytes, entry: str) -> int:
 
 
 def is_kernel(image: bytes, name: str) -> bool:
-    """Whether a function is launched from outside, so that it has constants of its own."""
+    """Return whether a function is a kernel, which has a constant bank of its own."""
     return f".nv.constant0.{name}\0".encode() in image
 
 
 def code_sections(image: bytes) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of the sections of a 64-bit little-endian ELF file that hold code."""
+    """Yield (name, content) of the code sections of a 64-bit little-endian ELF file."""
     if image[:6] != b"\x7fELF\x02\x01":
         raise ValueError("no 64-bit little-endian ELF file")
     at, size, count, names_at = struct.unpack_from("<Q10xHHH", image, 40)
@@ -158,7 +158,7 @@ def code_sections(image: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def one_of_each(rows: Iterable[Row]) -> list[Row]:
-    """The last, which is the widest, of the rows of each function with the same kind of answers and letters."""
+    """Return, for each function and kind of results and bases, its last row, which is the widest."""
 
     def kind(row: Row) -> tuple[object, ...]:
         macros = dict(row.macros)
@@ -168,17 +168,17 @@ def one_of_each(rows: Iterable[Row]) -> list[Row]:
     return list({kind(row): row for row in rows}.values())
 
 
-# Both.
+# Both
 
 
 def rises(old: Mapping[str, int], new: Mapping[str, int], threshold: float) -> list[tuple[str, int, int]]:
-    """(name, old, new) of what has risen by more than a share, the worst first; from nothing, by anything."""
+    """Return (name, old, new) of counts that rose by more than a share, the worst first; any rise from 0 counts."""
     found = [(name, old[name], now) for name, now in new.items() if name in old and now > old[name] * (1 + threshold)]
     return sorted(found, key=lambda one: -one[2] / max(one[1], 1e-9))
 
 
 def table(old: Mapping[str, int], new: Mapping[str, int], threshold: float) -> list[str]:
-    """A line for each count that is not what it was; what has risen too far is marked."""
+    """Return a line for each count that changed; rises above the threshold are marked."""
     bad = {name for name, *_ in rises(old, new, threshold)}
     lines = []
     for name, now in new.items():
@@ -193,7 +193,7 @@ def table(old: Mapping[str, int], new: Mapping[str, int], threshold: float) -> l
 
 
 def judged(kind: str, tool: str, new: Counts, baseline: dict[str, Any], threshold: float, update: bool) -> bool:
-    """Prints how counts compare with their baseline, or makes them the baseline; whether all is well."""
+    """Print how counts compare with their baseline, or make them the baseline; return False after a rise."""
     known = baseline.setdefault(kind, {})
     if update:
         known[tool] = {"commit": commit(), "counts": new}
@@ -215,7 +215,7 @@ def judged(kind: str, tool: str, new: Counts, baseline: dict[str, Any], threshol
 
 
 def asked(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line's options."""
+    """Return the command line's options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threshold", type=float, default=0.05, help="share by which a count may rise (0.05)")
     parser.add_argument("--update", action="store_true", help="make what is counted now the baseline")

@@ -1,7 +1,8 @@
-"""Fixed work through the native core, for bench/checks/check.py: what callgrind counts the instructions of.
+"""Fixed work through the native core, whose instructions bench/checks/check.py counts.
 
-Run by callgrind with counting off (--instr-atstart=no); callgrind_on.c turns it on for the call that is counted, after
-one that is not. Pairs come from the simulator, which makes the same ones everywhere; one thread; one instruction set.
+Runs under callgrind with counting off (--instr-atstart=no); callgrind_on.c turns counting on for one call, after an
+uncounted first call. Pairs come from the simulator, which makes the same pairs everywhere; one thread, one instruction
+set.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 from wfacli.simulate.pairs import PairsFormat, PairsSpec, simulator
 
-ISA = "x86-64-v3"  # valgrind knows no AVX-512
+ISA = "x86-64-v3"  # valgrind does not support AVX-512
 ALL_LETTERS = 1 << 40
 LIMITS = Limits()
 SCHEME = Scheme.of_scores(2, 4, 4, 2)
 EDIT, AFFINE = (AlignSpec(metric, Penalties.of(metric)) for metric in (Metric.EDIT, Metric.AFFINE))
 INSIDE_TARGETS = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT), mode=Mode.HW, free=FreeEnds.of(Mode.HW))
 Call = Callable[[], Any]
-# Kernel, task, and the pairs that it is best for: count, letters, errors.
+# Kernel, task, and pairs that suit it: count, bases, error rate.
 KERNELS_WORK = (
     ("bits-64", EDIT, 400, 150, 0.05),
     ("bits-128", EDIT, 400, 150, 0.15),
@@ -60,32 +61,32 @@ KERNELS_WORK = (
 
 
 def pairs(count: int, length: int, error: float) -> PairBatch:
-    """So many simulated pairs, with their estimates."""
+    """Return simulated pairs with their estimates."""
     (batch,) = pairs_in_memory(Work(length, error), count, ALL_LETTERS, 1)
     return batch.with_edits(estimate_edits(batch))
 
 
 def rows_of(batch: PairBatch) -> I32:
-    """All of them."""
+    """Return the numbers of all rows."""
     return np.arange(len(batch), dtype=np.int32)
 
 
 def aligning(kernel: str, spec: AlignSpec, batch: PairBatch) -> Call:
-    """A batch through one kernel."""
+    """Return a call that aligns a batch with one kernel."""
     aligner, options, stop = Aligner(ISA), cpu.native_options(spec, LIMITS, kernel), CancelFlag()
     rows = rows_of(batch)
     return lambda: aligner.align(batch, rows, options, stop)
 
 
 def extending(mode: ExtendMode, score_only: bool, batch: PairBatch, **cuts: int) -> Call:
-    """A batch through the kernels of any scores, all cells or in a band and until a drop."""
+    """Return a call that extends a batch, over all cells or with a band and a drop."""
     aligner, stop, rows = Extender(ISA), CancelFlag(), rows_of(batch)
     options = extend.native_options(ExtendSpec(SCHEME, mode, score_only, **cuts), LIMITS)
     return lambda: aligner.align(batch, rows, options, stop)
 
 
 def of_one_pair(length: int, error: float) -> dict[str, Call]:
-    """The solvers of one long pair, each from its beginning to its end."""
+    """Return calls that run the solvers of one long pair from beginning to end."""
     batch = pairs(1, length, error)
     query, target = (
         batch.bases[start[0] : start[0] + size[0]].copy()
@@ -107,13 +108,13 @@ def of_one_pair(length: int, error: float) -> dict[str, Call]:
 
 
 def to_the_end(solver: Any) -> None:
-    """Runs a solver that is asked to go on for a while."""
+    """Advance a solver until it is done."""
     while not solver.advance(3600.0):
         pass
 
 
 def around_kernels() -> dict[str, Call]:
-    """What comes before kernels and after them."""
+    """Return calls for what precedes and follows the kernels."""
     text, *_ = simulator(PairsSpec(400, 150, 150, error=0.05, format=PairsFormat.SEQ), None).make(0, 400)
     batch, noisy = pairs(400, 150, 0.05), pairs(4, 3000, 0.08)
     rows = rows_of(batch)
@@ -144,7 +145,7 @@ def around_kernels() -> dict[str, Call]:
 
 
 def works() -> Iterator[tuple[str, Call]]:
-    """Name and call of all that is counted."""
+    """Yield the name and call of all counted work."""
     yield from around_kernels().items()
     for kernel, spec, count, length, error in KERNELS_WORK:
         yield f"kernel {kernel}", aligning(kernel, spec, pairs(count, length, error))
@@ -162,13 +163,13 @@ def works() -> Iterator[tuple[str, Call]]:
 
 
 def main() -> None:
-    """Takes the shared library of callgrind_on.c, and names of works; without names all."""
+    """Run all work, or the work that is named; the first argument is the shared library of callgrind_on.c."""
     library = ctypes.PyDLL(sys.argv[1])
     wanted = sys.argv[2:]
     for name, call in works():
         if wanted and name not in wanted:
             continue
-        call()  # memory is there from now on
+        call()  # allocates memory
         library.count()
         call()
         library.dump(name.encode())

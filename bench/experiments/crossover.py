@@ -1,9 +1,9 @@
-"""Measures each kernel by itself over lengths and errors, and fits the models of wfacli/core/tuning.py.
+"""Measure each kernel alone over lengths and error rates, and fit the models of wfacli/core/tuning.py.
 
     python -m bench.experiments.crossover [--quick]
 
-Every pair is forced through one kernel (what it hands on is left out); one thread, with CIGARs, best of three.
-Prints the models in microseconds, to be put into wfacli/core/tuning.py, and keeps the measurement in bench/results.
+Every pair is forced through one kernel (pairs that it cannot align are left out); one thread, with CIGARs, best of
+three. Prints the models in microseconds, to be copied into wfacli/core/tuning.py, and saves the measurement.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from wfacli.plan import dispatch, forecast
 
 LENGTHS = (75, 150, 300, 1000, 3000, 10_000, 20_000)
 ERRORS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.10, 0.15, 0.20)
-LETTERS = 3_000_000  # of a measurement's targets
-LONGEST_TRY = 30.0  # seconds that a first pair may predict for all
+LETTERS = 3_000_000  # bases of a measurement's targets
+LONGEST_TRY = 30.0  # seconds; a kernel whose first pairs predict more for all is left out
 MODELS = {
     "BITS_64": (Metric.EDIT, tuple(forecast.BITS)[:1]),
     "BITS": (Metric.EDIT, tuple(forecast.BITS)[1:]),
@@ -42,12 +42,12 @@ MODELS = {
 
 @dataclass(frozen=True)
 class Point:
-    """A kernel's time for pairs of a length and an error.
+    """The time of a kernel for pairs of one length and error rate.
 
     Attributes:
         metric: edit or affine.
-        longest, work: means of what the model is a function of.
-        microseconds: a pair.
+        longest, work: means of the model's variables.
+        microseconds: per pair.
     """
 
     metric: str
@@ -60,7 +60,7 @@ class Point:
 
 
 def batch(length: int, error: float, letters: int) -> PairBatch:
-    """Random pairs with so many letters in their targets together."""
+    """Return random pairs with about `letters` bases of targets, and at least 4 pairs."""
     rng = np.random.default_rng(length + round(1e6 * error))
     count = max(letters // length, 4)
     targets = np.frombuffer(b"ACGT", np.uint8)[rng.integers(0, 4, (count, length))]
@@ -71,7 +71,7 @@ def batch(length: int, error: float, letters: int) -> PairBatch:
 
 
 def measured(kernel: str, spec: AlignSpec, pairs: PairBatch) -> float | None:
-    """Microseconds a pair, best of three; None where the kernel is not for these pairs."""
+    """Return microseconds per pair, best of three; None if the kernel does not suit these pairs."""
     limits = Limits()
     engine = CpuEngine(spec, limits, 1)
     try:
@@ -85,7 +85,7 @@ def measured(kernel: str, spec: AlignSpec, pairs: PairBatch) -> float | None:
 
 
 def timed(engine: CpuEngine, kernel: str, pairs: PairBatch) -> float | None:
-    """Seconds for a route, or None where more than a tenth of its pairs have no answer."""
+    """Return the seconds of a route, None if a tenth of its pairs or more have no alignment."""
     route = dispatch.Route(np.arange(len(pairs), dtype=np.int32), kernel)
     begun = time.perf_counter()
     result = engine.collect(engine.submit(pairs, route))
@@ -94,7 +94,7 @@ def timed(engine: CpuEngine, kernel: str, pairs: PairBatch) -> float | None:
 
 
 def points(metric: Metric, kernels: tuple[str, ...], letters: int) -> list[Point]:
-    """All measurements of some kernels."""
+    """Return all measurements of some kernels."""
     spec, found = AlignSpec(metric, Penalties.of(metric)), []
     for length in LENGTHS:
         for error in ERRORS:
@@ -114,7 +114,7 @@ def points(metric: Metric, kernels: tuple[str, ...], letters: int) -> list[Point
 
 
 def fitted(found: list[Point]) -> tuple[float, float, float]:
-    """start, letter and unit of the model with the least relative error; none is negative."""
+    """Return start, letter and unit of the model with the least relative error, none of them negative."""
     time_each = np.array([p.microseconds for p in found])
     columns = np.array([[1.0, p.longest, p.work] for p in found]) / time_each[:, None]
     free = [0, 1, 2]
@@ -127,7 +127,7 @@ def fitted(found: list[Point]) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     parser = table.options(__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the letters")
     letters = LETTERS // 10 if parser.parse_args().quick else LETTERS
@@ -155,7 +155,7 @@ def main() -> None:
 
 
 def show(everything: list[Point]) -> None:
-    """The measurements as a table: microseconds a pair."""
+    """Print the measurements as a table of microseconds per pair."""
     kernels = list(dict.fromkeys((p.metric, p.kernel) for p in everything))
     table = Table("length", "error", *(" ".join(kernel) for kernel in kernels), box=None)
     times = {(p.length, p.error, p.metric, p.kernel): p.microseconds for p in everything}

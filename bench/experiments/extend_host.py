@@ -1,4 +1,4 @@
-"""What the host does for a GPU with `extend`: seconds a batch, beside a GPU that takes none itself (host_path.py).
+"""Host time of a batch of `extend` for a GPU, with the stand-in of host_path.py for the GPU.
 
 python -m bench.experiments.extend_host [--length 64] [--score-only] [--uneven] [--workers 4] [--profile]
 """
@@ -29,7 +29,7 @@ from wfacli.scoring.spec import ExtendMode, ExtendSpec
 
 
 def batch_of(lengths: np.ndarray, number: int) -> PairBatch:
-    """Pairs of letters of such lengths (i32[n, 2]), all A."""
+    """Return a batch of pairs with lengths i32[n, 2], all bases A."""
     padded = (-(-lengths // 16) * 16).astype(np.int64)
     start = np.concatenate([[0], np.cumsum(padded.reshape(-1))])
     n = len(lengths)
@@ -42,7 +42,7 @@ def batch_of(lengths: np.ndarray, number: int) -> PairBatch:
 
 
 def some_lengths(a: argparse.Namespace, rng: np.random.Generator) -> np.ndarray:
-    """i32[n, 2]: all alike, or from 10 to `length`, most of them short."""
+    """Return lengths (i32[n, 2]): all equal, or from 10 to --length, most of them short."""
     if not a.uneven:
         return np.full((a.letters // (2 * a.length), 2), a.length, np.int32)
     n = a.letters * 4 // a.length

@@ -1,10 +1,10 @@
-"""What the host does for a card: CPU time of its threads for each batch, beside a GPU that takes none itself.
+"""Host time of a batch for a GPU: CPU time of its threads, with a stand-in for the GPU that uses no CPU time.
 
     python -m bench.experiments.host_path [--metric affine] [--batches 6] [--workers 8] [--repeats 3] [--profile]
 
-A driver without a GPU stands in: copies and kernels take the time that a GPU would (--copies GB/s, --kernels ms a
-batch) on a clock for each stream, and answers are written by a thread of its own, whose time does not count. So the
-engine's own steps are measured on any machine; what the bus and the GPU do is not.
+In the stand-in driver copies and kernels take the time that a GPU would need (--copies GB/s, --kernels ms per batch)
+on a clock for each stream, and results are written by a separate thread whose time does not count. So the engine's own
+steps are measured on any machine; bus and GPU are not.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ class StandInKernel:
 @dataclass
 class StandInStream:
     busy_until: float = 0.0
-    gathered: dict[int, int] = field(default_factory=dict)  # pairs by the address of their answers
+    gathered: dict[int, int] = field(default_factory=dict)  # pairs by the address of their results
 
     def take(self, seconds: float) -> None:
         self.busy_until = max(self.busy_until, time.perf_counter()) + seconds
 
 
 class StandIn:
-    """The driver's protocol without a card."""
+    """The driver protocol without a GPU."""
 
     def __init__(self, copies: float, kernels: float) -> None:
-        """`copies`: bytes a second, each way; `kernels`: seconds a job."""
+        """Start with `copies` bytes per second and direction, and `kernels` seconds per launch."""
         self.gpu = Gpu("none", "sm_90", 132, 227 << 10, 228 << 10, 140 << 30, "13.0")
         self._copies, self._kernels, self._next = copies, kernels, 1 << 40
         self._loaded: dict[Row, StandInKernel] = {}
@@ -144,7 +144,7 @@ class StandIn:
 
 
 def _write_answers(into: np.ndarray, pairs: int) -> None:
-    """Every pair has 2 * EDITS + 1 operations and costs 12."""
+    """Write results in which every pair has 2 * EDITS + 1 operations and costs 12."""
     start = into[: 8 * (pairs + 1)].view(np.int64)
     start[:] = np.arange(pairs + 1) * (2 * EDITS + 1)
     into[8 * (pairs + 1) : 12 * pairs + 8].view(np.int32)[:] = 12
@@ -152,7 +152,7 @@ def _write_answers(into: np.ndarray, pairs: int) -> None:
 
 
 def batch_of(pairs: int, number: int) -> PairBatch:
-    """Random pairs with EDITS mismatches each, laid out as the reader does."""
+    """Return random pairs with EDITS mismatches each, laid out as by the reader."""
     rng, padded = np.random.default_rng(number), -(-LENGTH // 16) * 16
     letters = np.zeros((pairs, 2, padded), np.uint8)
     letters[:, :, :LENGTH] = np.frombuffer(b"ACGT", np.uint8)[rng.integers(0, 4, (pairs, 1, LENGTH), np.uint8)]
@@ -168,7 +168,7 @@ def batch_of(pairs: int, number: int) -> PairBatch:
 
 
 def in_lent_memory(batch: PairBatch, engine: GpuEngine) -> PairBatch:
-    """The batch with its letters where the reader would have put them."""
+    """Return the batch with its bases in the memory that the reader would use."""
     lent = engine.letters_memory(len(batch.bases))
     assert lent is not None
     lent[:] = batch.bases
@@ -176,7 +176,7 @@ def in_lent_memory(batch: PairBatch, engine: GpuEngine) -> PairBatch:
 
 
 def cpu_seconds() -> dict[str, float]:
-    """Seconds on a core so far, of the threads that there are, by the beginning of their names."""
+    """Return CPU seconds so far of the running threads, by the first part of their names."""
     found: dict[str, float] = {}
     for thread in threading.enumerate():
         told = Path(f"/proc/self/task/{thread.native_id}/schedstat").read_text()
@@ -186,7 +186,7 @@ def cpu_seconds() -> dict[str, float]:
 
 
 def run(engine: GpuEngine, spec: AlignSpec, stats: Stats, batches: list[PairBatch], workers: int) -> dict[str, float]:
-    """Aligns all batches; returns seconds in all, and of threads on a core."""
+    """Align all batches; return wall seconds, and CPU seconds by thread."""
 
     turns = turns_of(1)
 
@@ -202,7 +202,7 @@ def run(engine: GpuEngine, spec: AlignSpec, stats: Stats, batches: list[PairBatc
 
 
 def profiled(engine: GpuEngine, spec: AlignSpec, stats: Stats, batches: list[PairBatch]) -> None:
-    """Prints which Python a batch runs in the thread that has it, and in the device's."""
+    """Print a profile of the Python code for a batch, in its own thread and in the device's thread."""
 
     def of(name: str, work: Callable[[], Any]) -> None:
         profile = cProfile.Profile()
@@ -250,7 +250,7 @@ def main() -> None:
         batches = [in_lent_memory(batch, engine) for batch in batches]
     for repeat in range(a.repeats + 1):
         found = run(engine, spec, stats, batches, a.workers)
-        if repeat:  # the first one makes buffers
+        if repeat:  # the first round allocates buffers
             print(" ".join(f"{name} {s * 1e3 / a.batches:.2f}" for name, s in found.items()), "ms a batch")
     if a.profile:
         profiled(engine, spec, stats, batches)

@@ -1,8 +1,8 @@
-"""Seconds and memory of the whole command for long pairs.
+"""Time and memory of the whole command for long pairs.
 
     python -m bench.experiments.long_pairs NAME QUERY TARGET [NAME QUERY TARGET ...]
 
-Each pair of files is aligned once by edit distance and once by affine 4,6,2, one thread, to PAF with the path.
+Each pair of files is aligned once by edit distance and once by affine 4,6,2, with one thread, to PAF with the path.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bench.harness.command import run_command
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     arguments = sys.argv[1:]
     if not arguments or len(arguments) % 3:
         sys.exit(__doc__)

@@ -1,10 +1,10 @@
-"""What windows of the reference cost on their way to a GPU, beside the whole of `wfacli align --mappings`.
+"""Time that windows of a reference take on the bus to a GPU, beside the whole of `wfacli align --mappings`.
 
     python -m bench.experiments.mapped_bus NAME READS REFERENCE MAPPINGS [NAME READS REFERENCE MAPPINGS …]
         [--repeats 3] [--save]
 
-Each mapping's window goes over the bus as letters, beside its read's. A reference that is kept on the GPU would save
-that, and nothing else: `windows_share` is the most that it could gain.
+The window of each mapping goes over the bus as bases, like its read. A reference that stays on the GPU would save
+that, and nothing else: `windows_share` is the maximum gain.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TIMED = {
 
 
 def measured(files: Sequence[str], format: str, repeats: int, rate: float, folder: Path) -> dict[str, Any]:
-    """One set in one format."""
+    """Measure one set in one format."""
     reads, reference, mappings = files
     arguments = ["align", reads, reference, "--mappings", mappings, "--engine", "gpu", "--format", format]
     reports = [

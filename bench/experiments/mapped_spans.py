@@ -1,10 +1,10 @@
-"""Mapped reads by what of them is aligned (--span), in processor seconds; two versions of wfacli in turns.
+"""Mapped reads by --span, in CPU seconds, for one or two versions of wfacli, which alternate.
 
     python -m bench.experiments.mapped_spans REFERENCE [--python NAME=PATH …] [--reads 40] [--repeats 3] [--save]
 
-Reads of windows of the reference are simulated; mappings say where they lie, as a mapper that is right would. Chimeric
-reads are two such reads one behind the other, with a mapping for either. Without --python this interpreter's wfacli is
-timed; all versions must write the same bytes.
+Reads are simulated from windows of the reference, and mappings give their true positions. Chimeric reads are two such
+reads joined, with a mapping for each. Without --python the wfacli of this interpreter is timed; all versions must
+write the same bytes.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ SETS = {
     "chimeric ont": ["--model", "ont", "--length", "5k-15k"],
     "illumina": ["--model", "illumina", "--length", "150"],
 }
-SHORT = 500  # times as many reads of 150 letters
+SHORT = 500  # times as many reads of 150 bases
 
 
 class Read(NamedTuple):
-    """A simulated read and where it comes from, half open, on the forward strand."""
+    """A simulated read and its origin, half open, on the forward strand."""
 
     letters: str
     target: str
@@ -44,7 +44,7 @@ class Read(NamedTuple):
 
 
 def fasta(path: Path) -> list[tuple[str, str]]:
-    """(header without its sign, letters) of each record of a file with a line for each."""
+    """Return (header without its sign, bases) of each record of a FASTA file with one line per sequence."""
     lines = path.read_text().splitlines()
     return [(header[1:], letters) for header, letters in zip(lines[::2], lines[1::2], strict=True)]
 
@@ -62,13 +62,13 @@ def simulated(reference: str, options: list[str], count: int, folder: Path) -> l
 
 
 def lengths(path: str) -> dict[str, int]:
-    """Letters of each of a FASTA file's sequences."""
+    """Return the lengths of a FASTA file's sequences by name."""
     records = Path(path).read_text().split(">")[1:]
     return {r.split(maxsplit=1)[0]: len("".join(r.splitlines()[1:])) for r in records}
 
 
 def written(parts: list[list[Read]], targets: dict[str, int], folder: Path) -> tuple[Path, Path]:
-    """Files of reads, each one or several parts, and of their mappings."""
+    """Write files of reads, each of one or several parts, and of their mappings; return their paths."""
     reads, mappings = folder / "reads.fa", folder / "mappings.paf"
     with reads.open("w") as out, mappings.open("w") as paf:
         for number, of in enumerate(parts):
@@ -85,7 +85,7 @@ def written(parts: list[list[Read]], targets: dict[str, int], folder: Path) -> t
 
 
 def timed(python: str, arguments: list[str], out: Path) -> tuple[float, str]:
-    """Processor seconds of a run, and what it wrote, as a digest."""
+    """Return the CPU seconds of a run, and a digest of its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [python, "-m", "wfacli", "align", *arguments, "--format", "tsv", "--engine", "cpu", "--threads", "1"]
     subprocess.run([*command, "-q", "-o", str(out)], check=True, cwd=out.parent)
@@ -97,7 +97,7 @@ def timed(python: str, arguments: list[str], out: Path) -> tuple[float, str]:
 def row_of(
     name: str, files: tuple[Path, Path], reference: str, pythons: dict[str, str], repeats: int
 ) -> dict[str, Any]:
-    """The least seconds of each span and version. Raises AssertionError where versions differ in what they write."""
+    """Return the minimum seconds of each span and version. Raises AssertionError if their outputs differ."""
     row: dict[str, Any] = {"set": name}
     reads, mappings = map(str, files)
     for span in SPANS:
@@ -115,7 +115,7 @@ def row_of(
 
 
 def main() -> None:
-    """See the module."""
+    """Run the command."""
     parser = table.options(__doc__, "repeats", "save")
     parser.add_argument("reference", help="FASTA, of sequences long enough for the reads")
     parser.add_argument("--python", action="append", default=[], metavar="NAME=PATH", help="a version's interpreter")

@@ -1,9 +1,9 @@
-"""Memory of one engine over ten million pairs: it must not grow with what has been aligned.
+"""Memory of one engine over ten million pairs, which must not grow.
 
     python -m bench.experiments.reuse_memory [--pairs 10000000]
 
-One engine with two threads aligns the same 20,000 pairs of mixed lengths and errors (so that every kernel gets some)
-again and again; the process's memory is read after a tenth of the pairs and at the end.
+One engine with two threads aligns the same 20,000 pairs repeatedly; their lengths and error rates are mixed, so that
+every kernel gets some. The memory of the process is read after a tenth of the pairs and at the end.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SHAPES = ((75, 0.01, 8000), (150, 0.02, 8000), (150, 0.12, 3900), (1000, 0.08, 9
 
 
 def mixed_pairs() -> tuple[list[bytes], list[bytes]]:
-    """Queries and targets of all shapes, 20,000 in all."""
+    """Return queries and targets of all shapes, 20,000 pairs."""
     rng = np.random.default_rng(1)
     queries, targets = [], []
     for length, error, count in SHAPES:
@@ -39,12 +39,12 @@ def mixed_pairs() -> tuple[list[bytes], list[bytes]]:
 
 
 def resident() -> int:
-    """Bytes of memory that the process holds now."""
+    """Return the resident memory of the process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
 def run(metric: Metric, pairs: int) -> dict[str, object]:
-    """Aligns so many pairs with one engine."""
+    """Align about `pairs` pairs with one engine."""
     spec, limits, stats = AlignSpec(metric, Penalties.of(metric)), Limits(), Stats()
     batch = pairs_of(*mixed_pairs())
     engine = CpuEngine(spec, limits, 2, stats=stats)
@@ -69,7 +69,7 @@ def run(metric: Metric, pairs: int) -> dict[str, object]:
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     parser = table.options(__doc__)
     parser.add_argument("--pairs", type=int, default=10_000_000)
     pairs = parser.parse_args().pairs

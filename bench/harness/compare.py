@@ -1,13 +1,13 @@
-"""Compares two results of measurements, row by row: what became faster or slower, and what is noise.
+"""Compare two results row by row: which rows became faster or slower, and which differ only by noise.
 
     python -m bench.harness.compare OLD.json NEW.json [--threshold 0.05] [--noise 0.1] [--all] [--peers]
 
-Results are those of `wfacli bench --json` and of the tables in bench/results. Compared are the best repeats. A row's
-noise is how far the middle of its repeats lies above the best, of both results together, and 1% at least; what was
-measured once has that of --noise. A row is slower when it takes longer by more than its noise, and a regression when
-it takes longer by more than --threshold as well.
+Results are those of `wfacli bench --json` and of the tables in bench/results. The best repeats are compared. The noise
+of a row is the distance of the median of its repeats from the best one, summed over both results, and at least 1%; a
+row that was measured once has the noise --noise. A row is slower when it takes longer by more than its noise, and a
+regression when it takes longer by more than --threshold as well.
 
-Exit status: 0 without regressions, 1 with some, 2 where there is nothing to compare.
+Exit status: 0 without regressions, 1 with regressions, 2 when there is nothing to compare.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 from wfacli.measure.spread import Spread
 
-LEAST_NOISE = 0.01  # clocks, and places in memory, which no repeat in the same process changes
+LEAST_NOISE = 0.01  # clock resolution and memory placement, which repeats in one process do not show
 OURS = "wfacli"
 PEERS = (
     "wfa2",
@@ -39,17 +39,17 @@ PEERS = (
     "sw_",
     "nw_",
 )
-# What tells rows from one another, in the order in which it is shown.
+# Labels that tell rows apart, in the order in which they are shown.
 LABELS = ("row", "name", "set", "task", "metric", "scores", "mode", "cigars", "error", "model", "kind", "aligner")
 MORE_LABELS = ("engine", "setting", "heuristic", "way", "algorithm", "threads", "penalties", "seed")
-SIZES = ("pairs", "letters", "cells", "matrix_cells")  # of the work, which must be the same
+SIZES = ("pairs", "letters", "cells", "matrix_cells")  # of the work, which must be equal
 CONTAINERS = ("rows", "cells", "timings", "measured", "runs", "ways")
-WITHIN = ("steps", "samples", "counts", "left_out", "what_is_timed")  # parts of a time are no times of their own
+WITHIN = ("steps", "samples", "counts", "left_out", "what_is_timed")  # parts of a row, not rows
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One row's seconds, and of how much work."""
+    """The seconds of one row, and the size of its work."""
 
     spread: Spread
     work: tuple[Any, ...]
@@ -57,12 +57,12 @@ class Measured:
 
 @dataclass(frozen=True)
 class Change:
-    """What became of a row.
+    """The change of one row.
 
     Attributes:
-        name: of the row.
+        name: name of the row.
         old, new: best seconds.
-        noise: what two results of the same program may differ by, as a share.
+        noise: share by which two results of the same program may differ.
     """
 
     name: str
@@ -72,23 +72,23 @@ class Change:
 
     @property
     def ratio(self) -> float:
-        """New seconds for an old one: above 1 it is slower."""
+        """New seconds divided by old ones: above 1 the row is slower."""
         return self.new / self.old
 
     @property
     def verdict(self) -> str:
-        """In words."""
+        """Verdict: "slower", "faster" or "within noise"."""
         if self.ratio > 1 + self.noise:
             return "slower"
         return "faster" if self.ratio * (1 + self.noise) < 1 else "within noise"
 
     def is_regression(self, threshold: float) -> bool:
-        """Whether it is slower by more than noise, and more than a share."""
+        """Return whether the row is slower by more than its noise and by more than `threshold`, a share."""
         return self.verdict == "slower" and self.ratio > 1 + threshold
 
 
 def measured(result: dict[str, Any]) -> dict[str, Measured]:
-    """All rows of a result by their names."""
+    """Return all rows of a result by their names."""
     found: dict[str, Measured] = {}
     sizes = result.get("workload", {}).get("rows", {}) if isinstance(result.get("workload"), dict) else {}
     for labels, work, seconds in _walk(result, (), {}):
@@ -109,7 +109,7 @@ def _walk(
     if not isinstance(value, dict):
         return
     own = tuple(_label(key, value[key]) for key in (*LABELS, *MORE_LABELS) if _is_label(value.get(key)))
-    # The name of the whole result is no row's.
+    # The name of the whole result is not part of a row's name.
     labels = labels if "what_is_timed" in value else labels + own
     work = {**work, **{key: value[key] for key in SIZES if isinstance(value.get(key), int | float)}}
     seconds = value.get("all_seconds") or value.get("best_seconds") or value.get("seconds")
@@ -130,14 +130,14 @@ def _label(key: str, value: Any) -> str:
 
 
 def is_peer(name: str) -> bool:
-    """Whether a row is a peer's: it says how alike the machines are, and is no regression of ours."""
+    """Return whether a row is a peer's, which shows how alike the machines are and is never a regression."""
     return any(part.startswith(PEERS) for part in name.split(" · "))
 
 
 def compared(
     old: dict[str, Measured], new: dict[str, Measured], usual_noise: float
 ) -> tuple[list[Change], dict[str, str]]:
-    """Rows that both have, in the new one's order; and why others are not compared."""
+    """Return the rows that both results have, in the order of the new one, and why other rows are not compared."""
     changes, left_out = [], {name: "only in OLD" for name in old if name not in new}
     for name, now in new.items():
         before = old.get(name)
@@ -151,7 +151,7 @@ def compared(
 
 
 def noise_of(old: Measured, new: Measured, usual: float) -> float:
-    """That of two bests: each may be off by what its repeats differ by."""
+    """Return the noise of a ratio of two best repeats: the sum of the noise of both."""
     of_each = [one.spread.noise for one in (old, new)]
     return max(LEAST_NOISE, sum(usual if noise is None else noise for noise in of_each))
 
@@ -161,7 +161,7 @@ def _size(one: Measured) -> str:
 
 
 def table(changes: list[Change], threshold: float) -> list[str]:
-    """A line for each row, the worst first."""
+    """Return a line for each row, the worst first."""
     lines = [("new / old", "noise", "old", "new", "", "row")]
     for change in sorted(changes, key=lambda c: -c.ratio):
         verdict = "REGRESSION" if change.is_regression(threshold) else change.verdict
@@ -172,7 +172,7 @@ def table(changes: list[Change], threshold: float) -> list[str]:
 
 
 def _aligned(line: tuple[str, ...], widths: list[int]) -> list[str]:
-    """Numbers to the right, words to the left."""
+    """Align numbers to the right and words to the left."""
     places = zip(line, widths, strict=True)
     return [text.rjust(width) if number < 4 else text.ljust(width) for number, (text, width) in enumerate(places)]
 
@@ -182,7 +182,7 @@ def _ms(seconds: float) -> str:
 
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """What else the results differ in, which may be why."""
+    """Return other differences of the results that may explain changes."""
     found = []
     for title, key in (("processor", "cpu"), ("cores", "cores"), ("instruction set", "instruction_set")):
         was, now = old.get("machine", {}).get(key), new.get("machine", {}).get(key)
@@ -194,7 +194,7 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A result. Raises ValueError, in words for the user."""
+    """Read a result. Raises ValueError with a message for the user."""
     try:
         found = json.loads(path.read_text())
     except OSError as error:
@@ -207,7 +207,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def asked(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line's options."""
+    """Return the command line's options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", type=Path, metavar="OLD")
     parser.add_argument("new", type=Path, metavar="NEW")

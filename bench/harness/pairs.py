@@ -1,9 +1,9 @@
-"""Pairs of random sequences for measurements: uniform bases, a fixed number of edits a pair.
+"""Random pairs for measurements: uniform bases, a fixed number of edits in each pair.
 
     python -m bench.harness.pairs --pairs 1000000 --length 150 --error 0.02 --seed 1 OUT.query.fa OUT.target.fa
 
-Each pair's target is random; its query has round(length * error) edits at random places, a mismatch, an insertion
-or a deletion with equal chance. The same arguments give the same bytes.
+Each target is random; its query has round(length * error) edits at random places, each a mismatch, an insertion or a
+deletion with equal probability. The same arguments give the same bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CHUNK_BASES = 20_000_000
 
 
 def mutated(targets: np.ndarray, edits: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Queries (u8[n, length + edits]) and their lengths (i64[n]) from targets (u8[n, length])."""
+    """Return queries (u8[n, length + edits]) and their lengths (i64[n]) made from targets (u8[n, length])."""
     n, length = targets.shape
     width = length + edits
     queries = np.zeros((n, width), np.uint8)
@@ -32,7 +32,7 @@ def mutated(targets: np.ndarray, edits: int, rng: np.random.Generator) -> tuple[
     for _ in range(edits):
         at = (rng.random(n) * lengths).astype(np.int64)[:, None]
         kind = rng.integers(0, 3, n)[:, None]
-        # An insertion moves what follows one place on, a deletion one place back.
+        # An insertion moves the bases behind it one place on, a deletion one place back.
         shift = np.where((kind == 1) & (columns > at), -1, np.where((kind == 2) & (columns >= at), 1, 0))
         queries = np.take_along_axis(queries, np.clip(columns + shift, 0, width - 1), axis=1)
         rows = np.flatnonzero(kind[:, 0] != 2)
@@ -62,7 +62,7 @@ def _fasta(ordinal: int, sequences: np.ndarray, lengths: np.ndarray) -> bytes:
 
 
 def write_pairs(query: Path, target: Path, pairs: int, length: int, error: float, seed: int, first: int = 0) -> None:
-    """Writes a FASTA file of queries and one of targets, named from r<first> on."""
+    """Write a FASTA file of queries and one of targets, with names from r<first> on."""
     rng = np.random.default_rng(seed)
     edits = round(length * error)
     chunk = max(1, _CHUNK_BASES // length)
@@ -76,14 +76,14 @@ def write_pairs(query: Path, target: Path, pairs: int, length: int, error: float
 
 
 def simulated(folder: Path, pairs: int, length: int, error: float) -> tuple[Path, Path]:
-    """Files of queries and of targets by `wfacli simulate`, the same ones each time."""
+    """Return files of queries and of targets made by `wfacli simulate`, with the same content each time."""
     words = ["simulate", "--pairs", str(pairs), "--length", str(length), "--error", str(error), "--quiet"]
     subprocess.run([sys.executable, "-m", "wfacli", *words, "-o", str(folder / "pairs.fa")], check=True)
     return folder / "pairs.query.fa", folder / "pairs.target.fa"
 
 
 def write_many(query: Path, target: Path, pairs: int, length: int, error: float, processes: int) -> None:
-    """The same by several processes, of which each has a seed of its own."""
+    """Write the same kind of pairs from several processes, each with its own seed."""
     share = -(-pairs // processes)
     starts = range(0, pairs, share)
     parts = [(query.with_name(f"{query.name}.{s}"), target.with_name(f"{target.name}.{s}")) for s in starts]

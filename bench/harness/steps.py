@@ -1,4 +1,4 @@
-"""What the whole comparison is made of: one command a table, and those that make what the papers' tables lack."""
+"""The steps of `everything`: one command for each table, and commands for what the papers' tables lack."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench.papers.found import OURS, Missed
 from bench.peers import catalogue
 
 BENCH = "wfacli bench"
-SCRIPTS = {"local-card": "local_gpu"}  # of kinds of results that have another name
+SCRIPTS = {"local-card": "local_gpu"}  # kinds of results whose script has another name
 Files = Mapping[str, list[tuple[str, Path]]]
 
 
@@ -20,16 +20,16 @@ class Step:
     """One command.
 
     Attributes:
-        script: of bench/tables, without its suffix; or BENCH.
-        words: its own options.
-        card: whether it is nothing without a card.
-        data: whether it takes --data.
-        quick: what makes it so short that it is no evidence.
-        minutes: about what it takes; of a time that is too short for all it has its part.
-        less: what makes it shorter where there is less time: fewer repeats, or fewer of the pairs.
-        paced: whether it takes --minutes, and begins nothing after them.
-        peers: options of the peers that it gets; None for all that it has.
-        least: seconds before which it is not ended for having more than its part; of one whose work is not cut to it.
+        script: module of bench/tables, or BENCH.
+        words: options that the command always gets.
+        card: True if it requires a GPU.
+        data: True if it accepts --data.
+        quick: options for a run that only shows that the command works.
+        minutes: expected time; when there is less time than all steps need, each gets a share of it by this number.
+        less: options that shorten it when there is less time: fewer repeats, or fewer pairs.
+        paced: True if it accepts --minutes and begins nothing after them.
+        peers: options of the peers that it gets; None for all that it supports.
+        least: seconds before which it is not ended for exceeding its share; for steps that --minutes does not shorten.
     """
 
     script: str
@@ -44,7 +44,7 @@ class Step:
     least: float = 0.0
 
     def command(self, data: Path | None, files: Files, more: Iterable[str] = ()) -> list[str]:
-        """The words that run it; BENCH's result goes to a file that is named later."""
+        """Return the words of the command; the file of BENCH's result is added later."""
         words = [*self.words, *more]
         if self.script == BENCH:
             return [sys.executable, "-m", "wfacli", "bench", *words]
@@ -61,7 +61,7 @@ class Step:
 
 
 _FEWER = ("--repeats", "2", "--patience", "2")
-# Those that cannot be made shorter on the way go first.
+# Steps that cannot be shortened while they run go first.
 ALL = (
     Step(BENCH, quick=("--quick",), minutes=2, less=("--quick",), paced=True),
     Step("api_rate", quick=("--pairs", "10000"), minutes=1, less=("--pairs", "30000"), least=25),
@@ -96,7 +96,7 @@ ALL = (
 
 
 def lacking(missed: Iterable[Missed], files: Files) -> list[Step]:
-    """Steps that make what the papers' tables lack: rows of ours, and of peers that there are, beside no others."""
+    """Return the steps that measure what the papers' tables lack: our rows, and those of peers that are present."""
     there = {option.removeprefix("--") for option in files}
     wanted: dict[tuple[str, str, str], set[str]] = {}
     for one in missed:
@@ -105,13 +105,13 @@ def lacking(missed: Iterable[Missed], files: Files) -> list[Step]:
             peers.update({f"--{one.aligner}"} - {f"--{OURS}"})
     rows: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for (kind, task, row), options in wanted.items():
-        by_peer = kind in ("gpu-table", "local-card")  # the others take their peers' turns for a row or not at all
+        by_peer = kind in ("gpu-table", "local-card")  # other scripts run their peers in the same row, or have none
         rows.setdefault((kind, task, tuple(sorted(options)) if by_peer else ()), []).append(row)
     return [_lacking_step(kind, task, peers, some) for (kind, task, peers), some in rows.items()]
 
 
 def _lacking_step(kind: str, task: str, peers: tuple[str, ...], rows: list[str]) -> Step:
-    """One command for rows that lack the same."""
+    """Return one command for rows that lack the same peers."""
     named = [name for name in rows if name]
     words = ("--rows", *named) if named else ()
     if kind == "gpu-table":

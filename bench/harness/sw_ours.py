@@ -1,4 +1,4 @@
-"""Our engine for bench/tables/sw_table.py: batches as the command has them, and its kernels by themselves."""
+"""Our `extend` engine for tables on a GPU: batches as the command makes them, and its kernels alone."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 
 SCORES = "2,4,4,2"
-CHECKED = 300  # pairs of a row
-LEAST_BATCHES = 16  # of a run, so that the GPU has one while the host has the next
-LEAST_SECONDS = 0.6  # of a run: the first batch is on its way for 5 ms, and the last pairs of long ones alone for 30
+CHECKED = 300  # pairs of a row whose scores are compared with the CPU's
+LEAST_BATCHES = 16  # of a run, so that the GPU computes one batch while the host prepares the next
+LEAST_SECONDS = 0.6  # of a run: its first batch needs 5 ms to arrive, and its last long pairs run alone for 30 ms
 
 
 class Ours:
@@ -41,7 +41,7 @@ class Ours:
         self.all = self.engine.builds
 
     def lying_right(self, some: list[PairBatch]) -> list[PairBatch]:
-        """With their letters in page-locked memory."""
+        """Return the batches with their bases in page-locked memory."""
         moved = []
         for batch in some:
             memory = self.engine.letters_memory(len(batch.bases))
@@ -52,7 +52,7 @@ class Ours:
         return moved
 
     def run(self, some: list[PairBatch]) -> tuple[float, dict[str, float], np.ndarray]:
-        """(seconds, those of the GPU's and the host's stages, scores)."""
+        """Return (seconds, seconds by stage of the GPU and the host, scores) of one run."""
         before = dict(self.stats.seconds)
 
         def one(batch: PairBatch) -> np.ndarray:
@@ -68,7 +68,7 @@ class Ours:
         return seconds, {name: s for name, s in taken.items() if s > 0}, np.concatenate(scores)
 
     def measured(self, some: list[PairBatch], repeats: int, work: int) -> dict[str, Any]:
-        """TCUPS, the best of so many runs after one that warms up; of stages those of the best run."""
+        """Return the best TCUPS of `repeats` runs after a warm-up run, with the stages of the best run."""
         rounds = -(-LEAST_BATCHES // len(some))
         seconds, _, scores = self.run(some * rounds)
         rounds = max(rounds, math.ceil(rounds * LEAST_SECONDS / seconds))
@@ -86,7 +86,7 @@ class Ours:
         }
 
     def kernels(self, some: list[PairBatch], repeats: int) -> dict[str, float]:
-        """Seconds of each kernel when it has the GPU to itself: the best of so many runs."""
+        """Return the seconds of each kernel when it has the GPU to itself: the best of `repeats` runs."""
         runs = []
         for _ in range(repeats):
             runs.append(dict[str, float]())
@@ -97,12 +97,12 @@ class Ours:
         return min(runs, key=lambda run: sum(run.values()))
 
     def check(self, batch: PairBatch, scores: np.ndarray) -> None:
-        """The first pairs' scores are the CPU's."""
+        """Assert that the first pairs' scores are those of the CPU engine."""
         rows = np.arange(min(CHECKED, len(batch)), dtype=np.int32)
         wanted = self.cpu.collect(self.cpu.submit(batch, Route(rows, KERNEL)))
         assert (scores[: len(rows)] == wanted.score).all(), "other scores than the CPU's"
 
 
 def tcups(work: int, seconds: float) -> float:
-    """Millions of millions of cells a second, with four digits."""
+    """Return 10^12 cells per second, with four digits."""
     return float(f"{work / seconds / 1e12:.4g}")

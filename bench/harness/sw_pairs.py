@@ -1,4 +1,4 @@
-"""Pairs for bench/tables/sw_table.py: equal lengths, and what is left of reads on both sides of a seed."""
+"""Pairs for bench/tables/sw_table.py: equal lengths, and the parts of reads on both sides of a seed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from wfacli.core.batch import PairBatch
 from wfacli.io.read.memory import pairs_of
 
 LETTERS = np.frombuffer(b"ACGT", np.uint8)
-LEAST, MOST, MARGIN = 10, 3800, 0.2  # letters of a query; what a target has beyond its query's length
+LEAST, MOST, MARGIN = 10, 3800, 0.2  # bases of a query; share by which a target exceeds its query
 
-DISTINCT = 1 << 22  # letters of targets
+DISTINCT = 1 << 22  # bases of targets
 Pair = tuple[bytes, bytes]
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """`count` pairs: distinct ones over and over, which lie in memory as often."""
+    """`count` pairs in memory: the distinct ones, repeated."""
 
     distinct: list[Pair]
     count: int
@@ -32,17 +32,17 @@ class Pairs:
         return self.count
 
     def head(self, count: int) -> Pairs:
-        """The first ones."""
+        """Return the first `count` pairs."""
         return Pairs(self.distinct, min(count, self.count))
 
     def total(self, each: np.ndarray) -> int:
-        """Of all pairs, by what a distinct one has."""
+        """Return the sum over all pairs of a number that each distinct pair has."""
         times, rest = divmod(self.count, len(self.distinct))
         return times * int(each.sum()) + int(each[:rest].sum())
 
     @property
     def lengths(self) -> np.ndarray:
-        """Letters of the distinct queries and targets, i64[n, 2]."""
+        """Bases of the distinct queries and targets (i64[n, 2])."""
         return np.array([[len(q), len(t)] for q, t in self.distinct], np.int64)
 
     @property
@@ -58,20 +58,20 @@ class Pairs:
         return int(self.lengths.max())
 
     def fasta(self, side: int) -> bytes:
-        """Records of all queries (0) or targets (1)."""
+        """Return the FASTA records of all queries (side 0) or targets (side 1)."""
         records = [b">p\n%s\n" % pair[side] for pair in self.distinct]
         times, rest = divmod(self.count, len(records))
         return b"".join(records) * times + b"".join(records[:rest])
 
     def batches(self, letters: int) -> list[PairBatch]:
-        """As batches of about so many letters, which are alike, as the command has a file's (run.shared_out)."""
+        """Return batches of about `letters` bases and equal size, as the command splits a file (run.shared_out)."""
         once = pairs_of([q for q, _ in self.distinct], [t for _, t in self.distinct])
         count = min(max(round(self.letters / letters), 1), self.count)
         return [_some(once, self.count * n // count, self.count * (n + 1) // count) for n in range(count)]
 
 
 def _some(once: PairBatch, begin: int, end: int) -> PairBatch:
-    """Pairs of these numbers, where all come over and over, with letters of their own."""
+    """Return the pairs numbered from `begin` to `end` of the repeated pairs, with bases of their own."""
     n, parts, starts, size = len(once), [], [], 0
     bounds = np.append(once.q_start, len(once.bases) - 64)
     while begin < end:
@@ -88,7 +88,10 @@ def _some(once: PairBatch, begin: int, end: int) -> PairBatch:
 
 
 def equal(length: int, count: int, error: float = 0.05, seed: int = 7) -> Pairs:
-    """Targets of random letters, and queries as long: of `error` of the letters a third each other, new, left out."""
+    """Return random targets, and queries of the same length with `error` edits per base.
+
+    A third each of the edits are mismatches, insertions and deletions.
+    """
     rng, n = np.random.default_rng(seed), min(count, max(64, DISTINCT // length))
     targets = LETTERS[rng.integers(0, 4, (n, length))]
     kind = rng.random((n, length))
@@ -101,10 +104,11 @@ def equal(length: int, count: int, error: float = 0.05, seed: int = 7) -> Pairs:
 
 
 def seeded(folder: Path, name: str, work: float, least: float, most: float) -> Pairs:
-    """Of each read and its window: the letters before and those behind the longest run of matches.
+    """Return the bases before and behind the longest run of matches of each read and its window.
 
-    As a mapper would extend a seed: the target's part is longer by MARGIN; both are turned round where they lie before
-    it. All of them several times, until there are about so many cells and no less than `least` letters, or `most`.
+    They are what a mapper would extend from a seed: the target's part is longer by MARGIN, and both parts before the
+    seed are reversed. All pairs are repeated until they have about `work` cells, at least `least` bases and at most
+    `most`.
     """
     reads = list(zip(*(records(folder / f"{name}.{side}.fa.gz") for side in ("query", "target")), strict=True))
     pairs: list[Pair] = []
@@ -118,7 +122,7 @@ def seeded(folder: Path, name: str, work: float, least: float, most: float) -> P
 
 
 def around_seed(query: bytes, target: bytes, cigar: str, i: int, j: int) -> Iterator[Pair]:
-    """Both pairs beside the longest run of matches of an alignment that begins at (i, j)."""
+    """Yield the pairs on both sides of the longest run of matches of an alignment that begins at (i, j)."""
     best, length = (0, i, j), ""
     for letter in cigar:
         if letter.isdigit():
@@ -137,7 +141,7 @@ def around_seed(query: bytes, target: bytes, cigar: str, i: int, j: int) -> Iter
 
 
 def records(path: Path) -> list[bytes]:
-    """Sequences of a FASTA file."""
+    """Return the sequences of a FASTA file."""
     with gzip.open(path, "rb") as file:
         parts = file.read().split(b">")[1:]
     return [b"".join(part.split(b"\n")[1:]).upper() for part in parts]

@@ -1,4 +1,4 @@
-"""Commands one after another within a time: what each has of it, how one that takes longer is ended, how each went."""
+"""Commands run one after another within a time: the share of each, how a late one is ended, and how each went."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from rich.table import Table
 
 from bench.harness.steps import Step
 
-AHEAD = 0.75  # of its part, after which a step that can begins nothing more
-MORE = 2.0  # times its part, after which a step is ended, if others did not leave it time
-PATIENCE = 5.0  # seconds between one way to end a step and the next harder one
+AHEAD = 0.75  # share of its time after which a paced step begins nothing more
+MORE = 2.0  # multiple of its time after which a step is ended, if earlier ones did not leave it more
+PATIENCE = 5.0  # seconds between a signal and the next, harder one
 DONE, LATE = "done", "ended: no time left"
 
 
@@ -28,9 +28,9 @@ class Turn:
 
     Attributes:
         name: its script.
-        seconds: that it took.
-        why: it failed, or was left out; DONE where it did neither.
-        ran: whether it was begun.
+        seconds: time that it took.
+        why: DONE, or why it failed or was left out.
+        ran: True if it was started.
     """
 
     name: str
@@ -40,21 +40,21 @@ class Turn:
 
     @property
     def failed(self) -> bool:
-        """Whether it was begun and not done."""
+        """True if it was started and did not finish."""
         return self.ran and self.why != DONE
 
 
 class Clock:
-    """A time that steps share by their own estimates; what one leaves is the next ones'."""
+    """A time that steps share by their expected times; what one step leaves goes to the next ones."""
 
     def __init__(self, minutes: float | None, steps: Sequence[Step]) -> None:
         self._end = None if minutes is None else time.monotonic() + 60 * minutes
         self._left = [step.minutes for step in steps]
         self._least = [step.least for step in steps]
-        self.short = minutes is not None and minutes < sum(self._left)  # whether there is less time than they all take
+        self.short = minutes is not None and minutes < sum(self._left)  # less time than all steps need
 
     def part_of_next(self) -> tuple[float, float] | None:
-        """Of the next step, in seconds: what it should take, and at most; None for no end."""
+        """Return the next step's expected and maximum time in seconds; None when there is no limit."""
         own, least, whole = self._left[0], self._least[0], sum(self._left)
         self._left, self._least = self._left[1:], self._least[1:]
         if self._end is None:
@@ -65,17 +65,18 @@ class Clock:
 
 
 def words_of_pace(step: Step, part: tuple[float, float] | None) -> list[str]:
-    """What tells a step how long it may take."""
+    """Return the options that tell a step how long it may take."""
     return ["--minutes", f"{AHEAD * part[0] / 60:.2f}"] if part and step.paced else []
 
 
 def run(words: Sequence[str], most: float | None, environment: Mapping[str, str]) -> str:
-    """Runs a command; DONE, LATE, or why it failed: what it said last.
+    """Run a command; return DONE, LATE, or why it failed, with its last line of output.
 
     Args:
         words: the command.
-        most: seconds, after which it is ended: as by Ctrl-C, so that it saves what it has, and then harder.
-        environment: of it.
+        most: maximum time in seconds; then the command is ended as by Ctrl-C, so that it saves what it has, and by
+            harder signals if it does not end.
+        environment: environment of the command.
     """
     done = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, start_new_session=True)
     assert done.stderr is not None
@@ -118,7 +119,7 @@ def _end(done: subprocess.Popen[bytes]) -> None:
 
 
 def table_of(turns: Sequence[Turn]) -> Table:
-    """How everything went."""
+    """Return a table of how all steps went."""
     table = Table("table", "seconds", "how it went")
     for turn in turns:
         colour = "red" if turn.failed else "green" if turn.ran else "yellow"

@@ -1,4 +1,4 @@
-"""The table of cpu_table.py as a picture: seconds relative to the best peer's, one panel a task."""
+"""Plot of cpu_table: seconds relative to the best peer, one panel for each task."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-FASTEST, SLOWEST = 0.1, 50.0  # what is slower stands in words at the edge
+FASTEST, SLOWEST = 0.1, 50.0  # slower aligners are named at the edge
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
-# Name, colour and marker; the colours' lightness differs too, so that grey prints can be read.
+# Name, colour and marker; the lightness of the colours differs too, for grey prints.
 STYLES = {
     OURS: ("wfacli", "#000000", "D"),
     "wfa2": ("WFA2-lib", "#0072b2", "o"),
@@ -29,7 +29,7 @@ STYLES = {
 
 
 def draw(cells: list[Cell], title: str, path: Path) -> Path:
-    """Writes a PNG; returns its path."""
+    """Write a PNG; return its path."""
     rows = list(dict.fromkeys(cell.row for cell in cells))
     names = [task.name for task in TASKS]
     plt.rcParams.update({"font.size": 12, "axes.titlesize": 14})
@@ -54,7 +54,7 @@ def draw(cells: list[Cell], title: str, path: Path) -> Path:
 
 
 def _panel(axes: Axes, cells: list[Cell], rows: list[str]) -> None:
-    """One task: a line for each row, a marker for each aligner, hollow where it was wrong on some pairs."""
+    """Draw one task: a line for each row, a marker for each aligner, hollow if it was wrong on some pairs."""
     for cell in cells:
         spot, beyond = rows.index(cell.row), []
         for aligner, (name, colour, marker) in STYLES.items():

@@ -1,4 +1,4 @@
-"""The result of distance_scale.py as a picture: seconds, time of a step, memory.
+"""Plot of a result of distance_scale: seconds, time per step, memory.
 
 python -m bench.pages.distance_scale_plot RESULT.json
 """
@@ -16,13 +16,13 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-# Colours whose lightness differs too, so that grey prints can be read.
+# The lightness of the colours differs too, for grey prints.
 COLOURS = {"wavefront": "#0072b2", "bits": "#d55e00"}
 LINES = {"random": ("-", "o"), "simulated": ("--", "s"), "planted": (":", "D")}
 
 
 def draw(result: Path) -> Path:
-    """Writes a PNG beside the JSON; returns its path."""
+    """Write a PNG beside the JSON; return its path."""
     report = json.loads(result.read_text())
     plt.rcParams.update({"font.size": 11, "axes.titlesize": 12})
     figure, panels = plt.subplots(1, 3, figsize=(16, 5.2), layout="constrained")
@@ -45,7 +45,7 @@ def draw(result: Path) -> Path:
 
 
 def _series(report: dict[str, Any]) -> dict[tuple[str, str], list[tuple[dict[str, Any], dict[str, Any]]]]:
-    """(row, run) by algorithm and kind of pair, by length."""
+    """Return (row, run) by algorithm and kind of pair, sorted by length."""
     found: dict[tuple[str, str], list[tuple[dict[str, Any], dict[str, Any]]]] = {}
     for row in sorted(report["rows"], key=lambda one: one["lengths"][0]):
         for run in row["runs"]:

@@ -1,4 +1,4 @@
-"""Kinds of measurements: what makes them, how they are shown, and where their peers are faster."""
+"""Kinds of measurements: the command of each, its table, and where its peers are faster."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Kind:
 
     Attributes:
         title: its heading.
-        command: what makes its file.
-        table: the rows, the first of which is the head.
-        wins: for each row with a peer that is as good as ours: what it is, the peer, and ours by the peer's rate.
-        plot: a picture beside the results, or the suffix of one that has the file's name.
+        command: command that measures it.
+        table: the rows, the head first.
+        wins: for each row with an exact peer: its name, the peer, and our rate divided by the peer's.
+        plot: file name of a plot beside the results, or the suffix of a plot named like the result.
     """
 
     title: str

@@ -1,10 +1,10 @@
-"""docs/benchmarks.md out of bench/results: of each kind of measurement the newest file of a machine, as a table.
+"""Make docs/benchmarks.md from bench/results: for each kind of measurement the newest file of a machine, as a table.
 
     python -m bench.pages.page            # writes the page
-    python -m bench.pages.page --check    # ends with 1 where the page is not what the results say
+    python -m bench.pages.page --check    # exit status 1 if the page differs from the results
 
-Nothing is measured, and nothing on the page is from anywhere else. Of files of one day the one that came to the
-repository last is newest. Kinds that are not in KINDS are named at the end, so that no result goes unseen.
+Nothing is measured, and everything on the page is from the results. Among files of one day the one that was committed
+last is the newest. Kinds that are not in KINDS are listed at the end, so that no result is overlooked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Times of two tables are of two machines, or two days: do not compare them. To me
 
 
 def page(results: Path = RESULTS) -> str:
-    """The whole page."""
+    """Return the whole page."""
     files = newest(results)
     parts = [HEAD]
     parts += [section(kind, files[name]) for name, kind in KINDS.items() if name in files]
@@ -50,7 +50,7 @@ def page(results: Path = RESULTS) -> str:
 
 
 def section(kind: Kind, files: list[Path]) -> str:
-    """One kind: its newest whole table, and parts of it that were measured since then."""
+    """Return the section of one kind: its newest whole table, and parts that were measured since."""
     whole = next((n for n, path in enumerate(files) if not _is_part(path)), 0)
     lines = [f"## {kind.title}", "", *_table(kind, files[whole])]
     since, there = files[:whole], _cores(files[whole])
@@ -69,7 +69,7 @@ def section(kind: Kind, files: list[Path]) -> str:
 
 
 def _elsewhere(path: Path, older: list[Path]) -> list[Path]:
-    """Of older whole tables the newest of each machine, told apart by their cores, that the newest is not of."""
+    """Return the newest older whole table of each other machine; machines are told apart by their cores."""
     known: set[int | None] = {_cores(path), None}
     found: list[Path] = []
     for other in older:
@@ -89,7 +89,7 @@ def _is_part(path: Path) -> bool:
 
 
 def _table(kind: Kind, path: Path) -> list[str]:
-    """One file: where it is from, its table, where peers are faster, what is timed."""
+    """Return the lines of one file: its origin, its table, rows where peers are faster, what is timed."""
     report = json.loads(path.read_text())
     part = " A part of the table: not all rows, or not all peers." if _is_part(path) else ""
     where = f"{machine(report)}, {report['date']}, commit `{commit(report)}`. `{kind.command}`"

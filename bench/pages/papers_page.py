@@ -1,9 +1,9 @@
-"""docs/papers.md and its plots out of bench/results: tables and figures of the papers, with our numbers beside theirs.
+"""Make docs/papers.md and its plots from bench/results: tables and figures of papers, with our numbers beside theirs.
 
     python -m bench.pages.papers_page            # writes them
-    python -m bench.pages.papers_page --check    # ends with 1 where they are not what the results say
+    python -m bench.pages.papers_page --check    # exit status 1 if they differ from the results
 
-Nothing is measured. `make bench-tables` measures what is missing first.
+Nothing is measured; `make bench-tables` measures what is missing.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ the paper's text does not have the number. Below each table stand the files that
 
 
 def papers(results: Path = RESULTS) -> list[Paper]:
-    """All of them, in order."""
+    """Return all papers in order."""
     return [module.paper(partial(Results, results)) for module in PAPERS]
 
 
 def missing(results: Path = RESULTS) -> list[Missed]:
-    """What no file has of what the tables ask for, each once."""
+    """Return what the tables need and no file has, each once."""
     asked: list[Results] = []
 
     def own() -> Results:
@@ -55,7 +55,7 @@ def missing(results: Path = RESULTS) -> list[Missed]:
 
 
 def page(found: list[Paper]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = [HEAD]
     for paper in found:
         parts += [f"## {paper.name}", "", f"{paper.cite}. Measured on: {paper.device}.", ""]
@@ -64,12 +64,12 @@ def page(found: list[Paper]) -> str:
 
 
 def figures(found: list[Paper]) -> list[Figure]:
-    """All plots."""
+    """Return all plots."""
     return [part.figure for paper in found for part in paper.parts if part.figure]
 
 
 def stale(found: list[Paper]) -> list[str]:
-    """What is not as the results say."""
+    """Return the names of pages and plots that differ from the results."""
     wrong = [PAGE.name] if not PAGE.exists() or PAGE.read_text() != page(found) else []
     return wrong + [f.name for f in figures(found) if draw.digest_of(PLOTS / f"{f.name}.svg") != f.digest]
 

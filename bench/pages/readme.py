@@ -1,10 +1,10 @@
-"""The table of pairs on a GPU in README.md, and how pairs on the CPU compare, out of bench/results.
+"""Make the tables of README.md from bench/results: pairs on a GPU, and the comparison on the CPU.
 
-    python -m bench.pages.readme            # writes it
-    python -m bench.pages.readme --check    # ends with 1 where it is not what the results say
+    python -m bench.pages.readme            # writes them
+    python -m bench.pages.readme --check    # exit status 1 if they differ from the results
 
-Our times are of the newest file that has a row; beside them stand the times of the newest run that had peers, ours of
-that run among them, since only these two compare. Peers that were faster in it are named below the table.
+Our times are those of the newest file that has a row. Beside them stand the times of the newest run with peers, ours
+of the same run among them, since only those are comparable. Peers that were faster are named below the table.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TASKS = {"affine CIGAR": {"wfa-gpu": "WFA-GPU", "gasal2": "GASAL2"}, "edit CIGAR
 
 
 def beside(found: Results) -> tuple[Path, Report]:
-    """The newest whole table whose cells have peers. Raises LookupError."""
+    """Return the newest whole table whose cells have peers. Raises LookupError."""
     for path, report in found.reports("gpu-table"):
         if report["name"] == "gpu-table" and any(len(cell["timings"]) > 1 for cell in report["cells"]):
             return path, report
@@ -48,13 +48,13 @@ def beside(found: Results) -> tuple[Path, Report]:
 
 
 def timing(cell: Report | None, aligner: str) -> dict[str, Any] | None:
-    """An aligner's best setting; None where it was not run."""
+    """Return an aligner's best setting, None if it did not run."""
     found = [t for t in cell["timings"] if t["aligner"] == aligner] if cell else []
     return min(found, key=lambda t: float(t["best_seconds"]), default=None)
 
 
 def shown(time: dict[str, Any] | None) -> str:
-    """Seconds, and how often it was wrong."""
+    """Return seconds, and the share of wrong pairs."""
     if time is None:
         return "–"
     wrong = 1 - (time["equal_share"] if time["equal_share"] is not None else 1)
@@ -62,7 +62,7 @@ def shown(time: dict[str, Any] | None) -> str:
 
 
 def block(results: Path = RESULTS) -> str:
-    """The table and what is said below it."""
+    """Return the table and the lines below it."""
     found = Results(results)
     path, report = beside(found)
     cells = {(cell["row"], cell["task"]): cell for cell in report["cells"]}
@@ -85,7 +85,7 @@ def block(results: Path = RESULTS) -> str:
 
 
 def said_plainly(report: Report) -> Iterator[str]:
-    """How exact peers compare, and each cell that one of them wins."""
+    """Yield how exact peers compare, and each cell that one of them wins."""
     names = {peer: name for peers in TASKS.values() for peer, name in peers.items()}
     ratios: dict[str, list[float]] = {}
     won, none = [], 0
@@ -109,7 +109,7 @@ def said_plainly(report: Report) -> Iterator[str]:
 
 
 def cpu_block(results: Path = RESULTS) -> str:
-    """How our CPU engine compares with its peers in the newest whole table. Raises LookupError."""
+    """Return how our CPU engine compares with its peers in the newest whole table. Raises LookupError."""
     whole = (found for found in Results(results).reports("cpu-table") if found[1]["name"] == "cpu-table")
     path, report = next(whole, (None, {}))
     if path is None:
@@ -127,7 +127,7 @@ def cpu_block(results: Path = RESULTS) -> str:
 
 
 def replaced(text: str, name: str, block: str) -> str:
-    """README with a block between its marks. Raises LookupError where they are missing."""
+    """Return README.md with a block between its marks. Raises LookupError if they are missing."""
     begin, end = f"<!-- {name}:begin (bench/pages/readme.py) -->", f"<!-- {name}:end -->"
     marks = re.compile(re.escape(begin) + r"\n.*?" + re.escape(end), re.S)
     if not marks.search(text):
@@ -136,7 +136,7 @@ def replaced(text: str, name: str, block: str) -> str:
 
 
 def made_of(text: str, results: Path = RESULTS) -> str:
-    """README with all of its blocks."""
+    """Return README.md with all of its blocks."""
     return replaced(replaced(text, "gpu", block(results)), "cpu", cpu_block(results))
 
 

@@ -1,7 +1,7 @@
-"""The result of sw_table.py as a picture, as SALoBa's figures 6 to 8 (Park et al. 2022).
+"""Plot of a result of sw_table, like SALoBa's figures 6 to 8 (Park et al. 2022).
 
-Equal lengths (6), what mappers extend (8), the sizes of groups of lanes by themselves (7 and 8c: there sub-warps), and
-by what factor all that is faster than GASAL2 (7).
+Panels: equal lengths (6), what mappers extend (8), each size of groups of lanes alone (7 and 8c, where they are called
+sub-warps), and speed relative to GASAL2 (7).
 
 python -m bench.pages.sw_plot RESULT.json
 """
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 def values(row: Row, kind: str) -> dict[str, float]:
-    """TCUPS by line of the picture; without those that failed."""
+    """Return the TCUPS of each line of the plot, without those that failed."""
     found = row.get(kind, {})
     ours, theirs = found.get("wfacli", {}), found.get("gasal2", {})
     every = {"wfacli, kernels": ours.get("kernel_tcups"), "wfacli": ours.get("tcups"), "gasal2": theirs.get("tcups")}
@@ -35,7 +35,7 @@ def values(row: Row, kind: str) -> dict[str, float]:
 
 
 def draw(result: Path) -> Path:
-    """Writes a PNG beside the JSON; returns its path."""
+    """Write a PNG beside the JSON; return its path."""
     report = json.loads(result.read_text())
     rows = report["rows"]
     kinds = [kind for kind in TITLES if any(values(row, kind) for row in rows)]
@@ -92,7 +92,7 @@ def _by_set(axes: Axes, rows: list[Row], kind: str) -> None:
 
 
 def _by_build(axes: Axes, rows: list[Row], kind: str) -> None:
-    """Each size of groups by itself, and the one that pairs get: what groups of several sizes are worth."""
+    """Draw each size of groups alone and the one that pairs get: the gain from several sizes."""
     shown = [(row["name"], values(row, kind), row.get(kind, {}).get("wfacli", {}).get("builds", {})) for row in rows]
     names = list(dict.fromkeys(name for _, _, builds in shown for name in builds))
     for name, colour in zip(names, BUILDS, strict=False):
@@ -111,7 +111,7 @@ def _by_build(axes: Axes, rows: list[Row], kind: str) -> None:
 
 
 def _by_peer(axes: Axes, rows: list[Row], kind: str) -> None:
-    """By what factor our whole way is faster."""
+    """Draw the ratio of our rate to the peer's."""
     shown = [(row["name"], values(row, kind)) for row in rows]
     both = [(name, f["wfacli"] / f["gasal2"]) for name, f in shown if {"wfacli", "gasal2"} <= set(f)]
     axes.bar(range(len(both)), [factor for _, factor in both], color=COLOURS["wfacli"])

@@ -1,4 +1,4 @@
-"""StripedScore, StripedAlignment, ChunkedAlignment: figures 5 and 6, which are pictures; numbers are its text's."""
+"""StripedScore, StripedAlignment, ChunkedAlignment: figures 5 and 6 are images; the numbers are from the text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAIRS = ("long_mt_human_orang", "long_mpxv", "long_lpa_human", "long_ont_500k",
 
 
 def paper(results: Callable[[], Results]) -> Paper:
-    """All of it."""
+    """Return all of it."""
     cite = "Li, Ranka, Sahni, Pairwise sequence alignment for very long sequences on GPUs (StripedScore), 2012"
     return Paper("StripedScore", cite, "NVIDIA Tesla C2050", [strips(results()), times(results())])
 

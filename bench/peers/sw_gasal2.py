@@ -1,4 +1,4 @@
-"""GASAL2's programs for bench/tables/sw_table.py."""
+"""GASAL2's programs for sw_table."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from typing import Any
 
 from bench.harness.sw_pairs import Pairs
 
-MOST_DIRECTIONS = 80 << 30  # bytes of the GPU that it may have for its paths
-STREAMS = 16  # of its batches at a time: eight threads, each with two
-MOST_PAIRS, LEAST_PAIRS = 50_000, 10_000  # of a batch: more gain nothing, fewer lose
-MEMORY = Path("/dev/shm")  # where files are in memory
+MOST_DIRECTIONS = 80 << 30  # bytes of GPU memory for its paths
+STREAMS = 16  # batches in flight: eight threads with two each
+MOST_PAIRS, LEAST_PAIRS = 50_000, 10_000  # of a batch: more gain nothing, fewer cost time
+MEMORY = Path("/dev/shm")  # folder for files in memory
 PATIENCE = 60.0  # seconds
-STEADY, REPEATS = 2.0, 5  # times that its memory takes, which vary by half from run to run; runs where that matters
-MOST_TIMES, MOST_LETTERS = 6, 6e8  # pairs of another run, as often, and their letters: it reads them for seconds
+# Minimum of its time divided by that of its memory, which varies by half between runs; repeats below this minimum.
+STEADY, REPEATS = 2.0, 5
+MOST_TIMES, MOST_LETTERS = 6, 6e8  # of a longer run: multiple of the pairs, and bases, which take seconds to read
 
 
 def peers_pairs(pairs: Pairs, cells: float, letters: float, paths: bool) -> Pairs:
-    """As many of the same pairs as it needs, which has a thread a pair, and no more than its memory takes at once."""
+    """Return as many of the same pairs as GASAL2 needs, with a thread per pair, and as its memory holds at once."""
     count = min(cells * pairs.count / pairs.cells, letters * pairs.count / pairs.letters, STREAMS * MOST_PAIRS)
     if paths:
         count = min(count, STREAMS * _room(pairs.longest))
@@ -30,15 +31,15 @@ def peers_pairs(pairs: Pairs, cells: float, letters: float, paths: bool) -> Pair
 
 
 def gasal2(program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int) -> dict[str, Any]:
-    """TCUPS, or why there are none, by the times that it prints (medians), in which its memory is made.
+    """Return TCUPS, or why there are none, from the times that it prints (medians), which include allocation.
 
-    What that takes is left out: it is what two pairs with hardly a cell take. Where the pairs take less than STEADY
-    times as long beside it, runs with several times as many follow, in batches as large: then the rate is that of the
-    pairs which one has and the other has not, since both make the same memory.
+    The time of two pairs with few cells is taken as that of allocation, and subtracted. If the pairs take less than
+    STEADY times as long as that, runs with several times as many pairs follow, in batches of the same size: the rate
+    is then that of the additional pairs, since both runs allocate the same memory.
     """
     size = _batch(len(pairs), pairs.longest, paths)
     longest = max((s for pair in pairs.distinct for s in pair), key=len)
-    little = Pairs([(longest, longest[:8]), (longest[:8], longest)], 2)  # for which it makes memory as large
+    little = Pairs([(longest, longest[:8]), (longest[:8], longest)], 2)  # for which it allocates as much memory
     begun, failed = _median(program, scores, little, paths, repeats, size)
     seconds, failed = (None, failed) if begun is None else _median(program, scores, pairs, paths, repeats, size)
     if begun is None or seconds is None:
@@ -60,17 +61,17 @@ def gasal2(program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int) 
 
 
 def program_for(programs: dict[int, Path], longest: int) -> Path | None:
-    """That of the least length that it is compiled for."""
+    """Return the program for the smallest length that suffices."""
     return next((programs[size] for size in sorted(programs) if longest <= size - 8), None)
 
 
 def _room(longest: int) -> int:
-    """Pairs of a batch, of STREAMS, for whose paths there is half a byte a cell."""
+    """Return how many pairs of a batch have room for their paths, at half a byte per cell and STREAMS batches."""
     return max(MOST_DIRECTIONS // (STREAMS * longest**2 // 2), 1)
 
 
 def _batch(pairs: int, longest: int, paths: bool) -> int:
-    """Pairs of a batch: half of what each stream gets, so that some are copied while others are computed."""
+    """Return the pairs of a batch: half of each stream's share, so that copies and kernels overlap."""
     once = -(-pairs // STREAMS)
     size = min(max(-(-once // 2), min(once, LEAST_PAIRS)), MOST_PAIRS)
     return min(size, _room(longest)) if paths else size
@@ -79,7 +80,7 @@ def _batch(pairs: int, longest: int, paths: bool) -> int:
 def _median(
     program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int, size: int
 ) -> tuple[float | None, str]:
-    """Seconds, the median of some runs; or why one did not end."""
+    """Return the median seconds of some runs, or why one failed."""
     taken = []
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         files = [Path(folder) / name for name in ("q.fa", "t.fa")]
@@ -97,7 +98,7 @@ def _median(
 
 
 def _seconds(command: list[str], size: int) -> tuple[float | None, str]:
-    """What it says that it took, or why it did not end."""
+    """Return the seconds that a run prints, or why it failed."""
     try:
         environment = os.environ | {"GASAL_BATCH": str(size)}
         done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False, env=environment)

@@ -1,8 +1,8 @@
-"""Pairs a second from Python, with CIGARs as strings: wfacli's batches beside edlib and pywfa, pair by pair.
+"""Pairs per second from Python, with CIGARs as strings: batches of wfacli beside edlib and pywfa, pair by pair.
 
     python -m bench.tables.api_rate [--pairs 100000] [--length 150] [--repeats 3]
 
-All start from lists of str and end with scores and a list of CIGAR strings. Costs are compared on every pair.
+All aligners start from lists of str and end with scores and a list of CIGAR strings. Costs are compared on all pairs.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from wfacli.measure.machine import machine
 from wfacli.measure.spread import Spread
 
 ERRORS = (0.02, 0.05)
-PAIRS = 100_000  # of the table; fewer are a part
-PAIRS_ALONE = 20_000  # of those that wfacli.align gets, a call a pair
-WANTED = 5  # times the peer's rate
+PAIRS = 100_000  # of the whole table; a run with fewer is a part
+PAIRS_ALONE = 20_000  # for wfacli.align, one call per pair
+WANTED = 5  # multiple of the peer's rate
 TIMED = {
     "wfacli": "Aligner.align_batch of two lists of str, then .score and .cigars(); the Aligner is made before",
     "wfacli.align": f"a call a pair for the first {PAIRS_ALONE:,} pairs; CIGAR and edits included",
@@ -39,7 +39,7 @@ Result = tuple[list[int], list[str]]  # costs and CIGARs
 
 
 def sequences(count: int, length: int, error: float) -> tuple[list[str], list[str]]:
-    """Queries and targets; see bench/harness/pairs.py."""
+    """Return queries and targets made as in bench/harness/pairs.py."""
     rng = np.random.default_rng(1)
     letters = np.frombuffer(b"ACGT", np.uint8)
     targets = letters[rng.integers(0, 4, (count, length))]
@@ -92,7 +92,7 @@ def best(run: Callable[[list[str], list[str]], Result], q: list[str], t: list[st
 
 
 def measured(metric: wfacli.api.MetricName, error: float, a: argparse.Namespace) -> list[dict[str, Any]]:
-    """A row of the table for each way to align pairs of an error under a metric."""
+    """Return a row for each way to align pairs with one error rate under one metric."""
     q, t = sequences(a.pairs, a.length, error)
     peer, peer_calls = ("edlib", edlib_calls) if metric == "edit" else ("pywfa", pywfa_calls)
     threads = sorted({1, usable_cores()})

@@ -1,9 +1,9 @@
-"""What the heuristic band and scores alone save: seconds beside the exact alignment with its path, and the recall.
+"""Time saved by a band and by scores alone, beside the exact alignment with its path, and the recall.
 
     python -m bench.tables.band_table --data DIR [--rows TEXT ...] [--bands 250,50 100,50] [--engine gpu] [--repeats 5]
 
-Affine costs 4,6,2; recall is the share of pairs whose score is the exact one. Real sets are NAME.query.fa.gz and
-NAME.target.fa.gz in DIR, or in the folder that WFACLI_TEST_DATA names. The result is JSON in bench/results.
+Affine costs 4,6,2. The recall is the share of pairs with the exact score. Real sets are NAME.query.fa.gz and
+NAME.target.fa.gz in DIR, or in the folder WFACLI_TEST_DATA.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ console = Console(width=max(Console().width, 110))
 
 @dataclass(frozen=True)
 class Way:
-    """A way to align: exactly, scores alone, or in a band."""
+    """One setting: exact, scores alone, or in a band."""
 
     name: str
     heuristics: Heuristics = EXACT
@@ -49,7 +49,7 @@ class Way:
 
 
 def ways(bands: list[str]) -> list[Way]:
-    """The exact one first."""
+    """Return all settings, the exact one first."""
     found = [Way("exact"), Way("scores alone", score_only=True)]
     for band in bands:
         width, _, step = band.partition(",")
@@ -58,11 +58,11 @@ def ways(bands: list[str]) -> list[Way]:
 
 
 def measured(way: Way, pairs: Pairs, a: argparse.Namespace) -> tuple[list[float], Costs, dict[str, float]]:
-    """All repeats' seconds, costs (i32[n]), and thread-seconds of a repeat by kernel."""
+    """Return seconds of all repeats, costs (i32[n]), and thread-seconds of a repeat by kernel."""
     engine = Engine("affine", way.score_only, a.engine, a.threads, None, way.heuristics)
     try:
         lying = engine.lying_right(pairs)
-        _, costs = engine.run(lying)  # kernels are compiled and memory is taken
+        _, costs = engine.run(lying)  # compiles kernels and allocates memory
         before = engine.counts()["seconds"]
         seconds = [engine.run(lying)[0] for _ in range(a.repeats)]
         after = engine.counts()["seconds"]
@@ -73,7 +73,7 @@ def measured(way: Way, pairs: Pairs, a: argparse.Namespace) -> tuple[list[float]
 
 
 def row_of(name: str, pairs: Pairs, a: argparse.Namespace) -> dict[str, Any]:
-    """Every way on one row."""
+    """Measure every setting on one row."""
     found: list[dict[str, Any]] = []
     exact: Costs | None = None
     for way in ways(a.bands):
@@ -94,7 +94,7 @@ def row_of(name: str, pairs: Pairs, a: argparse.Namespace) -> dict[str, Any]:
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:
-    """One line a way."""
+    """Return a table with a line for each setting."""
     table = Table("pairs", "way", "seconds", "median", "recall", "times as fast")
     for row in rows:
         for way in row["ways"]:

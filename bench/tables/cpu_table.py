@@ -2,9 +2,9 @@
 
     python -m bench.tables.cpu_table [--quick] [--data DIR] [--quicked PATH] [--repeats 3] [--minutes M]
 
-Peers are downloaded and compiled when first needed (bench/peers). Every aligner's costs are compared on every pair;
-one that is wrong on some is shown as such and cannot be the best peer. Real sets are NAME.query.fa.gz and
-NAME.target.fa.gz in DIR, or in the folder that WFACLI_TEST_DATA names.
+Peers are downloaded and compiled when first needed (bench/peers). The costs of all aligners are compared on every
+pair; an aligner with wrong costs is marked and cannot be the best peer. Real sets are NAME.query.fa.gz and
+NAME.target.fa.gz in DIR, or in the folder WFACLI_TEST_DATA.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ TIMED = {
 }
 BUILT = {"wfa2": "WFA2-lib", "edlib": "edlib", "ksw2": "ksw2", "parasail": "parasail", "quicked": "QuickEd"}
 NAMES = {**BUILT, "block-aligner": "Block Aligner"}
-console = Console(width=max(Console().width, 168))  # a table whose cells wrap is worse than lines that do
+console = Console(width=max(Console().width, 168))  # wide enough that no cell wraps
 
 
 def libraries_of(checkout: Path | None, block_aligner: Path | None, without: list[str]) -> dict[str, Path | str]:
-    """Each peer's library, or why there is none."""
+    """Return each peer's library, or why there is none."""
     found: dict[str, Path | str] = dict.fromkeys(without, "not wanted (--without)")
     if "block-aligner" not in without:
         found["block-aligner"] = block_aligner or "no library of it (--block-aligner PATH)"
@@ -61,12 +61,12 @@ def libraries_of(checkout: Path | None, block_aligner: Path | None, without: lis
 
 
 def what_of(peer: str) -> str:
-    """For readers of a result."""
+    """Return what a peer is, for readers of a result."""
     return build.RECIPES[peer].what if peer in build.RECIPES else f"{NAMES[peer]}, built by the user"
 
 
 def rules_of(a: argparse.Namespace) -> Rules:
-    """What the options say about how long it may take."""
+    """Return the limits that the options set."""
     return Rules(a.repeats, a.patience, a.longest, int(a.peer_memory * GIB))
 
 
@@ -123,7 +123,7 @@ def result_of(
 
 
 def table_of(cells: list[Cell], title: str) -> Table:
-    """Seconds of everyone, one line a cell."""
+    """Return a table of all aligners' seconds with a line for each cell."""
     caption = "seconds of the best repeat, one thread; last column above 1: wfacli is faster"
     table = Table(title=title, caption=caption, box=SIMPLE_HEAD)
     for name in ("work", "task"):
@@ -144,7 +144,7 @@ def _line(cell: Cell, first: bool) -> list[str]:
     shown = []
     for aligner in (OURS, *NAMES):
         timing = cell.of(aligner)
-        short = cell.absent.get(aligner, "")  # why it did not run; what is long stands below the table
+        short = cell.absent.get(aligner, "")  # long reasons stand below the table
         text = short if timing is None and 0 < len(short) < 20 else cell_text(timing)
         best = peer is not None and timing is peer
         shown.append(f"[red]{text}[/]" if timing and timing.wrong else f"[bold]{text}[/]" if best else text)
@@ -160,7 +160,7 @@ def _line(cell: Cell, first: bool) -> list[str]:
 
 
 def print_notes(cells: list[Cell], libraries: dict[str, Path | str]) -> None:
-    """What the table leaves out, and how the comparison ends."""
+    """Print what the table leaves out, and the summary."""
     for peer, library in libraries.items():
         if isinstance(library, str):
             console.print(f"{NAMES[peer]} is not in the table: {library}", markup=False)

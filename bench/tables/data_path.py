@@ -1,8 +1,9 @@
-"""How fast files are read and records are written, beside dnaio and beside the engine, on files in TMPDIR.
+"""Rates of reading files and writing records, beside dnaio and beside the engine, with files in TMPDIR.
 
     python -m bench.tables.data_path [--megabytes 300 --threads 1 2 --repeats 5] [--plain]
 
-What is compared takes turns in the same run. dnaio is no part of wfacli: pip install dnaio, or its columns stay empty.
+Readers run alternately in the same run. dnaio is not part of wfacli: without it (pip install dnaio) its columns stay
+empty.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ TIMED = {
 }
 _BASES = np.frombuffer(b"ACGT", np.uint8)
 _CHUNK = 20_000_000
-_MADE = 16_000_000  # letters of a file that are made; the rest are these records again
-_COMPRESSED = 5  # times as long are compressed files made and read, so they hold so many times less
+_MADE = 16_000_000  # bases generated for a file; the rest of the file repeats these records
+_COMPRESSED = 5  # compressed files take this many times as long to make and read, so they hold less by this factor
 _NAME = 9  # digits
 
 
 def write_reads(path: Path, sequences: np.ndarray, lengths: np.ndarray, first: int, fastq: bool) -> None:
-    """Appends records r000000001 …; sequences u8[n, width], of which lengths[n] count."""
+    """Append records r000000001 and so on, from sequences (u8[n, width]) of which lengths[n] bases count."""
     n, width = sequences.shape
     rng = np.random.default_rng(first)
     digits = (np.arange(first, first + n)[:, None] // 10 ** np.arange(_NAME - 1, -1, -1)) % 10 + ord("0")
@@ -62,13 +63,13 @@ def write_reads(path: Path, sequences: np.ndarray, lengths: np.ndarray, first: i
 
 
 def write_pairs(query: Path, target: Path, pairs: int, length: int, error: float, fastq: bool) -> None:
-    """Queries with so many random edits of random targets; of many pairs the first ones again and again."""
+    """Write queries with round(length * error) random edits of random targets; large files repeat them."""
     rng = np.random.default_rng(length)
     chunk, made = max(1, _CHUNK // length), min(pairs, max(1, _MADE // length))
     for first in range(0, made, chunk):
         n = min(chunk, made - first)
         targets = _BASES[rng.integers(0, 4, (n, length), dtype=np.uint8)]
-        # Long ones are only read.
+        # Queries of long pairs have no edits, since they are only read.
         queries, lengths = mutated(targets, round(length * error), rng) if length < 1000 else (targets, None)
         write_reads(query, queries, np.full(n, length) if lengths is None else lengths, first, fastq)
         write_reads(target, targets, np.full(n, length), first, fastq)
@@ -80,12 +81,12 @@ def write_pairs(query: Path, target: Path, pairs: int, length: int, error: float
 
 
 def pairs_of(megabytes: float, length: int, fastq: bool) -> int:
-    """Pairs in two files of so many megabytes together."""
+    """Return the number of pairs in two files of `megabytes` together."""
     return round(megabytes * 500_000 / (length * (2 if fastq else 1) + _NAME + 5))
 
 
 def compressed(path: Path, how: str) -> Path:
-    """A copy in another format."""
+    """Return a compressed copy of a file."""
     packed = path.with_name(f"{path.name}.{how}")
     if how == "gz":
         packed.write_bytes(gzip.compress(path.read_bytes(), 4))
@@ -109,7 +110,7 @@ def read_all(query: Path, target: Path, threads: int, quality: bool) -> int:
     return count
 
 
-# In a process of its own, as a user has it.
+# In a process of its own, as in ordinary use.
 _DNAIO = """
 import sys, time, dnaio
 begun, worked = time.perf_counter(), time.process_time()
@@ -128,7 +129,7 @@ def dnaio_seconds(query: Path, target: Path) -> tuple[float, ...]:
 
 
 def timed(what: Callable[[], object]) -> tuple[float, ...]:
-    """(seconds, seconds of all its threads), of which the second ones hardly depend on who else uses the machine."""
+    """Return wall seconds and CPU seconds of all threads; the latter hardly depend on other load."""
     begun, worked = time.perf_counter(), time.process_time()
     what()
     return time.perf_counter() - begun, time.process_time() - worked
@@ -142,7 +143,7 @@ def readers(folder: Path, megabytes: int, threads: list[int], repeats: int, plai
     rows: dict[str, dict] = {}
     for name, (length, fastq) in sets.items():
         plain = folder / "query", folder / "target"
-        # What BGZF is made by comes with the extra bam.
+        # pysam, which makes BGZF, comes with the extra `bam`.
         kinds = ["", "gz", *(["bgz"] if importlib.util.find_spec("pysam") else []), "zst"]
         for kind in kinds if name == "FASTQ 150" and not plain_only else kinds[:1]:
             for path in folder.iterdir():
@@ -210,11 +211,11 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command."""
     a = asked(arguments)
-    keep_memory_flat()  # as the command does
+    keep_memory_flat()  # as in the command
     with tempfile.TemporaryDirectory() as name:
         rows = readers(Path(name), a.megabytes, a.threads, a.repeats, a.plain)
         written = formatter(Path(name), a.repeats)
-    # Who else used the machine shows in the first rates, hardly in those of all threads.
+    # Other load affects wall-clock rates, and hardly those of CPU seconds.
     result = {"load_average": os.getloadavg(), "reader": rows, "formatter_seconds": written}
     print(saving.save("data-path", TIMED, result))
 

@@ -1,14 +1,13 @@
-"""How the distance of one pair scales, up to 250 Mb: both of our algorithms, forced in turn, which must agree.
+"""Scaling of the distance of one pair up to 250 Mb: both of our algorithms, each forced, must agree.
 
     python -m bench.tables.distance_scale [--minutes 3.3] [--random 1 2 5 10] [--similar 10 50 250] [--error 0.01]
 
-On a GPU, or with --engine cpu on the CPU, where lengths (in Mb) are smaller by default. Pairs of random letters; of
-simulated edits, a third each of mismatches, insertions and deletions; and one whose distance is known by the way in
-which it was made. An algorithm whose model promises more than --longest seconds, or more than is left, is left out.
-The result has each run's seconds, memory and time of a step, and what they say about the chromosomes that paper 002
-took nine hours for. It is JSON in bench/results with a picture beside it, which
-`python -m bench.pages.distance_scale_plot RESULT.json` draws again. A wrong distance ends the
-command with exit code 1.
+Runs on a GPU, or with --engine cpu on the CPU, where the default lengths (in Mb) are smaller. Pairs are random; with
+simulated edits, a third each of mismatches, insertions and deletions; and one whose distance is known by construction.
+An algorithm whose expected time exceeds --longest seconds, or the time left, is left out. The result has the seconds,
+memory and time per step of each run, and an extrapolation to the pair of chromosomes for which paper 002 needed nine
+hours. It is JSON in bench/results with a plot beside it, which `python -m bench.pages.distance_scale_plot RESULT.json`
+draws again. A wrong distance makes the exit status 1.
 """
 
 from __future__ import annotations
@@ -48,10 +47,10 @@ TIMED = {
     "extrapolated": "the model's seconds for that pair, times what the largest run took of its model's; of a wavefront"
     " by runs whose fronts move as fast, which simulated pairs' do",
 }
-RANDOM_EDITS = 0.517  # a letter, of two random strings of four letters
-ENOUGH = 0.97  # of planned edits are the distance: some cancel each other
+RANDOM_EDITS = 0.517  # edits per base of two random strings over four bases
+ENOUGH = 0.97  # distance by planned edits, some of which cancel each other
 PAPER = {"lengths": (249_000_000, 228_000_000), "identity": 0.79, "edits": 52_300_000, "seconds": 32_060}
-SAMPLES = 40  # of a run's way that are kept
+SAMPLES = 40  # samples of a run's progress that are kept
 SLICE = 0.1  # seconds
 ON_GPU = {"random": [1.0, 2.0, 5.0, 10.0], "similar": [10.0, 50.0, 250.0], "planted": 10.0}
 ON_CPU = {"random": [0.05, 0.1, 0.2], "similar": [0.5, 2.0, 5.0], "planted": 1.0}
@@ -63,7 +62,7 @@ class Run:
     """One algorithm on one pair.
 
     Attributes:
-        samples: (seconds, edits at least, share of the work, cells) now and then.
+        samples: (seconds, lower bound of the edits, share of the work, cells) during the run.
     """
 
     algorithm: str
@@ -77,7 +76,7 @@ class Run:
     samples: list[tuple[float, int, float, int]] = field(default_factory=list)
 
     def steps(self, rows: int) -> list[dict[str, float]]:
-        """Seconds of a step in each quarter of the time."""
+        """Return seconds per step in each quarter of the time."""
         found = []
         ends = np.linspace(self.ready_seconds, self.seconds, 5)
         times = [s[0] for s in self.samples]
@@ -103,16 +102,16 @@ class Entry:
 
     @property
     def distances(self) -> set[int | None]:
-        """All that was found, and what is known."""
+        """All distances found, and the known one."""
         return {run.distance for run in self.runs} | ({self.known} if self.known is not None else set())
 
     @property
     def agreed(self) -> bool:
-        """Whether nobody says anything else."""
+        """True if there is no second distance."""
         return len(self.distances) <= 1
 
     def report(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         rows, cells = self.lengths[0], self.lengths[0] * self.lengths[1]
         runs = []
         for run in self.runs:
@@ -123,7 +122,7 @@ class Entry:
 
 
 def rows_of(a: argparse.Namespace) -> list[Row]:
-    """Pairs, the cheapest first."""
+    """Return the pairs, the cheapest first."""
 
     def letters(mb: float) -> int:
         return round(mb * 1_000_000)
@@ -133,12 +132,12 @@ def rows_of(a: argparse.Namespace) -> list[Row]:
     rows += [Row(f"random {mb:g} Mb", letters=letters(mb)) for mb in a.random]
     rows += [Row(f"simulated {mb:g} Mb {similar}", letters=letters(mb), error=a.error) for mb in a.similar]
     rows = [row for row in rows if row.letters]
-    # By cells that matter, which is about what either algorithm's time goes with.
+    # By cells that matter, to which the time of both algorithms is about proportional.
     return sorted(rows, key=lambda row: row.letters**2 * (row.error or RANDOM_EDITS))
 
 
 def watched(algorithm: Algorithm, work: Work, driver: Driver | None, forecast: float, limit: float) -> Run | str:
-    """One run; or why there is none."""
+    """Return one run, or why there is none."""
     free = driver.free_memory() if driver else 0
     taken, samples = 0, []
     begun = time.perf_counter()
@@ -177,7 +176,7 @@ def watched(algorithm: Algorithm, work: Work, driver: Driver | None, forecast: f
 
 
 def measured(row: Row, ours: list[Algorithm], driver: Driver | None, a: argparse.Namespace, deadline: float) -> Entry:
-    """A pair by all algorithms that there is time for."""
+    """Run all algorithms on a pair for which there is time."""
     with console.status(f"{row.name}: making the pair"):
         work = distance_work.made(row, None)
     kind = "random" if row.error is None else "planted" if row.planted else "simulated"
@@ -199,10 +198,10 @@ def measured(row: Row, ours: list[Algorithm], driver: Driver | None, a: argparse
 
 
 def extrapolated(entries: list[Entry], driver: Driver | None, threads: int) -> dict[str, Any]:
-    """What the largest runs say about the paper's pair of chromosomes."""
+    """Extrapolate the largest runs to the paper's pair of chromosomes."""
     m, n = PAPER["lengths"]
     nothing = np.broadcast_to(np.uint8(0), (m,)), np.broadcast_to(np.uint8(0), (n,))
-    pair = Pair(*nothing, True)  # of which only lengths matter
+    pair = Pair(*nothing, True)  # only lengths matter here
     edits, found = PAPER["edits"], {}
     for kind in ("wavefront", "bits"):
         runs = [
@@ -233,7 +232,7 @@ def extrapolated(entries: list[Entry], driver: Driver | None, threads: int) -> d
 
 
 def save(entries: list[Entry], left_out: dict[str, str], a: argparse.Namespace, driver: Driver | None) -> Path:
-    """Writes what there is so far; returns its path."""
+    """Write the result so far; return its path."""
     result = {
         "card": dataclasses.asdict(driver.gpu) if driver else None,
         "rules": {name: getattr(a, name) for name in ("minutes", "longest", "threads", "error")},
@@ -245,7 +244,7 @@ def save(entries: list[Entry], left_out: dict[str, str], a: argparse.Namespace, 
 
 
 def show(entries: list[Entry], left_out: dict[str, str], extrapolation: dict[str, Any]) -> None:
-    """A table, and what is not in it."""
+    """Print a table, and what it leaves out."""
     table = Table("pair", "distance", "estimate", "algorithm", "seconds", "model", "TCUPS", "computed/s", "card MB")
     for entry in entries:
         for run in entry.runs:
@@ -280,7 +279,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def with_defaults(a: argparse.Namespace, on_card: bool) -> argparse.Namespace:
-    """Lengths that were not given."""
+    """Set the lengths that were not given."""
     for name, value in (ON_GPU if on_card else ON_CPU).items():
         if getattr(a, name) is None:
             setattr(a, name, value)
@@ -288,7 +287,7 @@ def with_defaults(a: argparse.Namespace, on_card: bool) -> argparse.Namespace:
 
 
 def scale(a: argparse.Namespace, driver: Driver | None) -> tuple[list[Entry], Path | None]:
-    """All pairs; what is known is saved after each."""
+    """Measure all pairs and save after each."""
     end = table.deadline(a)
     a = with_defaults(a, driver is not None)
     ours = distance_ours.on_card(driver) if driver else distance_ours.on_cpu(a.threads)
@@ -315,7 +314,7 @@ def scale(a: argparse.Namespace, driver: Driver | None) -> tuple[list[Entry], Pa
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     a = asked(arguments)
     driver: Driver | None = None
     try:
@@ -328,7 +327,7 @@ def main(arguments: list[str] | None = None) -> None:
         entries, path = scale(a, driver)
     finally:
         if driver is not None:
-            driver.close()  # on any error: PyCUDA ends a process that leaves its context behind
+            driver.close()  # on any error: PyCUDA aborts a process that leaves its context open
     if path is not None:
         console.print(str(path))
         try:

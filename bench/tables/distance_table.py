@@ -70,20 +70,20 @@ PEERS = (
     distance_peers.WAVEFRONT_VARIANTS,
 )
 RULES = ("threads", "repeats", "patience", "longest", "minutes")  # options that a result repeats
-console = Console(width=max(Console().width, 250))  # a table whose cells wrap is worse than lines that do
+console = Console(width=max(Console().width, 250))  # wide enough that no cell wraps
 
 
 @dataclass
 class Field:
-    """Who takes part.
+    """The aligners of a table.
 
     Attributes:
-        ours: our algorithms, a GPU's first.
-        peers: those at hand.
-        absent: why others do not, by name.
-        driver: an open card.
-        card: what there is to know of it.
-        paths: whether a GPU's alignments are measured too.
+        ours: our algorithms, those on a GPU first.
+        peers: peers that are present.
+        absent: why other peers are absent, by name.
+        driver: an open GPU, or None.
+        card: facts about the GPU.
+        paths: True if alignments on a GPU are measured too.
     """
 
     ours: list[Algorithm] = field(default_factory=list)
@@ -95,12 +95,12 @@ class Field:
 
     @property
     def shown(self) -> dict[str, str]:
-        """What a table calls everybody who takes part."""
+        """Names of all aligners as a table shows them."""
         return {**{a.name: a.name for a in self.ours}, **{p.name: p.shown for p in self.peers}}
 
 
 def field_of(a: argparse.Namespace, driver: Driver | None) -> Field:
-    """Those that the options, the machine and a GPU allow."""
+    """Return the aligners that the options, the machine and a GPU allow."""
     found = Field()
     if driver is not None:
         found.driver, found.card = driver, dataclasses.asdict(driver.gpu)
@@ -123,7 +123,7 @@ def field_of(a: argparse.Namespace, driver: Driver | None) -> Field:
 
 
 def opened(engine: str) -> tuple[Driver | None, str]:
-    """A GPU, or why there is none. Raises DeviceError where one was asked for."""
+    """Open a GPU; return it, or why there is none. Raises DeviceError if --engine gpu asked for one."""
     if engine == "cpu":
         return None, "not asked for"
     try:
@@ -138,7 +138,7 @@ def opened(engine: str) -> tuple[Driver | None, str]:
 
 
 def entry_of(name: str, work: Work, ours: list[Algorithm]) -> Entry:
-    """A pair before anybody had a turn."""
+    """Return the entry of a pair before anything was measured."""
     entry = Entry(name, work.lengths, work.pair.plain)
     seconds = []
     for _ in range(3):
@@ -152,7 +152,7 @@ def entry_of(name: str, work: Work, ours: list[Algorithm]) -> Entry:
 
 
 def unwanted(forecast: float, rules: Rules) -> str:
-    """Why somebody has no turn; "": he has."""
+    """Return why an aligner is left out, "" if it is not."""
     left = rules.deadline - time.monotonic()
     if forecast > rules.longest:
         return f"about {forecast:,.0f} s"
@@ -160,7 +160,7 @@ def unwanted(forecast: float, rules: Rules) -> str:
 
 
 def measure(entry: Entry, work: Work, there: Field, rules: Rules) -> None:
-    """Everybody's turn on a pair; ours first, since their distance tells how long peers will take."""
+    """Measure all aligners on a pair; ours first, since the distance predicts the time of peers."""
     for algorithm in there.ours:
         known = entry.distance
         forecast = entry.forecasts[algorithm.name] if known is None else algorithm.forecast(work, known)
@@ -171,7 +171,7 @@ def measure(entry: Entry, work: Work, there: Field, rules: Rules) -> None:
             entry.measured[algorithm.name] = distance_ours.run(algorithm, work, rules)
         except NoAnswer as error:
             entry.absent[algorithm.name] = str(error)
-        except Exception as error:  # whatever becomes of one, the others have their turns
+        except Exception as error:  # a failure of one aligner does not stop the others
             entry.absent[algorithm.name] = f"{type(error).__name__}: {error}"
     if there.paths and there.driver is not None and entry.distance is not None:
         try:
@@ -196,7 +196,7 @@ def measure(entry: Entry, work: Work, there: Field, rules: Rules) -> None:
 
 
 def table_of(entries: list[Entry], there: Field, title: str) -> Table:
-    """Seconds of everyone, one line a pair."""
+    """Return a table of all aligners' seconds with a line for each pair."""
     caption = "seconds of the best repeat; last columns above 1: the fastest of ours is faster than the best peer"
     table = Table(title=title, caption=caption, box=SIMPLE_HEAD)
     table.add_column("pair", no_wrap=True)
@@ -249,7 +249,7 @@ def _time(entry: Entry, name: str) -> str:
         text = _seconds(entry.measured[name].best)
         return f"[red]{text}: {entry.wrong[name]:,}[/]" if name in entry.wrong else text
     why = entry.absent.get(name, "")
-    return why if 0 < len(why) < 16 else "–"  # what is long stands below the table
+    return why if 0 < len(why) < 16 else "–"  # long reasons stand below the table
 
 
 def _auto(entry: Entry, engine: str) -> str:
@@ -261,7 +261,7 @@ def _auto(entry: Entry, engine: str) -> str:
 
 
 def print_notes(entries: list[Entry], there: Field) -> None:
-    """What the table leaves out, and who is wrong."""
+    """Print what the table leaves out, and which distances are wrong."""
     for name, why in there.absent.items():
         console.print(f"{name}: {why}", markup=False)
     for entry in entries:

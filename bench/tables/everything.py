@@ -1,14 +1,14 @@
-"""The whole comparison that a machine can make, in one command: every table, beside all peers there are, and pages.
+"""All tables that this machine can make, in one command, beside all peers that are present, and the pages.
 
     python -m bench.tables.everything [--peers DIR] [--data DIR] [--minutes M] [--tables] [--only TEXT ...] [--quick]
-                               [--list] [--dry-run]
+        [--list] [--dry-run]
 
-DIR of --peers has the programs and libraries that you have built, under the names that --list shows; peers from
-registries are brought by the tables that have them. --minutes ends after so many: tables share them, with fewer pairs
-or repeats where they do not suffice, and save what they have. --tables makes only what docs/papers.md lacks. A machine
-without a GPU makes the tables that need none. What fails does not stop the rest; at the end a table says how each
-went. Results go to bench/results, each row as it is measured, and docs/benchmarks.md, docs/papers.md and the table in
-README.md are made of them, also after Ctrl-C; those of --quick go to out/bench-quick alone: they are no evidence.
+The folder --peers has programs and libraries that you have built, under the names that --list shows; tables download
+peers that are packages. With --minutes all tables share this time, with fewer pairs or repeats if they need more, and
+save what they have. --tables measures only what docs/papers.md lacks. A machine without a GPU makes the tables that
+require none. A failure does not stop the rest; a table at the end shows how each step went. Results go to
+bench/results, each row as it is measured; docs/benchmarks.md, docs/papers.md and the tables of README.md are made from
+them, also after Ctrl-C. Results of --quick go to out/bench-quick and to no page.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ console = Console(width=max(Console().width, 110))
 
 
 def no_card() -> str:
-    """Why no GPU can be used here; "" where one can."""
+    """Return why no GPU can be used here, "" if one can."""
     if not may_have_gpu():
         return "no card: PyCUDA is not installed (wfacli doctor says more)"
     done = subprocess.run([sys.executable, "-c", OPENED], capture_output=True, text=True, check=False)
@@ -54,7 +54,7 @@ def no_card() -> str:
 
 
 def run(step: Step, words: Sequence[str], results: Path, most: float | None) -> str:
-    """Runs it for at most so many seconds; turns.DONE, or why it failed."""
+    """Run a step for at most `most` seconds; return turns.DONE, or why it failed."""
     environment = os.environ | {"WFACLI_RESULTS": str(results)}
     if step.script != BENCH:
         return turns.run(words, most, environment)
@@ -67,7 +67,7 @@ def run(step: Step, words: Sequence[str], results: Path, most: float | None) -> 
 
 
 def keep(report: dict[str, Any], results: Path) -> Path:
-    """Writes what `wfacli bench` measured among the results; of --quick, or cut short, as a part. Returns its path."""
+    """Save the report of `wfacli bench`, as a part if it is quick or was cut short; return its path."""
     whole = not report["options"]["quick"] and NO_TIME not in report["left_out"].values()
     name = "bench" if whole else "bench-part"
     place = f"{report['versions']['machine']}-{usable_cores()}core-{report['commit']}"
@@ -78,7 +78,7 @@ def keep(report: dict[str, Any], results: Path) -> Path:
 
 
 def peers_table(files: Files) -> Table:
-    """All peers, and which are there."""
+    """Return a table of all peers and where they are."""
     table = Table("peer", "tables", "what is checked", "where")
     for line in catalogue.listed(files):
         table.add_row(*line)
@@ -86,7 +86,7 @@ def peers_table(files: Files) -> Table:
 
 
 def pages() -> list[Turn]:
-    """Makes docs/benchmarks.md, docs/papers.md and README's table."""
+    """Make docs/benchmarks.md, docs/papers.md and the tables of README.md."""
     made = []
     for name in PAGES:
         begun = time.monotonic()
@@ -110,7 +110,15 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def all_turns(steps: Sequence[Step], a: argparse.Namespace, files: Files, made: list[Turn], kept: str) -> None:
-    """Runs them all, or shows their commands; `made` is told how each went; `kept`: a folder for what several need."""
+    """Run all steps, or print their commands.
+
+    Args:
+        steps: what to run.
+        a: options.
+        files: of peers.
+        made: receives how each step went.
+        kept: folder for files that several steps need.
+    """
     without = no_card() if any(step.card for step in steps) else ""
     here = [step for step in steps if a.dry_run or not (step.card and without)]
     made += [Turn(step.script, 0, without, ran=False) for step in steps if step.card and without]
@@ -131,7 +139,7 @@ def all_turns(steps: Sequence[Step], a: argparse.Namespace, files: Files, made: 
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     a = asked(arguments)
     if a.peers and not a.peers.is_dir():
         sys.exit(f"--peers {a.peers}: no such folder")

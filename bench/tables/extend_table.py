@@ -1,8 +1,8 @@
-"""Scored alignment on the CPU, one thread, beside parasail's best function on the same pairs.
+"""Alignment under any scores on the CPU, one thread, beside parasail's best function on the same pairs.
 
     python -m bench.tables.extend_table [--data DIR] [--repeats N] [--minutes M] [--save]
 
-Needs g++ and pip, which brings parasail's wheel. Every score of a function that counts equals ours.
+Requires g++, and pip to download parasail's wheel. A function of parasail counts only if all its scores equal ours.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     python -m bench.tables.gpu_table --data DIR --wfa-gpu PATH --ewfa-gpu PATH --gasal2 192:PATH 1152:PATH \
         --wfa2 PATH --quicked PATH [--rows TEXT ...] [--quick] [--minutes 5]
 
-Peers are what the user has built: programs, and for WFA2-lib and QuickEd the shared libraries of bench/peers/build.py.
-Our engine goes first, task by task with the GPU to itself; then the peers, row by row. Real sets are
-NAME.query.fa.gz and NAME.target.fa.gz in DIR, or in the folder that WFACLI_TEST_DATA names.
+Peers are programs that the user has built, and for WFA2-lib and QuickEd the shared libraries of bench/peers/build.py.
+Our engine goes first, task by task, with the GPU to itself; then the peers, row by row. Real sets are NAME.query.fa.gz
+and NAME.target.fa.gz in DIR, or in the folder WFACLI_TEST_DATA.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ TIMED = {
     "bus_share": "letters / 55 GB/s / seconds: the time that they need over the bus, as ASCII, by the time taken",
     "counts": "for one run: thread-seconds by stage or kernel, and pairs by kernel",
 }
-BUS = 55e9  # bytes a second, page-locked, each way
+BUS = 55e9  # bytes per second and direction, page-locked memory
 LIBRARIES = {"wfa2": "WFA2-lib", "quicked": "QuickEd", "block-aligner": "Block Aligner"}
 NAMES = {"wfa-gpu": "WFA-GPU", "ewfa-gpu": "eWFA-GPU", "gasal2": "GASAL2", **LIBRARIES}
-console = Console(width=max(Console().width, 180))  # a table whose cells wrap is worse than lines that do
+console = Console(width=max(Console().width, 180))  # wide enough that no cell wraps
 
 
 def prepared(a: argparse.Namespace, folder: Path) -> tuple[dict[str, Files], dict[str, str]]:
-    """Files of all rows asked for; and why others have none."""
+    """Return the files of all rows asked for, and why other rows have none."""
     rows = gpu_work.rows_named(a.rows)
     fasta = {row.name: bool(a.gasal2) and (bool(row.real) or row.length <= 1000) for row in rows}
     workers = min(usable_cores(), len(rows) or 1)
@@ -73,21 +73,21 @@ def prepared(a: argparse.Namespace, folder: Path) -> tuple[dict[str, Files], dic
 
 
 def tools_of(a: argparse.Namespace) -> list[Tool]:
-    """The programs that the user has."""
+    """Return the programs that the user has built."""
     made = [wfa_gpu(a.wfa_gpu)] if a.wfa_gpu else []
     made += [ewfa_gpu(a.ewfa_gpu)] if a.ewfa_gpu else []
     return made + ([gasal2(dict(a.gasal2))] if a.gasal2 else [])
 
 
 def table_of(entries: list[Entry], names: list[str], title: str) -> Table:
-    """Seconds of everyone, one line a cell."""
+    """Return a table of all aligners' seconds with a line for each cell."""
     caption = "seconds of the best repeat; last column above 1: wfacli is faster than the best peer that is right"
     table = Table(title=title, caption=caption, box=SIMPLE_HEAD)
     for name in ("work", "task"):
         table.add_column(name, no_wrap=True)
     for name in (OURS, "M pairs/s", "GCUPS", "of bus"):
         table.add_column(name, justify="right", no_wrap=True)
-    for name in names:  # what is said of one that was wrong may take lines; no number is ever cut off
+    for name in names:  # remarks about wrong pairs may wrap; numbers are never truncated
         table.add_column(NAMES[name], justify="right", min_width=9)
     table.add_column("best peer")
     table.add_column("peer/ours", justify="right", no_wrap=True)
@@ -108,7 +108,7 @@ def _line(entry: Entry, names: list[str], first: bool) -> list[str]:
     shown = []
     for name in (OURS, *names):
         timing = cell.of(name)
-        short = cell.absent.get(name, "")  # why it did not run; what is long stands below the table
+        short = cell.absent.get(name, "")  # long reasons stand below the table
         text = short if timing is None and 0 < len(short) < 16 else cell_text(timing)
         shown.append(f"[red]{text}[/]" if timing and timing.wrong else text)
     return [
@@ -123,7 +123,7 @@ def _line(entry: Entry, names: list[str], first: bool) -> list[str]:
 
 
 def rates_of(pairs: Pairs, seconds: float) -> dict[str, float]:
-    """What seconds for a row mean."""
+    """Return the rates that follow from seconds for a row."""
     return {
         "pairs_per_second": round(len(pairs) / seconds, 1),
         "gcups": round(pairs.cells / seconds / 1e9, 3),
@@ -132,7 +132,7 @@ def rates_of(pairs: Pairs, seconds: float) -> dict[str, float]:
 
 
 def report_of(entry: Entry) -> dict[str, Any]:
-    """Plain values for JSON."""
+    """Return plain values for JSON."""
     cell, timings = entry.cell, []
     for timing in cell.timings:
         checked = entry.checked.get(timing.name, 0)
@@ -144,7 +144,7 @@ def report_of(entry: Entry) -> dict[str, Any]:
 
 
 def print_notes(entries: list[Entry], left_out: dict[str, str]) -> None:
-    """What the table leaves out, and how the comparison ends."""
+    """Print what the table leaves out, and the summary."""
     for row, why in left_out.items():
         console.print(f"{row} is not in the table: {why}", markup=False)
     reasons: dict[str, list[str]] = {}

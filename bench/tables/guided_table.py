@@ -1,13 +1,13 @@
-"""Extensions within a band until a Z-drop, scores alone: ours on the CPU's threads and on a GPU, ksw2, AGAThA.
+"""Extensions in a band with a Z-drop, scores alone: wfacli on CPU threads and on a GPU, ksw2, AGAThA.
 
     python -m bench.tables.guided_table [--agatha PATH] [--ksw2 PATH] [--data DIR] [--share S] [--repeats N]
         [--minutes M]
 
-AGAThA is what the user has built; ksw2 is downloaded and compiled when first needed (bench/peers), or given. What is
-comparable is `wfacli extend --mode extension --bandwidth W --zdrop Z --score-only`: the same cells, the same scores,
-the same end. AGAThA keeps scores in 16 bits: no pair here can have more.
-CPUs take the first pairs of a row, cards take all: rates are compared, scores of the pairs that all have, and of all
-pairs those of ours on a GPU with AGAThA's.
+AGAThA is a program that the user has built; ksw2 is downloaded and compiled when first needed (bench/peers), or given.
+All compute what `wfacli extend --mode extension --bandwidth W --zdrop Z --score-only` computes: the same cells, the
+same scores, the same end. AGAThA keeps scores in 16 bits, which suffice for all pairs here. CPUs align the first pairs
+of a row and GPUs all of them: rates are compared, scores of the pairs that all aligners have, and for all pairs our
+scores on a GPU with AGAThA's.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ TIMED = {
     "gcups": "cells of the band by the second, computed or not",
 }
 SEED = 3
-CHUNK = 4_000_000  # letters of targets made at a time
-LEAST_CELLS = 5e5  # of a pair's band, in any row
+CHUNK = 4_000_000  # bases of targets generated at a time
+LEAST_CELLS = 5e5  # minimum cells of a pair's band, in any row
 console = Console(width=max(Console().width, 130))
 
 
 @dataclass(frozen=True)
 class Row:
-    """Pairs: simulated, whose last letters may have nothing in common; or a real set, many times over."""
+    """Pairs of a row: simulated ones, which may end in unrelated bases, or a real set, repeated."""
 
     name: str
     pairs: int
@@ -89,24 +89,24 @@ ROWS = (
 
 @dataclass(frozen=True)
 class Work:
-    """A row's pairs as letters."""
+    """The sequences of a row's pairs."""
 
     queries: list[bytes]
     targets: list[bytes]
 
     def first(self, count: int) -> PairBatch:
-        """So many pairs in memory."""
+        """Return the first `count` pairs in memory."""
         return pairs_of(self.queries[:count], self.targets[:count])
 
     def batches(self, letters: int) -> list[PairBatch]:
-        """All pairs, in batches of about so many letters."""
+        """Return all pairs in batches of about `letters` bases."""
         ends = np.cumsum([len(q) + len(t) for q, t in zip(self.queries, self.targets, strict=True)])
         edges = [0, *np.flatnonzero(np.diff(ends // letters)) + 1, len(self.queries)]
         parts = [slice(a, b) for a, b in itertools.pairwise(edges) if a < b]
         return [pairs_of(self.queries[part], self.targets[part]) for part in parts]
 
     def written(self, folder: Path) -> list[Path]:
-        """Two FASTA files."""
+        """Write two FASTA files; return their paths."""
         files = [folder / "query.fa", folder / "target.fa"]
         for file, side in zip(files, (self.queries, self.targets), strict=True):
             file.write_bytes(b"".join(b">%d\n%s\n" % (i, letters) for i, letters in enumerate(side)))
@@ -114,13 +114,13 @@ class Work:
 
     @cached_property
     def cells(self) -> np.ndarray:
-        """Of each pair's band (i64[n])."""
+        """Cells of each pair's band (i64[n])."""
         n, m = (np.array([len(letters) for letters in side]) for side in (self.queries, self.targets))
         return SPEC.cells(n, m)
 
 
 def made(row: Row, data: Path | None, count: int) -> Work:
-    """So many of a row's pairs. Raises FileNotFoundError."""
+    """Make the first `count` pairs of a row. Raises FileNotFoundError."""
     if row.real:
         real = work.real_pairs(row.real, data)
         sides = [
@@ -143,7 +143,7 @@ def made(row: Row, data: Path | None, count: int) -> Work:
 
 
 def best_of(run: Any, repeats: int) -> tuple[list[float], Costs]:
-    """Seconds of all repeats, and scores, which must stay the same."""
+    """Return seconds of all repeats, and scores; a score that changes between repeats is -1."""
     runs = [run() for _ in range(repeats)]
     scores = runs[0][1]
     for _, again in runs[1:]:
@@ -152,7 +152,7 @@ def best_of(run: Any, repeats: int) -> tuple[list[float], Costs]:
 
 
 def on_cpu(pairs: PairBatch, threads: int) -> tuple[float, Costs]:
-    """Ours, in a band until the Z-drop."""
+    """Return the seconds and scores of our CPU engine."""
     engine = ExtendEngine(SPEC, Limits(), threads)
     try:
         begun = time.perf_counter()
@@ -163,7 +163,7 @@ def on_cpu(pairs: PairBatch, threads: int) -> tuple[float, Costs]:
 
 
 def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, card: Ours | None) -> dict[str, Any]:
-    """All that takes part, on one row."""
+    """Measure all aligners on one row."""
     most = max(1, round(row.pairs * a.share))
     if card is None and not a.agatha:
         most = min(most, 1 + int(a.cpu_cells * a.threads / LEAST_CELLS))
@@ -204,7 +204,7 @@ def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, card: Ours | No
 
 
 def _agatha_at(some: Work, a: argparse.Namespace, put: Any, found: dict[str, Any]) -> dict[str, Costs]:
-    """Adds AGAThA; its scores."""
+    """Add AGAThA to the row; return its scores."""
     n, total = len(some.queries), int(some.cells.sum())
     with tempfile.TemporaryDirectory(prefix="wfacli-bench-", dir=gpu_work.folder_in_memory()) as folder:
         try:
@@ -220,7 +220,7 @@ def _agatha_at(some: Work, a: argparse.Namespace, put: Any, found: dict[str, Any
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:
-    """Rates of everyone, a row a line."""
+    """Return a table of rates with a line for each row."""
     names = [
         name
         for name in ("wfacli", "ksw2", "wfacli, card", "agatha", "wfacli, card, kernels", "agatha, kernels")
@@ -240,7 +240,7 @@ def line_of(row: Row, found: dict[str, Any]) -> str:
 
 
 def ksw2_of(path: Path | None, threads: int) -> Ksw2 | None:
-    """ksw2, given or built; None, with a line that says why, where it cannot be."""
+    """Return ksw2, given or built; None, with a message, if it is not available."""
     try:
         return Ksw2(path or build.library("ksw2", None, console.print, "ksw2_extend"), threads)
     except (build.Unavailable, OSError) as error:
@@ -249,7 +249,7 @@ def ksw2_of(path: Path | None, threads: int) -> Ksw2 | None:
 
 
 def card_of(threads: int) -> Ours | None:
-    """Our engine on a GPU, where there is one."""
+    """Return our engine on a GPU; None, with a message, if there is no GPU."""
     try:
         return Ours(True, threads, ExtendMode.EXTENSION, RULES.band, RULES.zdrop)
     except DeviceError as error:

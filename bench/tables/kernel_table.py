@@ -1,11 +1,11 @@
-"""Each of a GPU's kernels for edit distance with paths, on the same pairs: what takes one that is too large.
+"""Each GPU kernel for edit distance with paths, on the same pairs: the cost of a kernel that is too large.
 
     python -m bench.tables.kernel_table [--rows TEXT ...] [--share 1.0] [--repeats 3] [--kernels TEXT ...]
 
-Wavefronts that carry their path (`wfa-edit-32`, `-64`, `-128`: kernels E32, E64 and E128 of eWFA-GPU), and bands of
-bits, each with every pair of a row; what a kernel cannot reach is counted. A row: 1 M pairs of 150 letters with 5%
-errors (table 3 of that paper), and 10% at 150, 300 and 1,000 letters (table 4, by threads of a pair); simulated, as
-`wfacli simulate` makes them. The result is JSON in bench/results.
+Kernels are wavefronts that carry their path (`wfa-edit-32`, `-64`, `-128`: E32, E64 and E128 of eWFA-GPU) and bands of
+bit-vectors, each on every pair of a row; pairs that a kernel cannot align are counted. Rows are 1 M pairs of 150 bases
+with 5% errors (table 3 of that paper), and 10% errors at 150, 300 and 1,000 bases (table 4, by threads per pair), made
+by `wfacli simulate`.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ console = Console(width=max(Console().width, 110))
 
 
 def threads_of(kernel: str) -> int:
-    """That work on one pair."""
+    """Return the number of threads that work on one pair."""
     variant = VARIANTS.get(kernel)
     return variant.group if variant else BITS[int(kernel.removeprefix("bits-"))][1]
 
 
 def measured(kernel: str, engine: GpuEngine, stats: Stats, batches: list[PairBatch], repeats: int) -> dict[str, Any]:
-    """One kernel on all pairs: the first run (compiling, memory) is not counted."""
+    """Measure one kernel on all pairs; the first run, which compiles and allocates, does not count."""
 
     def one(batch: PairBatch) -> int:
         found = engine.collect(engine.submit(batch, Route(every_row(len(batch)), f"gpu-{kernel}")))
@@ -84,7 +84,7 @@ def measured(kernel: str, engine: GpuEngine, stats: Stats, batches: list[PairBat
 
 
 def row_of(work: Work, count: int, a: argparse.Namespace, engine: GpuEngine, stats: Stats) -> dict[str, Any]:
-    """Every kernel on one row."""
+    """Measure every kernel on one row."""
     batches = [with_estimates(b, SPEC) for b in pairs_in_memory(work, count, None, usable_cores())]
     kernels = [name for name in KERNELS if not a.kernels or any(text in name for text in a.kernels)]
     found = [measured(kernel, engine, stats, batches, a.repeats) for kernel in kernels]
@@ -92,7 +92,7 @@ def row_of(work: Work, count: int, a: argparse.Namespace, engine: GpuEngine, sta
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:
-    """One line a kernel."""
+    """Return a table with a line for each kernel."""
     table = Table("pairs", "kernel", "threads a pair", "seconds", "its kernels alone, s", "aligned")
     for row in rows:
         for k in row["kernels"]:

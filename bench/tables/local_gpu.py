@@ -1,12 +1,12 @@
-"""The best local alignment of one long pair on a GPU, beside MASA-CUDAlign where that is given: a table and JSON.
+"""The best local alignment of one long pair on a GPU, optionally beside MASA-CUDAlign: a table, and JSON.
 
     python -m bench.tables.local_gpu --data DIR [--masa cudalign] [--rows TEXT ...] [--threads N] [--lengths]
         [--strips] [--plot FILE]
 
-Pairs are NAME.query.fa.gz and NAME.target.fa.gz in DIR. MASA-CUDAlign has its scores compiled in: match 1, mismatch
--3, a gap of l letters 3 + 2 l; ours are the same. A score that is not ours ends the command with 1. --lengths takes
-the first letters of the longest pair as well, and --strips builds with other strip heights and tiles (figures 6 and 5
-of the paper that `wfacli local` follows). --plot draws what was measured, or with --result what was saved before.
+Pairs are NAME.query.fa.gz and NAME.target.fa.gz in DIR. The scores of MASA-CUDAlign are compiled in: match 1, mismatch
+-3, a gap of l bases 3 + 2 l; ours are the same. The exit status is 1 if scores differ. --lengths also measures
+prefixes of the longest pair, and --strips builds with other strip heights and tiles (figures 6 and 5 of the paper that
+`wfacli local` follows). --plot draws what was measured, or with --result what was saved before.
 """
 
 from __future__ import annotations
@@ -60,20 +60,20 @@ STRIPS = (*(Build(True, words, warps=4) for words in (4, 8, 12)), Build(True, ch
 STRIPS += tuple(Build(False, words) for words in (8, 12, 16))
 LENGTHS = (50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000)
 STRIP_LENGTHS = (100_000, 400_000, 1_200_000)
-MANY_CELLS = 1e13  # of which a matrix is measured but once
+MANY_CELLS = 1e13  # larger matrices are measured once
 NO_RUNS = np.zeros((0, 3), np.int64)
 console = Console(width=max(Console().width, 130))
 
 
 def letters_of(name: str, side: str, data: Path) -> bytes:
-    """Of the first record."""
+    """Return the bases of the first record."""
     record = gzip.decompress((data / f"{name}.{side}.fa.gz").read_bytes()).split(b">")[1]
     return b"".join(record.split(b"\n")[1:])
 
 
 @contextmanager
 def watched() -> Iterator[dict[str, float]]:
-    """Where ways back spend their time meanwhile."""
+    """Measure where tracebacks spend their time inside the block."""
     spent = {"card": 0.0, "threads": 0.0, "rounds": 0, "pieces": 0}
     before = {name: getattr(Walk, name) for name in ("_launch", "_walk_group", "step")}
 
@@ -104,7 +104,7 @@ def watched() -> Iterator[dict[str, float]]:
 
 
 def ours(driver: CudaDriver, codes: list[np.ndarray], threads: int, **options: Any) -> dict[str, Any]:
-    """One search, each part timed."""
+    """Run one search and time each part."""
     build = options.get("build")
     row = Row(build.name, "local.cu", "local_strips", build.macros, build.threads) if build else None
     begun = time.perf_counter()
@@ -128,7 +128,7 @@ def ours(driver: CudaDriver, codes: list[np.ndarray], threads: int, **options: A
 
 
 def beside_masa(row: dict[str, Any], a: argparse.Namespace, alignment: bool, end: float) -> None:
-    """Adds what MASA-CUDAlign takes for a row's pair; it is ended at `end`."""
+    """Add MASA-CUDAlign's times to a row; it is ended at `end`."""
     sides = [
         letters_of(row["name"], side, a.data)[:length]
         for side, length in zip(("query", "target"), row["lengths"], strict=True)
@@ -139,7 +139,7 @@ def beside_masa(row: dict[str, Any], a: argparse.Namespace, alignment: bool, end
 
 
 def masa(program: Path, sides: list[bytes], folder: Path, alignment: bool, end: float) -> dict[str, Any]:
-    """MASA-CUDAlign's stage 1, and all of its stages where the alignment is asked for; neither of them after `end`."""
+    """Return MASA-CUDAlign's times of stage 1, and of all stages if `alignment`; nothing runs after `end`."""
     files = [folder / "a.fa", folder / "b.fa"]
     for file, side in zip(files, sides, strict=True):
         file.write_bytes(b">x\n" + side + b"\n")
@@ -167,7 +167,7 @@ def masa(program: Path, sides: list[bytes], folder: Path, alignment: bool, end: 
 
 
 def measured(name: str, a: argparse.Namespace, driver: CudaDriver, length: int | None = None) -> dict[str, Any]:
-    """All that takes part, on one pair, or on its first letters."""
+    """Measure all tasks on one pair, or on prefixes of `length` bases."""
     sides = [letters_of(name, side, a.data)[:length] for side in ("query", "target")]
     codes = [SCHEME.codes[np.frombuffer(side, np.uint8)] for side in sides]
     row: dict[str, Any] = {"name": name, "lengths": [len(side) for side in sides], "wrong": []}
@@ -188,7 +188,7 @@ def measured(name: str, a: argparse.Namespace, driver: CudaDriver, length: int |
 
 
 def strips(a: argparse.Namespace, driver: CudaDriver, end: float) -> list[dict[str, Any]]:
-    """Builds on parts of the longest pair: every tile; those that are done by `end`."""
+    """Measure builds on prefixes of the longest pair, all tiles computed, until `end`."""
     found: list[dict[str, Any]] = []
     for length in STRIP_LENGTHS:
         sides = [letters_of(PAIRS[-1], side, a.data)[:length] for side in ("query", "target")]
@@ -205,7 +205,7 @@ def strips(a: argparse.Namespace, driver: CudaDriver, end: float) -> list[dict[s
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:
-    """A pair a line."""
+    """Return a table with a line for each pair."""
     table = Table(title="local alignment of one pair on a GPU")
     columns = (
         "pair",
@@ -233,7 +233,7 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
 
 
 def plot(result: dict[str, Any], into: Path) -> None:
-    """TCUPS by pair, seconds by length, seconds by strip height: the last two where they were measured."""
+    """Draw TCUPS by pair, and seconds by length and by strip height if they were measured."""
     import matplotlib.pyplot as plt
 
     panels = [(draw_pairs, result["rows"])]
@@ -249,13 +249,13 @@ def plot(result: dict[str, Any], into: Path) -> None:
 
 
 def stage_1(row: dict[str, Any]) -> float | None:
-    """Seconds of MASA-CUDAlign, if it took part."""
+    """Return the seconds of MASA-CUDAlign's stage 1, None if it was not measured."""
     seconds: float | None = row.get("masa", {}).get("score", {}).get("own_seconds")
     return seconds
 
 
 def draw_pairs(axis: Any, rows: list[dict[str, Any]]) -> None:
-    """A group of bars a pair."""
+    """Draw a group of bars for each pair."""
     names = [row["name"].removeprefix("long_").split("_")[0] for row in rows]
     for number, way in enumerate(("every tile", "score")):
         axis.bar(np.arange(len(rows)) + 0.27 * number, [row[way]["tcups"] for row in rows], 0.25, label=way)
@@ -268,7 +268,7 @@ def draw_pairs(axis: Any, rows: list[dict[str, Any]]) -> None:
 
 
 def draw_lengths(axis: Any, rows: list[dict[str, Any]]) -> None:
-    """A line a program."""
+    """Draw a line for each program."""
     lengths = [row["lengths"][0] for row in rows]
     for way in ("every tile", "score"):
         axis.loglog(lengths, [row[way]["score"] for row in rows], "o-", label=way)
@@ -283,7 +283,7 @@ def draw_lengths(axis: Any, rows: list[dict[str, Any]]) -> None:
 
 
 def draw_strips(axis: Any, rows: list[dict[str, Any]]) -> None:
-    """A line for each length and kind of build, tiles of 128 columns; others as points."""
+    """Draw a line for each length and kind of build with tiles of 128 columns; other tiles are points."""
     for length in dict.fromkeys(row["length"] for row in rows):
         for pairs, style in ((True, "o-"), (False, "s--")):
             of = [row for row in rows if (row["length"], row["pairs"]) == (length, pairs)]
@@ -299,7 +299,7 @@ def draw_strips(axis: Any, rows: list[dict[str, Any]]) -> None:
 
 
 def measure_ours(driver: CudaDriver, a: argparse.Namespace, end: float) -> dict[str, Any]:
-    """What we take, until nobody has a turn any more."""
+    """Measure our engine until `end`."""
     rows: list[dict[str, Any]] = []
     result: dict[str, Any] = {"card": driver.gpu.name, "rows": rows}
     parts = [(rows, name, None) for name in table.chosen(PAIRS, a)]
@@ -317,7 +317,7 @@ def measure_ours(driver: CudaDriver, a: argparse.Namespace, end: float) -> dict[
 
 
 def saved(result: dict[str, Any], a: argparse.Namespace) -> Path:
-    """Writes the result as it is so far."""
+    """Write the result so far."""
     return saving.save_so_far("local-card", TIMED, result, len(result["rows"]) == len(PAIRS))
 
 
@@ -354,7 +354,7 @@ def main(arguments: list[str] | None = None) -> None:
         beside_masa(row, a, row in rows and not a.score_only, end)
         if late := row["masa"].get("left out"):
             console.print(f"{row['name']}: MASA-CUDAlign, {late}", markup=False)
-        path = saved(result, a)  # as it may take long
+        path = saved(result, a)  # since the next peer may take long
     console.print(table_of(rows))
     console.print(f"saved to {path}", markup=False)
     if a.plot:

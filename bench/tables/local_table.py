@@ -1,10 +1,10 @@
-"""The best local alignment of one long pair: ours and parasail's best, in the same run: a table, and JSON.
+"""The best local alignment of one long pair: wfacli and parasail's best function, in the same run.
 
     python -m bench.tables.local_table --data DIR [--rows TEXT ...] [--threads N]
 
-Real sets are NAME.query.fa.gz and NAME.target.fa.gz in DIR, or in the folder that WFACLI_TEST_DATA names. One thread
-each, and ours with several too. parasail gives scores alone here; its 16-bit functions are left out where they
-overflow. Who would take longer than --longest seconds is left out. A score that is not ours ends the command with 1.
+Real sets are NAME.query.fa.gz and NAME.target.fa.gz in DIR, or in the folder WFACLI_TEST_DATA. Each aligner has one
+thread, and wfacli several as well. parasail computes scores alone here; its 16-bit functions are left out where they
+overflow. An aligner that would take longer than --longest seconds is left out. The exit status is 1 if scores differ.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ TIMED = {
 DNA = ("long_mt_human_orang", "long_mpxv", "long_lpa_human", "long_ont_500k")
 PROTEINS = "random proteins 20 k"
 LIMIT_16 = 32_767
-PEERS_RATE, OUR_RATE = 2e9, 5e9  # cells a second of one core, about: what a turn would take
+PEERS_RATE, OUR_RATE = 2e9, 5e9  # cells per second of one core, about, to predict times
 NO_RUNS = np.zeros((0, 3), np.int64)
 console = Console(width=max(Console().width, 150))
 
 
 def ours(codes: list[np.ndarray], scheme: Scheme, threads: int, **options: Any) -> tuple[int, int]:
-    """(score, cells computed)."""
+    """Return (score, cells computed)."""
     solver = _native.LocalSolver(
         *codes, scheme.matrix, scheme.open, scheme.extend, scheme.same, NO_RUNS, threads=threads, **options
     )
@@ -55,7 +55,7 @@ def ours(codes: list[np.ndarray], scheme: Scheme, threads: int, **options: Any) 
 
 
 def timed(work: Callable[[], Any], repeats: int) -> tuple[dict[str, float], Any]:
-    """Seconds of the repeat that took the processor the least, and the answer."""
+    """Return the seconds of the repeat with the least CPU time, and the result."""
     best: dict[str, float] = {}
     answer = None
     for _ in range(repeats):
@@ -68,7 +68,7 @@ def timed(work: Callable[[], Any], repeats: int) -> tuple[dict[str, float], Any]
 
 
 def pair_of(name: str, data: Path | None) -> tuple[list[str], Scheme, Any]:
-    """(letters, our scheme, parasail's matrix)."""
+    """Return (sequences, our scheme, parasail's matrix)."""
     if name == PROTEINS:
         rng = random.Random(1)
         letters = ["".join(rng.choices("ARNDCQEGHILKMFPSTVWY", k=20_000)) for _ in range(2)]
@@ -82,7 +82,7 @@ def pair_of(name: str, data: Path | None) -> tuple[list[str], Scheme, Any]:
 
 
 def measured(name: str, pair: tuple[list[str], Scheme, Any], a: argparse.Namespace, end: float) -> dict[str, Any]:
-    """All that takes part, on one pair; whoever would not be done by `end` is left out."""
+    """Measure all aligners on one pair; those that would not be done by `end` are left out."""
     letters, scheme, matrix = pair
     codes = [scheme.codes[np.frombuffer(side.encode(), np.uint8)] for side in letters]
     cells = len(letters[0]) * len(letters[1])
@@ -122,7 +122,7 @@ def measured(name: str, pair: tuple[list[str], Scheme, Any], a: argparse.Namespa
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:
-    """GCUPS of everyone, a pair a line."""
+    """Return a table of GCUPS with a line for each pair."""
     names = list(dict.fromkeys(way for row in rows for way in row["measured"]))
     table = Table(title="local alignment of one pair, GCUPS of one core (cells of the whole matrix)")
     for column in ("pair", "score", *names):

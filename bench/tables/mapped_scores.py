@@ -2,9 +2,9 @@
 
     python -m bench.tables.mapped_scores --minimap2 PATH READS REFERENCE PRESET [READS REFERENCE PRESET …] [--save]
 
-minimap2 maps and aligns (-c --eqx); `wfacli align --mappings` aligns what each of its records spans; the score of
-either is computed from its CIGAR here. minimap2's costs are asked for by --scores A,B,O1,E1,O2,E2. --save keeps counts
-in bench/results.
+minimap2 maps and aligns (-c --eqx); `wfacli align --mappings` aligns the span of each of its records; the scores of
+both are computed from their CIGARs here. --scores A,B,O1,E1,O2,E2 sets the costs. --save writes the counts to
+bench/results.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RUN = re.compile(r"(\d+)([=XID])")
 
 
 def records(paf: Path) -> Iterator[tuple[tuple[str, ...], str]]:
-    """(the nine columns that say what is aligned, CIGAR) of each record."""
+    """Yield (the nine columns that say what is aligned, CIGAR) of each record."""
     for line in paf.read_text().splitlines():
         fields = line.split("\t")
         yield tuple(fields[:9]), next(f[5:] for f in fields[12:] if f.startswith("cg:Z:"))

@@ -1,4 +1,4 @@
-"""Whether memory stays flat: the most that `wfacli align` holds for ten times as many pairs.
+"""Peak memory of `wfacli align` for a number of pairs and for ten times as many: it must not grow much.
 
 python -m bench.tables.peak_memory [--pairs 300000 --length 150 --error 0.02]
 """
@@ -13,7 +13,7 @@ from bench.harness import saving, table
 from bench.harness.command import run_command
 from bench.harness.pairs import simulated
 
-PAIRS = 300_000  # of the result; fewer are a part of it
+PAIRS = 300_000  # of the whole result; a run with fewer is a part
 TIMED = {"peak_memory_bytes": "most resident memory of the process, as the kernel counts it, Python and all"}
 
 

@@ -2,10 +2,9 @@
 
     python -m bench.tables.several_gpus [--data DIR --cards 1 2 --rows TEXT ... --minutes 3]
 
-Real sets are NAME.query.fa.gz and NAME.target.fa.gz in DIR, or in the folder that WFACLI_TEST_DATA names. Numbers of
-cards take turns row by row; files are in memory (/dev/shm, or TMPDIR). Rows without errors cost the engine next to
-nothing: what the command makes of them is what its files allow, and so the number of cards from which on files are the
-limit.
+Real sets are NAME.query.fa.gz and NAME.target.fa.gz in DIR, or in the folder WFACLI_TEST_DATA. The numbers of GPUs
+alternate within a row; files are in memory (/dev/shm, or TMPDIR). Rows without errors cost the engine almost nothing:
+their rate is that of the files, and gives the number of GPUs from which on files are the limit.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _PROBE = 1e-3  # seconds
 
 @dataclass(frozen=True)
 class Row:
-    """Pairs, what is measured of them, and the row whose files are alike but cost the engine nothing."""
+    """Pairs, what is measured of them, and the row of like files that costs the engine almost nothing."""
 
     name: str
     simulate: tuple[str, ...] = ()
@@ -78,7 +77,7 @@ ROWS = (
 
 
 def files_of(row: Row, data: Path | None, folder: Path, share: float) -> tuple[Path, Path]:
-    """A row's queries and targets. Raises FileNotFoundError where the real set is missing."""
+    """Return files of a row's queries and targets. Raises FileNotFoundError if the real set is missing."""
     query, target = (folder / f"{side}.fa" for side in ("query", "target"))
     if row.real:
         for side, path in (("query", query), ("target", target)):
@@ -96,7 +95,7 @@ def files_of(row: Row, data: Path | None, folder: Path, share: float) -> tuple[P
 
 
 def batches_of(files: Sequence[Path], cards: int) -> list[PairBatch]:
-    """Pairs of two files as the command reads them beside so many cards."""
+    """Return the pairs of two files in batches as the command makes them for `cards` GPUs."""
     sources = PairFiles(*map(str, files)).open()
     try:
         letters = shared_out([source.size for source in sources], cards)
@@ -108,7 +107,7 @@ def batches_of(files: Sequence[Path], cards: int) -> list[PairBatch]:
 
 @contextmanager
 def waiting_for_python() -> Iterator[list[float]]:
-    """Collects, while it lasts, what a thread that sleeps and wakes has to wait for the interpreter."""
+    """Collect, inside the block, the times that a thread which sleeps and wakes waits for the interpreter."""
     over, waits = threading.Event(), [0.0]
 
     def probe() -> None:
@@ -127,7 +126,7 @@ def waiting_for_python() -> Iterator[list[float]]:
 
 
 def engine_of(files: Sequence[Path], counts: Sequence[int], a: argparse.Namespace) -> dict[int, dict[str, Any]]:
-    """Seconds of the engine with each number of cards."""
+    """Return the engine's seconds by number of GPUs."""
     found = {}
     for count in counts:
         batches = batches_of(files, count)
@@ -155,7 +154,7 @@ def engine_of(files: Sequence[Path], counts: Sequence[int], a: argparse.Namespac
 def command_of(
     files: Sequence[Path], counts: Sequence[int], format: str, folder: Path, a: argparse.Namespace
 ) -> dict[int, dict[str, Any]]:
-    """Seconds of the command with each number of cards, which take turns."""
+    """Return the command's seconds by number of GPUs, which alternate."""
     reports: dict[int, list[dict[str, Any]]] = {count: [] for count in counts}
     for _ in range(a.command_repeats):
         for count in counts:
@@ -174,7 +173,7 @@ def command_of(
 
 
 def compared(found: dict[int, dict[str, Any]], letters: int) -> dict[str, Any]:
-    """Rates, and how far more cards are from so many times one's."""
+    """Return rates, and the share of a linear speed-up that several GPUs reach."""
     best = {count: one["best_seconds"] for count, one in found.items()}
     one = best.get(1)
     by_cards = {
@@ -192,7 +191,7 @@ def compared(found: dict[int, dict[str, Any]], letters: int) -> dict[str, Any]:
 
 
 def measured(row: Row, folder: Path, counts: Sequence[int], a: argparse.Namespace) -> dict[str, Any]:
-    """All of a row."""
+    """Measure one row."""
     files = files_of(row, a.data, folder, a.share)
     letters = sum(batch.total_bases for batch in batches_of(files, 1))
     result: dict[str, Any] = {"letters": letters, "bytes": sum(path.stat().st_size for path in files)}
@@ -213,7 +212,7 @@ def measured(row: Row, folder: Path, counts: Sequence[int], a: argparse.Namespac
 
 
 def until_files(rows: dict[str, dict[str, Any]]) -> dict[str, float]:
-    """For each row with an engine, the GPUs whose engines together are as fast as files like these allow."""
+    """Return, for each row with an engine, how many GPUs are together as fast as files like these allow."""
     found = {}
     for row in ROWS:
         own, files = rows.get(row.name, {}), rows.get(row.files, {})
@@ -252,7 +251,7 @@ def main(arguments: list[str] | None = None) -> None:
             except FileNotFoundError as problem:
                 print(f"{row.name} is left out: {problem}")
         result["cards_until_files"] = until_files(result["rows"])
-        path = saving.save("cards", TIMED, result)  # whatever becomes of the next row
+        path = saving.save("cards", TIMED, result)  # before the next row, which may fail
     print("cards until files are the limit:", result.get("cards_until_files"))
     print(path)
 

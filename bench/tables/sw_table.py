@@ -3,11 +3,11 @@
     python -m bench.tables.sw_table [--gasal2 LENGTH:PATH ...] [--data DIR] [--cells N] [--builds] [--minutes N]
         [--save]
 
-Equal lengths from 64 to 4,096, and what mappers extend: both sides of seeds in real reads, of 10 to thousands of
-letters. In millions of millions of cells by the second (TCUPS), of whole matrices. Scores alone, and with CIGARs;
-wfacli's scores are compared with the CPU engine's. --builds has every size of groups of lanes by itself, too. Our
-engine goes first, then GASAL2, row by row; --save writes bench/results after each row, and a plot: what --minutes, or
-Ctrl-C, ends has all that was measured until then.
+Pairs have equal lengths from 64 to 4,096 bases, or are what mappers extend: both sides of seeds in real reads, of 10
+to thousands of bases. Rates are TCUPS, 10^12 cells of whole matrices per second, for scores alone and with CIGARs; our
+scores are compared with those of the CPU engine. --builds also measures each size of groups of lanes alone. Our engine
+goes first, then GASAL2, row by row; --save writes bench/results after each row, and a plot at the end, also after
+--minutes or Ctrl-C.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
 SEEDS = ("illumina250", "hifi_human_wfagpu", "pacbio_clr_ecoli")
 KINDS = ("scores", "cigars")
 DATA = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data")
-CARD_FITS = 1e11  # cells that GASAL2 gets for paths, at most
+CARD_FITS = 1e11  # maximum cells that GASAL2 gets when it makes paths
 TIMED = {
     "kernel": "all launches of the alignment kernels, by the GPU's events",
     "wfacli": "from letters in page-locked memory to scores or CIGARs in memory: builds, copies, codes, kernels, of "
@@ -54,9 +54,9 @@ TIMED = {
 
 
 def works(options: argparse.Namespace) -> Iterator[tuple[str, Pairs]]:
-    """Names of rows, and their pairs."""
+    """Yield the names of rows, and their pairs."""
     for length in options.lengths:
-        letters = min(max(2 * options.cells / length, GPU_BATCH), options.letters)  # a whole batch where there may be
+        letters = min(max(2 * options.cells / length, GPU_BATCH), options.letters)  # a whole batch if allowed
         yield str(length), equal(length, int(letters / 2 / length))
     for name in () if options.no_seeds else SEEDS:
         if (options.data / f"{name}.query.fa.gz").exists():
@@ -64,7 +64,7 @@ def works(options: argparse.Namespace) -> Iterator[tuple[str, Pairs]]:
 
 
 def ours_of(pairs: Pairs, kind: str, ours: Ours, options: argparse.Namespace) -> dict[str, Any]:
-    """What our engine takes for some pairs, and each of its builds."""
+    """Measure our engine on the pairs of a row, and each of its builds."""
     made = pairs.batches(GPU_BATCH)
     some, work = ours.lying_right(made), pairs.cells
     ours.engine.builds = ours.all
@@ -93,11 +93,11 @@ class Results:
 
     @property
     def over(self) -> bool:
-        """Whether nobody has a turn any more."""
+        """True after --minutes."""
         return time.monotonic() > self.end
 
     def put(self, name: str, pairs: Pairs, kind: str, who: str, found: dict[str, Any]) -> None:
-        """What somebody took; saved at once."""
+        """Add one aligner's result to a row, and save."""
         row = self.rows.setdefault(name, {"name": name, "pairs": len(pairs), "cells": pairs.cells})
         if self.bus:
             row["bus_tcups"] = tcups(pairs.cells, pairs.letters / self.bus)
@@ -105,7 +105,7 @@ class Results:
         self.save()
 
     def save(self) -> Path | None:
-        """Where --save is given."""
+        """Write the result so far with --save; return its path."""
         if not (self.options.save and self.rows):
             return None
         rows = list(self.rows.values())
@@ -114,14 +114,14 @@ class Results:
 
     @property
     def whole(self) -> bool:
-        """Whether it has all rows, and all that was asked for of each; else it is a part."""
+        """True if all rows are there with everything that was asked for."""
         who = ("wfacli", "gasal2") if self.options.gasal2 else ("wfacli",)
         every = itertools.product((*map(str, LENGTHS), *SEEDS), KINDS, who)
         return all(one in self.rows.get(name, {}).get(kind, {}) for name, kind, one in every)
 
 
 def measure_ours(results: Results, every: dict[str, Pairs], options: argparse.Namespace) -> None:
-    """All rows, with the GPU to ourselves."""
+    """Measure our engine on all rows, with the GPU to itself."""
     engines = {kind: Ours(kind == "scores", options.threads) for kind in options.kinds}
     try:
         results.card = next(iter(engines.values())).engine.stats()["card"]
@@ -137,7 +137,7 @@ def measure_ours(results: Results, every: dict[str, Pairs], options: argparse.Na
 
 
 def measure_gasal2(results: Results, every: dict[str, Pairs], options: argparse.Namespace) -> None:
-    """All rows, scores first: those of paths take longer."""
+    """Measure GASAL2 on all rows, scores first, since paths take longer."""
     programs = {int(size): Path(path) for size, path in (word.split(":", 1) for word in options.gasal2)}
     for kind in options.kinds if programs else ():
         paths = kind == "cigars"

@@ -1,10 +1,10 @@
-"""How much of the engine's own rate the whole command keeps, from FASTA files to a file of alignments.
+"""The share of the engine's rate that the whole command keeps, from FASTA files to a file of alignments.
 
     python -m bench.tables.whole_command [--pairs 1000000 --length 150 --error 0.02 --threads 2 --repeats 7]
         [--formats paf sam] [--engine gpu] [--data DIR --real hifi_human_wfagpu 400]
 
-Engine and command take turns in the same run, so that both see the same machine. Beside a GPU the engine comes first,
-and is closed then: it would leave the command half of the GPU's memory.
+Engine and command alternate in the same run, so that both have the same conditions. On a GPU the engine goes first and
+is closed, since an open one would leave the command only half of the GPU memory.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def batches_in(query: Path, target: Path, on_gpu: bool) -> list[PairBatch]:
 
 
 def write_copies(files: tuple[Path, Path], folder: Path, name: str, copies: int) -> int:
-    """Real pairs again and again, each time under other names; how many there are."""
+    """Write real pairs several times, each time under other names; return the number of pairs."""
     for path, which in zip(files, ("query", "target"), strict=True):
         records = gzip.decompress((folder / f"{name}.{which}.fa.gz").read_bytes())
         with path.open("wb") as file:
@@ -50,7 +50,7 @@ def write_copies(files: tuple[Path, Path], folder: Path, name: str, copies: int)
 
 
 def measured(a: argparse.Namespace, query: Path, target: Path, out: Path) -> tuple[dict, dict]:
-    """Seconds of all repeats by what they are of, and thread-seconds of the command's stages."""
+    """Return seconds of all repeats by what was timed, and thread-seconds of the command's stages."""
     timings: dict[str, list[float]] = {}
     stages: dict[str, dict] = {}
     engine = batches = None
@@ -108,7 +108,7 @@ def main(arguments: list[str] | None = None) -> None:
         else:
             write_many(query, target, a.pairs, a.length, a.error, a.threads)
         timings, stages = measured(a, query, target, out)
-    # TMPDIR chooses the folder; a busy disk shows in the command's seconds.
+    # TMPDIR chooses the folder; a busy disk affects the command's seconds.
     workload |= {"threads": a.threads, "metric": "affine 4,6,2", "engine": a.engine, "folder": tempfile.gettempdir()}
     best = {what: min(values) for what, values in timings.items()}
     share = {what: round(best["engine"] / value, 3) for what, value in best.items() if "engine" in best}

@@ -6,7 +6,7 @@
 
 extern "C" {
 
-// Returns a peer, to be given back to peer_close, or null where it does not offer the task. metric: 0 edit, 1 affine.
+// Returns a peer, to be freed by peer_close, or null if it does not support the task. metric: 0 edit, 1 affine.
 void* peer_open(int metric, int score_only, const char* setting) {
   try {
     return bench::make_peer({static_cast<bench::Metric>(metric), score_only != 0}, setting).release();
@@ -15,7 +15,7 @@ void* peer_open(int metric, int score_only, const char* setting) {
   }
 }
 
-// Aligns every pair one after another; writes their costs and returns seconds, or a negative number where it failed.
+// Aligns all pairs in order; writes their costs and returns seconds, or a negative number if it failed.
 double peer_run(void* opened, const bench::Pairs* pairs, std::int32_t* costs) {
   auto* peer = static_cast<bench::Peer*>(opened);
   try {

@@ -1,4 +1,4 @@
-// edlib: edit distance, global, its bound found by doubling. The path stays in edlib's own form, a byte a column.
+// edlib: global edit distance; its bound is found by doubling. The path stays in edlib's form, a byte per column.
 #include "edlib.h"
 
 #include "peer.hpp"

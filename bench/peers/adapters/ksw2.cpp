@@ -1,5 +1,5 @@
 // ksw2 as minimap2 ships it: the whole matrix in 8-bit differences, no band, no drop. Only the score at the end is
-// needed, so the maximum on the way is not followed exactly (KSW_EZ_APPROX_MAX), which is its faster mode.
+// needed, so the maximum is not tracked exactly (KSW_EZ_APPROX_MAX), which is its faster mode.
 #include <array>
 #include <cstdlib>
 #include <vector>
@@ -47,7 +47,7 @@ class Ksw2 final : public Peer {
   }
 
   std::int32_t cost(const char* query, int q_len, const char* target, int t_len) override {
-    // Its insertions and deletions are SAM's, for query and target in this order.
+    // With query and target in this order its insertions and deletions are SAM's.
     ksw_extz2_sse(pool_, q_len, reinterpret_cast<const std::uint8_t*>(query), t_len,
                   reinterpret_cast<const std::uint8_t*>(target), kLetters, matrix_, kOpen, kExtend, -1, -1, 0, flags_,
                   &result_);
@@ -58,7 +58,7 @@ class Ksw2 final : public Peer {
   void* pool_;
   int flags_;
   std::int8_t matrix_[kLetters * kLetters];
-  ksw_extz_t result_{};  // keeps the room of the last CIGAR
+  ksw_extz_t result_{};  // keeps the memory of the last CIGAR
   std::vector<char> coded_;
 };
 

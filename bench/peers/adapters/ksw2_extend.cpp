@@ -1,4 +1,5 @@
-// ksw2's extension with a band and a Z-drop, scores alone, over columns of pairs: what bench/tables/guided_table.py loads.
+// ksw2's extension with a band and a Z-drop, scores alone, over columns of pairs; loaded by
+// bench/tables/guided_table.py.
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -7,8 +8,8 @@
 #include "kalloc.h"
 #include "ksw2.h"
 
-// Seconds for n pairs, one after another, without the time to turn letters into its codes; scores are those of the best
-// cell. A gap of l letters costs open + l * extend. The maximum is followed exactly.
+// Returns seconds for n pairs in order, without the time to encode bases; scores are those of the best cell. A gap of
+// l bases costs open + l * extend. The maximum is tracked exactly.
 extern "C" double ksw2_run(int match, int mismatch, int open, int extend, int band, int zdrop, const char* bases,
                            std::int64_t n, const std::int64_t* q_start, const std::int64_t* t_start,
                            const std::int32_t* q_len, const std::int32_t* t_len, std::int32_t* scores) {

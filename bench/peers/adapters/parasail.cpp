@@ -1,5 +1,5 @@
-// parasail: the whole matrix in 16-bit scores, 32-bit where a score could leave 16; its "scan" functions, which are
-// its fastest ones for global alignments.
+// parasail: the whole matrix in 16-bit scores, or 32-bit ones if a score could exceed 16 bits; its "scan" functions,
+// which are its fastest ones for global alignment.
 #include "parasail.h"
 
 #include "peer.hpp"
@@ -10,7 +10,7 @@ namespace {
 using Align = parasail_result_t* (*)(const char*, int, const char*, int, int, int, const parasail_matrix_t*);
 
 struct Widths {
-  Align narrow, wide;  // 16 and 32 bits a cell
+  Align narrow, wide;  // 16 and 32 bits per cell
 };
 
 Widths functions(bool score_only) {
@@ -30,9 +30,9 @@ class Parasail final : public Peer {
 
   std::int32_t cost(const char* query, int q_len, const char* target, int t_len) override {
     if (q_len == 0 || t_len == 0) return kNoAnswer;
-    // No cell costs more than its row and its column as gaps, and one more opening on the way in.
+    // No cell costs more than its row and its column as gaps, and one further gap opening.
     const bool narrow = 3 * kOpen + kExtend * (static_cast<std::int64_t>(q_len) + t_len) < 32'000;
-    // Its gap of one letter costs the opening alone, so the opening has the first extension in it.
+    // In parasail a gap of one base costs the opening alone, so the opening includes the first extension.
     const Align align = narrow ? align_.narrow : align_.wide;
     parasail_result_t* result = align(query, q_len, target, t_len, kOpen + kExtend, kExtend, matrix_);
     const std::int32_t cost = parasail_result_is_saturated(result) ? kNoAnswer : -parasail_result_get_score(result);

@@ -1,4 +1,4 @@
-// parasail under any scores, over columns of pairs: what bench/tables/extend_table.py loads.
+// parasail under any scores, over columns of pairs; loaded by bench/tables/extend_table.py.
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -6,8 +6,8 @@
 #include "parasail.h"
 #include "parasail/matrix_lookup.h"
 
-// Seconds that a function of parasail takes for n pairs, one after another, with their CIGARs where it keeps a trace;
-// -1 where it has no function or matrix of that name. Its gap of one letter costs the opening alone.
+// Returns the seconds of a function of parasail for n pairs in order, with CIGARs if it keeps a trace; -1 if there is
+// no function or matrix of that name. In parasail a gap of one symbol costs the opening alone.
 extern "C" double parasail_run(const char* function, const char* matrix, int match, int mismatch, int open, int extend,
                                const char* bases, std::int64_t n, const std::int64_t* q_start,
                                const std::int64_t* t_start, const std::int32_t* q_len, const std::int32_t* t_len,

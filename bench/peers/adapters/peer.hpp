@@ -1,4 +1,4 @@
-// What a peer has to offer so that driver.cpp can time it. Each peer is compiled into a shared library of its own.
+// The interface through which driver.cpp times a peer. Each peer is compiled into a shared library of its own.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace bench {
 
-// Gap-affine costs of every measurement: a gap of l letters costs kOpen + l * kExtend, a match costs 0.
+// Gap-affine costs of all measurements: a gap of l bases costs kOpen + l * kExtend, a match costs 0.
 inline constexpr int kMismatch = 4, kOpen = 6, kExtend = 2;
 inline constexpr std::int32_t kNoAnswer = -1;
 
@@ -18,7 +18,7 @@ struct Task {
   bool score_only;
 };
 
-// Columns of wfacli.core.batch.PairBatch: n pairs whose letters lie in bases[0, size).
+// Columns of wfacli.core.batch.PairBatch: n pairs whose bases are in bases[0, size).
 struct Pairs {
   std::int64_t n;
   std::int64_t size;
@@ -29,17 +29,17 @@ struct Pairs {
   const std::int32_t* t_len;
 };
 
-// One aligner with its memory, which it keeps from pair to pair and from repeat to repeat.
+// One aligner with its memory, which it keeps between pairs and repeats.
 class Peer {
  public:
   virtual ~Peer() = default;
-  // Puts letters into the form that the peer takes them in; not timed. Returns them, at the same positions.
+  // Encodes bases as the peer requires them; not timed. Returns them at the same positions.
   virtual const char* prepare(const Pairs& pairs) { return pairs.bases; }
-  // Aligns one pair globally and, unless the task is score_only, makes its alignment; returns its cost, or kNoAnswer.
+  // Aligns one pair globally, with a traceback unless the task is score_only; returns its cost, or kNoAnswer.
   virtual std::int32_t cost(const char* query, int q_len, const char* target, int t_len) = 0;
 };
 
-// The peer for a task under one of its settings; null where it does not offer that.
+// Returns the peer for a task under one of its settings, null if it does not support them.
 std::unique_ptr<Peer> make_peer(Task task, std::string_view setting);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// QuickEd: edit distance, its default (exact) algorithm and parameters. The path is a text of operations. That
-// algorithm leaves the score unset when asked for nothing else, so it makes the path for both tasks.
+// QuickEd: edit distance, its default (exact) algorithm and parameters. The path is a string of operations. The
+// algorithm leaves the score unset when only the score is requested, so both tasks make the path.
 extern "C" {
 #include "quicked/quicked.h"
 }
@@ -18,7 +18,7 @@ class Quicked final : public Peer {
 
   std::int32_t cost(const char* query, int q_len, const char* target, int t_len) override {
     const quicked_status_t status = quicked_align(&aligner_, query, q_len, target, t_len);
-    if (aligner_.cigar != nullptr) {  // it would make a new one for the next pair and forget this one
+    if (aligner_.cigar != nullptr) {  // it would leak at the next pair
       mm_allocator_free(aligner_.mm_allocator, aligner_.cigar);
       aligner_.cigar = nullptr;
     }

@@ -1,5 +1,5 @@
-// WFA2-lib: one aligner for all pairs, no heuristics. Settings: "high" keeps all wavefronts, "biwfa" meets in the
-// middle in little memory.
+// WFA2-lib: one aligner for all pairs, no heuristics. Settings: "high" keeps all wavefronts, "biwfa" is
+// bidirectional and needs little memory.
 extern "C" {
 #include "wavefront/wavefront_align.h"
 }
