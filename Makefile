@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-cards bench-band bench-distance bench-distance-scale bench-local bench-local-card bench-sw cross golden docs wheel clean
+.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs wheel clean
 build: .venv/built
 
 .venv/created:
@@ -84,51 +84,51 @@ fuzz-kill: .venv/dev
 	$(BIN)/python -m tests.input_fuzz --kill --jobs 2 $(FUZZ)
 
 bench: .venv/dev
-	$(BIN)/python bench/whole_command.py && $(BIN)/python bench/peak_memory.py
+	$(BIN)/python -m bench.tables.whole_command && $(BIN)/python -m bench.tables.peak_memory
 
 # Instructions of the native core, and instructions and registers of the GPU's kernels: fails where one has risen by 5%
-# over bench/baseline.json; make bench-check BENCH=--update makes a new one. Needs valgrind, nvcc; skips what is missing.
+# over bench/checks/baseline.json; make bench-check BENCH=--update makes a new one. Needs valgrind, nvcc; skips what is missing.
 bench-check: .venv/built
-	$(BIN)/python bench/check.py $(BENCH)
+	$(BIN)/python -m bench.checks.check $(BENCH)
 
 # Our CPU engine and its peers, one thread; options as in make bench-cpu BENCH="--quick --data DIR".
 bench-cpu: .venv/built
-	$(BIN)/pip install -q -r bench/requirements.txt && $(BIN)/python bench/cpu_table.py $(BENCH)
+	$(BIN)/pip install -q -r bench/requirements.txt && $(BIN)/python -m bench.tables.cpu_table $(BENCH)
 
 # Our engine on a GPU and what peers you have built, as in make bench-gpu BENCH="--wfa-gpu PATH --data DIR".
 bench-gpu: .venv/built
-	$(BIN)/python bench/gpu_table.py $(BENCH)
+	$(BIN)/python -m bench.tables.gpu_table $(BENCH)
 
 # What --band and --score-only save on a GPU, and how many scores a band finds; options as in BENCH="--data DIR".
 bench-band: .venv/built
-	$(BIN)/python bench/band_table.py $(BENCH)
+	$(BIN)/python -m bench.tables.band_table $(BENCH)
 
 # One GPU beside several that are there, the engine alone and the whole command; options as in BENCH="--data DIR".
-bench-cards: .venv/built
-	$(BIN)/python bench/cards.py $(BENCH)
+bench-gpus: .venv/built
+	$(BIN)/python -m bench.tables.several_gpus $(BENCH)
 
 # The distance of one long pair: ours, on a GPU where there is one, edlib and what peers you have built, as in
 # make bench-distance BENCH="--wfa2 PATH --quicked PATH --data DIR".
 bench-distance: .venv/built
-	$(BIN)/pip install -q "edlib>=1.3.9" && $(BIN)/python bench/distance_table.py $(BENCH)
+	$(BIN)/pip install -q "edlib>=1.3.9" && $(BIN)/python -m bench.tables.distance_table $(BENCH)
 
 # How the distance of one pair scales, on a GPU where there is one: random and simulated pairs by both algorithms, which
 # must agree; results as JSON and PNG, options as in make bench-distance-scale BENCH="--minutes 10".
 bench-distance-scale: .venv/dev
-	$(BIN)/python bench/distance_scale.py $(BENCH)
+	$(BIN)/python -m bench.tables.distance_scale $(BENCH)
 
 # The best local alignment of one long pair beside parasail's best; options as in make bench-local BENCH="--data DIR".
 bench-local: .venv/dev
-	$(BIN)/python bench/local_table.py $(BENCH)
+	$(BIN)/python -m bench.tables.local_table $(BENCH)
 
-# The same on a GPU, beside MASA-CUDAlign: make bench-local-GPU BENCH="--data DIR --masa cudalign --plot local.png".
-bench-local-card: .venv/dev
-	$(BIN)/python bench/local_card.py $(BENCH)
+# The same on a GPU, beside MASA-CUDAlign: make bench-local-gpu BENCH="--data DIR --masa cudalign --plot local.png".
+bench-local-gpu: .venv/dev
+	$(BIN)/python -m bench.tables.local_gpu $(BENCH)
 
 # Batches of Smith-Waterman alignments on a GPU, and GASAL2's programs that you have built:
 # make bench-sw BENCH="--gasal2 192:PATH 1152:PATH --data DIR --save"
 bench-sw: .venv/dev
-	$(BIN)/python bench/sw_table.py $(BENCH)
+	$(BIN)/python -m bench.tables.sw_table $(BENCH)
 
 # The whole comparison that this machine can make, beside the peers that are in a folder, and docs' pages of it:
 # make bench-everything BENCH="--peers DIR --data DIR --minutes M"; BENCH=--list shows the peers, BENCH=--dry-run the
@@ -136,13 +136,13 @@ bench-sw: .venv/dev
 bench-everything: .venv/dev
 	-$(BIN)/pip install -q -r bench/requirements.txt
 	-for peer in $$(sed '/^#/d' bench/peers/requirements.txt); do $(BIN)/pip install -q "$$peer"; done
-	$(BIN)/python bench/everything.py $(BENCH)
+	$(BIN)/python -m bench.tables.everything $(BENCH)
 
 # Only what the papers' tables (docs/papers.md) lack, and the page; options as in bench-everything.
 bench-tables: .venv/dev
 	-$(BIN)/pip install -q -r bench/requirements.txt
 	-for peer in $$(sed '/^#/d' bench/peers/requirements.txt); do $(BIN)/pip install -q "$$peer"; done
-	$(BIN)/python bench/everything.py --tables $(BENCH)
+	$(BIN)/python -m bench.tables.everything --tables $(BENCH)
 
 # Compiles the native code (without its bindings) for aarch64; needs a cross compiler.
 CROSS_CXX ?= aarch64-linux-gnu-g++
@@ -156,7 +156,7 @@ golden: .venv/dev
 # The documentation as a site in site/, which can be read from the disk; benchmarks are made of bench/results.
 docs: .venv/built
 	$(BIN)/pip install -q -r docs/requirements.txt -r bench/requirements.txt
-	$(BIN)/python bench/page.py && $(BIN)/python bench/papers_page.py && $(BIN)/python bench/readme.py
+	$(BIN)/python -m bench.pages.page && $(BIN)/python -m bench.pages.papers_page && $(BIN)/python -m bench.pages.readme
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 wheel: .venv/created

@@ -1,1 +1,1 @@
-"""What bench/page.py puts together."""
+"""Pages made from bench/results: docs/benchmarks.md, docs/papers.md, tables of README.md, and plots."""

@@ -20,7 +20,7 @@ _GUIDED = {
 def cells(report: Report) -> Rows:
     rows = [["pairs", "task", "wfacli, s", "best exact peer", "its s", "times as fast", "inexact peers"]]
     for cell in report["cells"]:
-        # What two threads take stands beside; peers have one.
+        # Our run with the fewest threads is shown, since peers have one.
         own = min((t for t in cell["timings"] if t["aligner"] == "wfacli"), key=lambda t: t["threads"], default=None)
         ratio, name = cell.get("best_peer_by_ours"), cell.get("best_peer")
         seconds = next((t["best_seconds"] for t in cell["timings"] if _named(t) == name), None)
@@ -31,7 +31,7 @@ def cells(report: Report) -> Rows:
 
 
 def _absent(cell: Report) -> str:
-    """Who was not run, by reason, whatever the setting."""
+    """Return the aligners that did not run, by reason, whatever the setting."""
     by_reason: dict[str, list[str]] = {}
     for who, why in cell["not_run"].items():
         if len(why) < 30:
@@ -40,7 +40,7 @@ def _absent(cell: Report) -> str:
 
 
 def _inexact(cell: Report) -> str:
-    """Those that were wrong on some pairs, and how often."""
+    """Return the aligners that were wrong on some pairs, with their shares."""
     found = [t for t in cell["timings"] if t["wrong_pairs"] and t["aligner"] != "wfacli"]
     pairs = {id(t): t.get("checked_pairs") for t in found}
     wrong = {id(t): f"{100 * t['wrong_pairs'] / n:.1f}%" if (n := pairs[id(t)]) else t["wrong_pairs"] for t in found}
@@ -93,7 +93,7 @@ def extend_wins(report: Report) -> Iterator[Wins]:
 
 
 def free(report: Report) -> Rows:
-    """Queries somewhere in their targets."""
+    """Queries inside their targets."""
     rows = [["query in target", "edits", "task", "wfacli, us a pair", "edlib, us a pair", "times as fast"]]
     for row in report["rows"]:
         shown = [number(row[who]["us_a_pair"]) if who in row else "–" for who in ("ours", "edlib")]
@@ -131,7 +131,7 @@ def _overlap_named(row: Report) -> list[str]:
 
 
 def guided(report: Report) -> Rows:
-    """Extensions in a band until a Z-drop."""
+    """Extensions in a band with a Z-drop."""
     rows = [["pairs", "how many", "who", "s", "pairs a second", "GCUPS of the band", "right scores"]]
     for row in report["rows"]:
         for who, where in _GUIDED.items():
@@ -146,7 +146,7 @@ def guided(report: Report) -> Rows:
 
 
 def guided_wins(report: Report) -> Iterator[Wins]:
-    """Ours on the CPU by ksw2, and on a GPU by AGAThA where its scores are right."""
+    """Compare ours on the CPU with ksw2, and on a GPU with AGAThA if its scores are right."""
     for row in report["rows"]:
         for ours, who in (("wfacli", "ksw2"), ("wfacli, card", "agatha")):
             if ours in row and who in row and row[who]["equal_share"] == 1:
@@ -185,7 +185,7 @@ def tiles(report: Report) -> Rows:
 
 
 def steps(report: Report) -> Rows:
-    """Two trees in turn on one GPU, and variants of the newer one."""
+    """Two trees that alternate on one GPU, and variants of the newer one."""
     rows = [["pairs", "commit", "variant", "s, best", "s, median"]]
     names = {tree: str(what).split(",")[0] for tree, what in report["trees"].items()}
     for r in sorted(report["runs"], key=lambda r: (r["row"], r["tree"] == "new", r["variant"] or "")):
@@ -205,13 +205,13 @@ def kernels(report: Report) -> Rows:
 
 
 def kernel_seconds(found: Report) -> float:
-    """Of the stages those of the kernel, and of the way back where that is another one."""
+    """Return the seconds of the kernel, and of the traceback if that is another kernel."""
     stages: dict[str, float] = found["card_seconds"]
     return sum(s for name, s in stages.items() if found["kernel"] in name)
 
 
 def trees(report: Report) -> Rows:
-    """Commits in turn on one machine: seconds of each repeat, by what was aligned."""
+    """Commits that alternate on one machine: seconds of each repeat, by workload."""
     names = list(report["trees"])
     rows = [["pairs", *(f"{name}, s, best ({str(report['trees'][name]).split(':')[0]})" for name in names)]]
     for row, found in report["results"].items():

@@ -1,4 +1,4 @@
-"""Tables of the command, its files and its memory, and of Python."""
+"""Tables of the whole command, its files and memory, and of the Python API."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def reused(report: Report) -> Rows:
 
 
 def path(report: Report) -> Rows:
-    """Readers of files of sequences."""
+    """Readers of sequence files."""
     names = list(dict.fromkeys(n for file in report["reader"].values() for n in file["gigabytes_per_second"]))
     rows = [["pairs of files", *(f"{name}, GB/s of text" for name in names)]]
     for file, found in report["reader"].items():
@@ -67,7 +67,7 @@ def path(report: Report) -> Rows:
 
 
 def path_wins(report: Report) -> Iterator[Wins]:
-    """One thread of ours beside one of dnaio."""
+    """Compare one thread of ours with one of dnaio."""
     for file, found in report["reader"].items():
         rates = found["gigabytes_per_second"]
         if "dnaio" in rates:
@@ -75,7 +75,7 @@ def path_wins(report: Report) -> Iterator[Wins]:
 
 
 def bus(report: Report) -> Rows:
-    """Windows of a reference on their way to a card."""
+    """Windows of a reference on the bus to a GPU."""
     rows = [["reads, output", "mappings", "whole, s", "windows on the bus, ms", "share"]]
     for name, r in report["rows"].items():
         rows.append([name, f"{r['mappings']:,}", number(r["wall"]["best_seconds"]),

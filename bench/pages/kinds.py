@@ -1,4 +1,4 @@
-"""Kinds of measurements: what makes them, how they are shown, and where their peers are faster."""
+"""Kinds of measurements: the command of each, its table, and where its peers are faster."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Kind:
 
     Attributes:
         title: its heading.
-        command: what makes its file.
-        table: the rows, the first of which is the head.
-        wins: for each row with a peer that is as good as ours: what it is, the peer, and ours by the peer's rate.
-        plot: a picture beside the results, or the suffix of one that has the file's name.
+        command: command that measures it.
+        table: the rows, the head first.
+        wins: for each row with an exact peer: its name, the peer, and our rate divided by the peer's.
+        plot: file name of a plot beside the results, or the suffix of a plot named like the result.
     """
 
     title: str
@@ -35,27 +35,42 @@ KINDS = {
         "The same held to AVX2", "WFACLI_ISA=x86-64-v3 make bench-cpu", batches.cells, batches.cell_wins
     ),
     "gpu-table": Kind("Pairs on a GPU", "make bench-gpu", batches.cells, batches.cell_wins),
-    "kernel-table": Kind("Each kernel for edit distance on a GPU", "python bench/kernel_table.py", batches.kernels),
-    "cards": Kind("One GPU and several", "make bench-cards", batches.cards),
-    "mapped-bus": Kind("What windows of a reference cost on the bus", "python bench/mapped_bus.py", commands.bus),
+    "kernel-table": Kind(
+        "Each kernel for edit distance on a GPU", "python -m bench.tables.kernel_table", batches.kernels
+    ),
+    "cards": Kind("One GPU and several", "make bench-gpus", batches.cards),
+    "mapped-bus": Kind(
+        "What windows of a reference cost on the bus", "python -m bench.experiments.mapped_bus", commands.bus
+    ),
     "band-table": Kind("A band on a GPU", "make bench-band", batches.bands),
-    "shared-tiles": Kind("Noisy long reads, before and after", "bench/gpu_table.py of both commits", batches.tiles),
-    "host-steps": Kind("Steps of the host, before and after", "bench/gpu_table.py of both commits", batches.steps),
+    "shared-tiles": Kind(
+        "Noisy long reads, before and after", "bench/tables/gpu_table.py of both commits", batches.tiles
+    ),
+    "host-steps": Kind(
+        "Steps of the host, before and after", "bench/tables/gpu_table.py of both commits", batches.steps
+    ),
     "two-piece-tiles": Kind("Two-piece gaps, before and after", "wfacli align of both commits", batches.trees),
     "extend-table": Kind(
-        "Any scores, on one CPU thread", "python bench/extend_table.py", batches.extends, batches.extend_wins
+        "Any scores, on one CPU thread", "python -m bench.tables.extend_table", batches.extends, batches.extend_wins
     ),
     "free-table": Kind(
-        "Queries somewhere in their targets, on one CPU thread", "python bench/free_table.py", batches.free,
-        batches.free_wins
+        "Queries somewhere in their targets, on one CPU thread",
+        "python -m bench.tables.free_table",
+        batches.free,
+        batches.free_wins,
     ),
     "overlap-table": Kind(
-        "Overlaps of noisy reads, on one CPU thread", "python bench/overlap_table.py", batches.overlaps,
-        batches.overlap_wins
+        "Overlaps of noisy reads, on one CPU thread",
+        "python -m bench.tables.overlap_table",
+        batches.overlaps,
+        batches.overlap_wins,
     ),
     "sw-table": Kind("Any scores, on a GPU", "make bench-sw", batches.scored, batches.scored_wins, ".png"),
     "guided-table": Kind(
-        "Extensions in a band until a Z-drop", "python bench/guided_table.py", batches.guided, batches.guided_wins
+        "Extensions in a band until a Z-drop",
+        "python -m bench.tables.guided_table",
+        batches.guided,
+        batches.guided_wins,
     ),
     "distance-table": Kind(
         "The distance of one long pair", "make bench-distance", single.distances, single.distance_wins
@@ -67,23 +82,25 @@ KINDS = {
     "local-table": Kind(
         "The best local alignment of one long pair", "make bench-local", single.locals, single.local_wins
     ),
-    "local-card": Kind(
-        "The same on a GPU", "make bench-local-card", single.local_card, single.local_card_wins, ".png"
-    ),
+    "local-card": Kind("The same on a GPU", "make bench-local-gpu", single.local_card, single.local_card_wins, ".png"),
     "mapped-scores": Kind(
-        "Reads against a reference: scores beside minimap2's", "python bench/mapped_scores.py", commands.mapped
+        "Reads against a reference: scores beside minimap2's", "python -m bench.tables.mapped_scores", commands.mapped
     ),
     "whole-command": Kind("The whole command", "make bench", commands.whole),
-    "whole-command-gpu": Kind("The same beside a GPU", "python bench/whole_command.py --engine gpu", commands.whole),
-    "whole-hifi-gpu": Kind("HiFi reads, likewise", "python bench/whole_command.py --real", commands.whole),
-    "whole-ont-gpu": Kind("ONT reads, likewise", "python bench/whole_command.py --real", commands.whole),
-    "data-path": Kind("Reading files", "python bench/data_path.py", commands.path, commands.path_wins),
+    "whole-command-gpu": Kind(
+        "The same beside a GPU", "python -m bench.tables.whole_command --engine gpu", commands.whole
+    ),
+    "whole-hifi-gpu": Kind("HiFi reads, likewise", "python -m bench.tables.whole_command --real", commands.whole),
+    "whole-ont-gpu": Kind("ONT reads, likewise", "python -m bench.tables.whole_command --real", commands.whole),
+    "data-path": Kind("Reading files", "python -m bench.tables.data_path", commands.path, commands.path_wins),
     "peak-memory": Kind("Its memory", "make bench", commands.memory),
-    "api-rate": Kind("From Python", "python bench/api_rate.py", commands.api, commands.api_wins),
-    "reuse-memory": Kind("Memory of one engine that is used again", "python bench/reuse_memory.py", commands.reused),
-    "long-pairs": Kind("Long pairs by align", "python bench/long_pairs.py", single.long),
-}  # fmt: skip
+    "api-rate": Kind("From Python", "python -m bench.tables.api_rate", commands.api, commands.api_wins),
+    "reuse-memory": Kind(
+        "Memory of one engine that is used again", "python -m bench.experiments.reuse_memory", commands.reused
+    ),
+    "long-pairs": Kind("Long pairs by align", "python -m bench.experiments.long_pairs", single.long),
+}
 NO_TABLE = {
-    "crossover": "the models of kernels' times (`python bench/crossover.py`)",
+    "crossover": "the models of kernels' times (`python -m bench.experiments.crossover`)",
     "fuzz-space": "random cases of the whole option space beside an oracle (`make fuzz`)",
 }

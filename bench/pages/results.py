@@ -1,4 +1,4 @@
-"""Files of bench/results: which is newest of its kind, and where it was made."""
+"""Files of bench/results: the newest of each kind, and the machine of each."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ RESULTS = Path(__file__).parents[1] / "results"
 
 
 def newest(results: Path = RESULTS) -> dict[str, list[Path]]:
-    """Files of each kind, newest first: by day, then by when they came to the repository.
+    """Return the files of each kind, newest first: by day, then by time of commit.
 
-    A part of a table counts as its kind; it comes behind a whole one that came with it.
+    A part of a table counts as its kind, and follows a whole table that was committed at the same time.
     """
     came = came_at(results)
     found: dict[str, list[tuple[Any, Path]]] = {}
@@ -29,7 +29,7 @@ def newest(results: Path = RESULTS) -> dict[str, list[Path]]:
 
 
 def came_at(results: Path = RESULTS) -> dict[str, int]:
-    """When files came to the repository, in seconds; those that have not are missing."""
+    """Return the commit times of files in seconds; files that are not committed are missing."""
     asked = ["git", "log", "--diff-filter=A", "--format=@%ct", "--name-only", "--", "."]
     log = subprocess.run(asked, cwd=results, capture_output=True, text=True)
     when, found = 0, {}
@@ -42,18 +42,18 @@ def came_at(results: Path = RESULTS) -> dict[str, int]:
 
 
 def commit(report: Report) -> str:
-    """That measured; of several trees the newest one."""
+    """Return the commit that was measured; of several trees the newest one."""
     return str(report["commit"] if "commit" in report else report["trees"]["new"])
 
 
 def card(report: Report) -> str:
-    """Its name, "" without one."""
+    """Return the name of the GPU, "" without one."""
     found = report.get("card") or _card_of(report.get("engine") or report.get("engines"))
     return str(found["name"] if isinstance(found, dict) else found or "")
 
 
 def machine(report: Report) -> str:
-    """Gpu, processor, cores: as far as they are known."""
+    """Return GPU, processor and cores, as far as they are known."""
     machine = report["machine"]
     cores = f"{machine['cores']} cores" if "cores" in machine else ""
     cpu = machine.get("cpu", "")

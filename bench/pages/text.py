@@ -1,4 +1,4 @@
-"""What tables are made of: numbers, names of peers, lines of Markdown."""
+"""Parts of tables: numbers, names of peers, lines of Markdown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PEERS = {
 
 
 def number(value: float | None) -> str:
-    """Three digits, without an exponent."""
+    """Return three significant digits, without an exponent."""
     if value is None:
         return "–"
     if not value or abs(value) >= 100:
@@ -30,16 +30,16 @@ def number(value: float | None) -> str:
 
 
 def peer(name: str) -> str:
-    """A peer as it writes its own name."""
+    """Return a peer's name as it writes it."""
     first, *rest = name.split(" ", 1)
     return " ".join([PEERS.get(first, first), *(f"({r})" for r in rest)])
 
 
 def line(cells: list[str]) -> str:
-    """A row of a table."""
+    """Return a row of a table."""
     return "| " + " | ".join(text(cell) for cell in cells) + " |"
 
 
 def text(some: str) -> str:
-    """Without what Markdown would take for its own."""
+    """Return text with Markdown's special characters escaped."""
     return some.replace("|", r"\|").replace("*", r"\*").replace("<", "&lt;")

@@ -1,4 +1,4 @@
-"""Figures as SVG, by matplotlib."""
+"""Figures as SVG, drawn by matplotlib."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _DIGEST = re.compile(r"data ([0-9a-f]{16})")
 
 
 def digest_of(path: Path) -> str:
-    """Of what a file shows; "" where there is none."""
+    """Return the digest of the data that a file shows, "" without a file."""
     found = _DIGEST.search(path.read_text()) if path.exists() else None
     return found[1] if found else ""
 
 
 def draw(figure: Figure, folder: Path) -> Path:
-    """Writes a figure where the file does not show it yet; returns its path."""
+    """Draw a figure unless its file shows the same data; return its path."""
     path = folder / f"{figure.name}.svg"
     if digest_of(path) == figure.digest:
         return path
@@ -45,7 +45,7 @@ def draw(figure: Figure, folder: Path) -> Path:
 
 
 def _log_up(axes: Any, values: list[float]) -> None:
-    """A logarithmic axis that begins below the least, so that its bar is seen."""
+    """Make an axis logarithmic, beginning below the smallest value so that its bar is visible."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     axes.set_yscale("log")

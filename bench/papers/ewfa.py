@@ -1,11 +1,11 @@
-"""eWFA-GPU: tables 1, 3, 4 and figure 5. Its tables are pictures: the numbers are those that its text names."""
+"""eWFA-GPU: tables 1, 3, 4 and figure 5. The tables are images: the numbers are those in the paper's text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from pages.batches import kernel_seconds
-from pages.text import number
+from bench.pages.batches import kernel_seconds
+from bench.pages.text import number
 
 from .found import Results
 from .layout import NOT_READ, Figure, Paper, Part, ours
@@ -13,7 +13,7 @@ from .layout import NOT_READ, Figure, Paper, Part, ours
 _COUNT = 10_000_000  # pairs of its tables
 ERRORS = ("2%", "5%", "10%")
 ROWS = {150: "2 M × 150 bp {}", 300: "500 k × 300 bp {}", 1000: "300 k × 1 kb {}"}
-# How many times as long as eWFA-GPU others take, from section IV-B.
+# Times of other aligners relative to eWFA-GPU, from section IV-B.
 TIMES = {
     "eWFA, 80 threads": ("alignment", "3 to 9"),
     "BPM, 80 threads": ("distance", "24 to 102"),
@@ -27,13 +27,13 @@ TIMES = {
 HERE = (("wfacli", "edit score"), ("wfacli", "edit CIGAR"), ("ewfa-gpu", "edit CIGAR"), ("wfa2", "edit CIGAR"))
 SHOWN = {"wfacli": "wfacli", "ewfa-gpu": "eWFA-GPU", "wfa2": "WFA2-lib, all cores"}
 KERNELS = {"E32": "wfa-edit-32", "E64": "wfa-edit-64", "E128": "wfa-edit-128"}
-NOMINAL = {20: "2%", 35: "3.5%", 50: "5%", 75: "7.5%", 100: "10%"}  # of 1,000 letters
-MOST = 0.99  # of the pairs: a kernel that aligns fewer has no time here
+NOMINAL = {20: "2%", 35: "3.5%", 50: "5%", 75: "7.5%", 100: "10%"}  # by edits of 1,000 bases
+MOST = 0.99  # share of the pairs; a kernel that aligns fewer has no time here
 BY_THREADS = {"150": "150 bp 10%", "300": "300 bp 10%", "1,000": "1 kb 10%"}
 
 
 def paper(results: Callable[[], Results]) -> Paper:
-    """All of it; each part looks for its own files."""
+    """Return all of it; each part has its own files."""
     parts = [part(results()) for part in (times, kernels, threads, breakdown)]
     cite = (
         "Aguado-Puig et al., Accelerating Edit-Distance Sequence Alignment on GPU Using the Wavefront Algorithm, 2022"

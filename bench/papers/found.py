@@ -1,4 +1,4 @@
-"""What bench/results holds for a cell of a paper's table: always of the newest file that has it."""
+"""The content of bench/results for a cell of a paper's table, from the newest file that has it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pages.results import RESULTS, card, machine, newest
-from pages.text import Report
+from bench.pages.results import RESULTS, card, machine, newest
+from bench.pages.text import Report
 
 OURS = "wfacli"
 MISSING = "not measured"
@@ -18,13 +18,13 @@ NO_PEER, NO_SET = "not run", "no set"
 
 @dataclass(frozen=True)
 class Timing:
-    """One aligner at one row and task.
+    """One aligner on one row and task.
 
     Attributes:
-        seconds: the best repeat's.
-        pairs: that were aligned.
-        right: share of its costs that are right; None where they were not compared.
-        stages: thread-seconds of one run by stage and kernel; of ours alone.
+        seconds: of the best repeat.
+        pairs: number of aligned pairs.
+        right: share of right costs; None if costs were not compared.
+        stages: thread-seconds of one run by stage and kernel; only of ours.
     """
 
     seconds: float
@@ -33,19 +33,19 @@ class Timing:
     stages: dict[str, float]
 
     def for_pairs(self, count: int) -> float:
-        """Seconds for so many pairs at this rate."""
+        """Return the seconds for `count` pairs at this rate."""
         return self.seconds * count / self.pairs
 
 
 @dataclass(frozen=True)
 class Missed:
-    """What no file has.
+    """Something that no file has.
 
     Attributes:
-        kind: of the file that would have it.
-        row: its row; "" for a part of a file that is no row.
-        task: of a row of gpu_table.py.
-        aligner: likewise.
+        kind: kind of file that would have it.
+        row: its row; "" for a part of a file that is not a row.
+        task: task, for a row of gpu_table.
+        aligner: aligner, for a row of gpu_table.
     """
 
     kind: str
@@ -58,8 +58,8 @@ class Results:
     """All files of a folder of results.
 
     Attributes:
-        used: files that something was taken from.
-        missed: what was looked for and is in none.
+        used: files from which something was taken.
+        missed: what no file has.
     """
 
     def __init__(self, folder: Path = RESULTS) -> None:
@@ -69,14 +69,14 @@ class Results:
         self.missed: list[Missed] = []
 
     def reports(self, kind: str) -> list[tuple[Path, Report]]:
-        """Files of a kind, newest first."""
+        """Return the files of a kind, newest first."""
         for path in self._files.get(kind, []):
             if path not in self._reports:
                 self._reports[path] = json.loads(path.read_text())
         return [(path, self._reports[path]) for path in self._files.get(kind, [])]
 
     def row(self, kind: str, name: str, accept: Callable[[Report], bool] = bool) -> Report | None:
-        """The newest row of such a name that will do."""
+        """Return the newest row with this name that `accept` accepts."""
         for path, report in self.reports(kind):
             for row in report["rows"]:
                 if row.get("name", row.get("row")) == name and accept(row):
@@ -86,7 +86,7 @@ class Results:
         return None
 
     def pairs(self, row: str, task: str, aligner: str = OURS) -> Timing | None:
-        """The best setting of an aligner at a row of gpu_table.py."""
+        """Return an aligner's best setting on a row of gpu_table."""
         for path, report in self.reports("gpu-table"):
             for cell in report["cells"]:
                 found = [t for t in cell["timings"] if t["aligner"] == aligner]
@@ -101,7 +101,7 @@ class Results:
         return None
 
     def unable(self, row: str, task: str, aligner: str) -> str:
-        """Why an aligner can have no time at a row, in words; MISSING where nothing is known against it."""
+        """Return why an aligner cannot have a time on a row; MISSING if no reason is known."""
         for _, report in self.reports("gpu-table"):
             for cell in report["cells"]:
                 why = str(cell["not_run"].get(aligner, "")) if cell["row"] == row and cell["task"] == task else ""
@@ -110,7 +110,7 @@ class Results:
         return MISSING
 
     def whole(self, kind: str, having: str) -> Report | None:
-        """The newest file of a kind that has something called `having`."""
+        """Return the newest file of a kind with the key `having`."""
         for path, report in self.reports(kind):
             if having in report:
                 self._use(path)
@@ -123,12 +123,12 @@ class Results:
             self.used.append(path)
 
     def titled(self, title: str) -> str:
-        """A plot's title with the GPUs that ours are from."""
+        """Return a plot's title with the GPUs that our numbers are from."""
         cards = dict.fromkeys(filter(None, (card(self._reports[path]) for path in self.used)))
         return f"{title}; here: {', '.join(cards)}" if cards else title
 
     def devices(self) -> list[str]:
-        """Where the files that were used so far are from, in words: machine, day, commit."""
+        """Return the origin of the files used so far: machine, day, commit."""
         return [_device(path, self._reports[path]) for path in self.used]
 
 

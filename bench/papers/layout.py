@@ -1,4 +1,4 @@
-"""Tables and figures as they stand on the page."""
+"""Tables and figures as they appear on the page."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 
-from pages.text import Rows, line, number
+from bench.pages.text import Rows, line, number
 
 from .found import MISSING
 
-LOOK = 1  # of the drawings: another number makes all of them anew
-NOT_READ = "–"  # of a paper's number that is not in its text
+LOOK = 1  # version of the drawings: another number redraws all of them
+NOT_READ = "–"  # for a number that is not in a paper's text
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,11 @@ class Figure:
     """A plot.
 
     Attributes:
-        name: of its file, without a suffix.
-        x, y: what the axes show.
-        series: points by what they are of, theirs with the paper's name; with names instead of numbers on x: bars.
-        log: axes that are logarithmic, of "xy".
-        joined: whether lines join the points.
+        name: name of its file, without a suffix.
+        x, y: labels of the axes.
+        series: points by label, the papers' with the paper's name; names on x instead of numbers make bars.
+        log: logarithmic axes, of "xy".
+        joined: True if lines join the points.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Figure:
 
     @property
     def digest(self) -> str:
-        """Of all that is drawn, which the file has in it."""
+        """Digest of all that is drawn, which the file contains."""
         return hashlib.sha256(json.dumps([LOOK, asdict(self)], sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -46,10 +46,10 @@ class Part:
 
     Attributes:
         title: number and subject, in this project's words.
-        rows: the first is the head.
-        notes: how theirs and ours differ: cards, lengths, pairs that stand in for others.
-        figure: its plot, if it has one.
-        sources: the files that ours are from, in words.
+        rows: rows, the head first.
+        notes: differences between the paper's numbers and ours: GPUs, lengths, pairs that stand in for others.
+        figure: its plot, or None.
+        sources: the files that our numbers are from, in words.
     """
 
     title: str
@@ -59,7 +59,7 @@ class Part:
     sources: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        """In Markdown."""
+        """Return the part in Markdown."""
         head, *rows = self.rows
         lines = [f"### {self.title}", "", line(head), "|---" * len(head) + "|", *map(line, rows), ""]
         if self.figure:
@@ -74,9 +74,9 @@ class Paper:
     """A paper.
 
     Attributes:
-        name: what it is called here.
-        cite: authors, title, where and when.
-        device: of its measurements.
+        name: short name.
+        cite: authors, title, place and year.
+        device: device of its measurements.
         parts: its tables and figures.
     """
 
@@ -87,10 +87,10 @@ class Paper:
 
 
 def ours(value: float | None) -> str:
-    """A number of this project's, or that there is none."""
+    """Return one of our numbers, or that there is none."""
     return MISSING if value is None else number(value)
 
 
 def theirs(value: float | None) -> str:
-    """A number of a paper's, or that its text does not have it."""
+    """Return a number of a paper, or that its text does not have it."""
     return NOT_READ if value is None else number(value)

@@ -1,4 +1,4 @@
-"""The distance of long strings on a GPU: tables 2 to 4, figure 13."""
+"""Edit distance of long strings on a GPU: tables 2 to 4, figure 13."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pages.text import Report, number
+from bench.pages.text import Report, number
 
 from .found import Results
 from .layout import NOT_READ, Figure, Paper, Part, ours
 
 NONE = "none"
-_SCALED = re.compile(r"(random \d+|planted .*|simulated .*) ?Mb.*")  # pairs of distance_scale.py
+_SCALED = re.compile(r"(random \d+|planted .*|simulated .*) ?Mb.*")  # pairs of distance_scale
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class Pair:
     """A row of table 2 or 3.
 
     Attributes:
-        name: the paper's.
+        name: the paper's name.
         lengths, distance: the paper's.
         peer: seconds of the paper's peer: Sadiq and Yousaf's cluster, or MASA-CUDAlign.
-        seconds: of the paper's kernels.
-        stand_in: the pair of distance_table.py or distance_scale.py that is most like it; "" where none is.
+        seconds: seconds of the paper's kernels.
+        stand_in: the most similar pair of distance_table or distance_scale, "" if there is none.
     """
 
     name: str
@@ -36,12 +36,12 @@ class Pair:
 
     @property
     def identity(self) -> float:
-        """As this project has it: 1 - distance / the longer."""
+        """1 - distance / length of the longer sequence."""
         return 1 - self.distance / max(self.lengths)
 
     @property
     def gcups(self) -> float:
-        """Cells of the whole matrix by the second, in thousands of millions."""
+        """10^9 cells of the whole matrix per second."""
         return self.lengths[0] * self.lengths[1] / self.seconds / 1e9
 
 
@@ -67,7 +67,7 @@ TABLE_3 = (
     Pair("chr22", (51_304_566, 49_737_984), 6_818_507, 3827, 681.13),
     Pair("10M", (10_236_779, 10_236_715), 374, 136, 0.65, "simulated 10 Mb 99%"),
 )
-# Works of table 4: method, the longest, GCUPS.
+# Works of table 4: method, longest sequence, GCUPS.
 TABLE_4 = (
     ("2021", "banded bit-parallel, FPGA", "300", "5,076"),
     ("eWFA-GPU 2022", "wavefronts, GPU", "1,000", "10,060 (90%), 25,062 (98%)"),
@@ -92,17 +92,17 @@ class Run:
 
     @property
     def gcups(self) -> float:
-        """As of Pair."""
+        """10^9 cells of the whole matrix per second."""
         return self.lengths[0] * self.lengths[1] / self.seconds / 1e9
 
     @property
     def identity(self) -> float:
-        """As of Pair."""
+        """1 - distance / length of the longer sequence."""
         return 1 - self.distance / max(self.lengths)
 
 
 def run_of(found: Results, name: str) -> Run | None:
-    """The newest on a GPU, of either table."""
+    """Return the newest run on a GPU, of either table."""
     scaled = _SCALED.fullmatch(name)
     if scaled and (row := found.row("distance-scale", name)):
         best = min(row["runs"], key=lambda run: float(run["seconds"]), default=None)
@@ -120,7 +120,7 @@ def _of_table(row: Report) -> Run | None:
 
 
 def paper(results: Callable[[], Results]) -> Paper:
-    """All of it."""
+    """Return all of it."""
     low = compared(results(), TABLE_2, "Table 2: strings that have little in common", "a cluster's CPUs")
     high = compared(results(), TABLE_3, "Table 3: beside MASA-CUDAlign", "MASA-CUDAlign, stage 1")
     cite = "Castells-Rufas, GPU acceleration of Levenshtein distance computation between long strings, 2023"

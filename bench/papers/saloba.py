@@ -1,20 +1,20 @@
-"""SALoBa: figures 6 to 8. They are pictures: the numbers are those that its text names."""
+"""SALoBa: figures 6 to 8, which are images: the numbers are those in the paper's text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from pages.text import Report, number
+from bench.pages.text import Report, number
 
 from .found import Missed, Results
 from .layout import Figure, Paper, Part, ours, theirs
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
 _CALL = 5000  # pairs of a call of its kernels
-# Milliseconds of a call at 64 letters, and how much faster than GASAL2: GTX 1650, RTX 3090.
+# Milliseconds of a call at 64 bases, and speed relative to GASAL2: GTX 1650, RTX 3090.
 MILLISECONDS = {"SALoBa": {64: (0.51, 0.24)}, "NVBio": {64: (0.42, 0.21)}}
 OVER_GASAL2 = {512: (1.277, 1.436), 1024: (1.3, 1.5), 2048: (1.3, 1.5), 4096: (1.3, 1.5)}
-SUBWARPS = (2.26, 2.85)  # geometric mean of what they gain with shorter sequences
+SUBWARPS = (2.26, 2.85)  # geometric mean of their gain with shorter sequences
 SETS = {
     "A: Illumina MiSeq, 250 letters": ("illumina250", (1.325, 1.202)),
     "B: PacBio RS, 2,000 letters": ("pacbio_clr_ecoli", (2.1, 2.1)),
@@ -22,7 +22,7 @@ SETS = {
 
 
 def paper(results: Callable[[], Results]) -> Paper:
-    """All of it."""
+    """Return all of it."""
     cite = (
         "Park et al., SaLoBa: Maximizing Data Locality and Workload Balance for Fast Sequence Alignment on GPUs, 2022"
     )
@@ -42,7 +42,7 @@ def _ratio(row: Report | None, kind: str) -> float | None:
 
 
 def _beside(found: Results, name: str) -> Report | None:
-    """The newest row with both, whose times are of one run; else ours alone."""
+    """Return the newest row that has both aligners in one run, else the newest of ours."""
     both = found.row("sw-table", name, lambda row: _of(row, "scores", "gasal2", "tcups") is not None)
     return both or found.row("sw-table", name)
 

@@ -1,10 +1,10 @@
-"""StripedScore, StripedAlignment, ChunkedAlignment: figures 5 and 6, which are pictures; numbers are its text's."""
+"""StripedScore, StripedAlignment, ChunkedAlignment: figures 5 and 6 are images; the numbers are from the text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from pages.text import number
+from bench.pages.text import number
 
 from .found import MISSING, Missed, Results
 from .layout import NOT_READ, Figure, Paper, Part, ours
@@ -21,7 +21,7 @@ PAIRS = ("long_mt_human_orang", "long_mpxv", "long_lpa_human", "long_ont_500k",
 
 
 def paper(results: Callable[[], Results]) -> Paper:
-    """All of it."""
+    """Return all of it."""
     cite = "Li, Ranka, Sahni, Pairwise sequence alignment for very long sequences on GPUs (StripedScore), 2012"
     return Paper("StripedScore", cite, "NVIDIA Tesla C2050", [strips(results()), times(results())])
 
@@ -45,9 +45,10 @@ def strips(found: Results) -> Part:
         Figure("striped-figure-5", found.titled(title), "rows of a strip", "milliseconds", points) if points else None
     )
     notes = [
-        "The first letters of each of two E. coli, every tile (`python bench/local_card.py --strips`), by the kernel"
-        " of that commit. The paper's milliseconds by strip width are a picture; its text says that wider strips are"
-        " faster for long sequences, and that short ones have a best width. Here short ones gain from narrower tiles.",
+        "The first letters of each of two E. coli, every tile (`python -m bench.tables.local_gpu --strips`), by the"
+        " kernel of that commit. The paper's milliseconds by strip width are a picture; its text says that wider"
+        " strips are faster for long sequences, and that short ones have a best width. Here short ones gain from"
+        " narrower tiles.",
     ]
     return Part("Figure 5: the strip's size", rows, notes, figure, found.devices())
 

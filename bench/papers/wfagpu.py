@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pages.text import number
+from bench.pages.text import number
 
 from .found import MISSING, NO_PEER, NO_SET, Results
 from .layout import Figure, Paper, Part, ours, theirs
@@ -15,7 +15,7 @@ _M = 1_000_000
 
 @dataclass(frozen=True)
 class Set:
-    """A column of the table: its pairs, and what stands in for them."""
+    """A column of the table: its pairs, and the row that stands in for them."""
 
     name: str
     pairs: int
@@ -30,7 +30,7 @@ SETS = (
     Set("Nanopore", 10 * _M, "ont_ecoli_ul × 5"),
 )
 TOO_LONG, FAILED = "over 48 h", "failed"
-# Seconds and recall in per cent by set, table 1; the paper's aligners.
+# Seconds and recall in per cent by set, from table 1.
 PAPER: dict[str, list[tuple[float | str, float | None]]] = {
     "GASAL2": [(12, 99.9), (28, 94.7), *[(FAILED, None)] * 3],
     "ADEPT": [(158, None), (308, None), *[(FAILED, None)] * 3],
@@ -48,7 +48,7 @@ PAPER: dict[str, list[tuple[float | str, float | None]]] = {
     "KSW2": [(251, 100), (661, 100), (163860, 100), (TOO_LONG, None), (86580, 100)],
     "WFA, 10 threads": [(11, 100), (21, 100), (175, 100), (486, 100), (18960, 100)],
 }
-# Those that gpu_table.py has, and the task.
+# Aligners that gpu_table has, and the task.
 HERE = {
     "GASAL2": ("gasal2", "affine CIGAR"),
     "WFA-GPU": ("wfa-gpu", "affine CIGAR"),
@@ -59,7 +59,7 @@ BANDS = {"wfacli": "exact", "wfacli, a band (100,50)": "band 100,50", "wfacli, s
 
 
 def paper(results: Callable[[], Results]) -> Paper:
-    """All of it."""
+    """Return all of it."""
     found = results()
     cells = {name: [_exact(found, one, *what) for one in SETS] for name, what in HERE.items()}
     cells |= {name: [_ours(found, one, name) for one in SETS] for name in BANDS}
@@ -68,7 +68,7 @@ def paper(results: Callable[[], Results]) -> Paper:
     return Paper("WFA-GPU", cite, "NVIDIA RTX 3080 (10 GB), Xeon W-2155 with 10 threads", parts)
 
 
-Cell = tuple[float, float | None] | None  # seconds for the paper's count, share of right costs
+Cell = tuple[float, float | None] | None  # seconds for the paper's number of pairs, share of right costs
 
 
 def _exact(found: Results, one: Set, who: str, task: str) -> Cell:
@@ -90,7 +90,7 @@ def _ours(found: Results, one: Set, name: str) -> Cell:
 
 
 def _absent(found: Results, place: int, name: str) -> str:
-    """Why an aligner has no time at a set."""
+    """Return why an aligner has no time on a set."""
     if not SETS[place].row:
         return NO_SET
     if name in BANDS:

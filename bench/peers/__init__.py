@@ -1,1 +1,1 @@
-"""Other aligners, timed in native code: their sources are downloaded and compiled when a measurement needs them."""
+"""Other aligners: sources are downloaded and compiled when a measurement needs them, and timed in native code."""

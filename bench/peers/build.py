@@ -1,6 +1,6 @@
-"""Downloads the peers' sources as pip packages and compiles each, with our driver, into a shared library.
+"""Download the peers' sources as pip packages and compile each, with our driver, into a shared library.
 
-Nothing of theirs is in this repository; what is made stays in bench/peers/build until it is deleted.
+None of their code is in this repository; libraries stay in bench/peers/build until they are deleted.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).parent
-CACHE = HERE / "build"
-ISA = os.environ.get("WFACLI_ISA") or "native"  # peers are held to what our own kernels are held to
+ADAPTERS = Path(__file__).parent / "adapters"
+CACHE = Path(__file__).parent / "build"
+ISA = os.environ.get("WFACLI_ISA") or "native"  # peers use the instruction set of our own kernels
 FLAGS = ("-O3", f"-march={ISA}", "-fPIC", "-w")
 
 
@@ -29,17 +29,17 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a peer is made.
+    """How a peer is built.
 
     Attributes:
-        package: distribution that holds it; "" for one that the user has a checkout of.
-        version: of the distribution.
-        what: what it is, for readers of a result.
+        package: distribution that contains it; "" if the user has a checkout.
+        version: version of the distribution.
+        what: description for readers of a result.
         sources: its files, as glob patterns relative to the unpacked distribution.
         includes: folders for #include, relative to the same.
-        flags: more for its compiler.
-        wheel: a built distribution is taken, because the source one has no native sources.
-        link: libraries, relative to the same, and the names that they are looked up by when ours is loaded.
+        flags: further compiler flags.
+        wheel: True to use a built distribution, if the source distribution has no native sources.
+        link: libraries, relative to the same, and the names under which ours finds them when it is loaded.
     """
 
     package: str
@@ -90,20 +90,22 @@ RECIPES = {
 
 
 def library(peer: str, checkout: Path | None, say: Callable[[str], None], own: str = "") -> Path:
-    """The peer's shared library, made if it is missing or older than our part of it. Raises Unavailable.
+    """Return the peer's shared library; build it if it is missing or older than our adapter. Raises Unavailable.
 
     Args:
         peer: a key of RECIPES.
-        checkout: its sources, for one without a package.
-        say: told what takes time.
-        own: our part, for one that is not called as driver.cpp does.
+        checkout: its sources, for a peer without a package.
+        say: receives messages about slow steps.
+        own: name of our adapter, if it is not called as driver.cpp does.
     """
     recipe = RECIPES[peer]
     if not recipe.package and checkout is None:
         raise Unavailable(f"not asked for (--{peer} PATH to a checkout of it)")
     folder = CACHE / _machine_key() / (f"{peer}-{recipe.version}" if recipe.package else f"{peer}-{_key(checkout)}")
-    made = folder / f"peer_{own or peer}.so"  # not lib…, which its own library may be called
-    ours = [HERE / f"{own}.cpp"] if own else [HERE / "driver.cpp", HERE / "peer.hpp", HERE / f"{peer}.cpp"]
+    made = folder / f"peer_{own or peer}.so"  # not lib…, which may be the name of the peer's own library
+    ours = (
+        [ADAPTERS / f"{own}.cpp"] if own else [ADAPTERS / name for name in ("driver.cpp", "peer.hpp", f"{peer}.cpp")]
+    )
     if made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in ours):
         return made
     say(f"building {peer}")
@@ -122,7 +124,7 @@ def library(peer: str, checkout: Path | None, say: Callable[[str], None], own: s
 
 
 def _unpacked(recipe: Recipe, folder: Path) -> Path:
-    """Downloads and unpacks a distribution; returns the folder of its files."""
+    """Download and unpack a distribution; return the folder of its files."""
     sources = folder / "sources"
     if sources.exists():
         return sources
@@ -147,7 +149,7 @@ def _unpacked(recipe: Recipe, folder: Path) -> Path:
 
 
 def _compile(recipe: Recipe, sources: Path, folder: Path, ours: list[Path], made: Path) -> None:
-    """Compiles the peer and our part, and links them."""
+    """Compile the peer and our adapter, and link them."""
     objects = folder / "objects"
     shutil.rmtree(objects, ignore_errors=True)
     objects.mkdir()
@@ -162,8 +164,8 @@ def _compile(recipe: Recipe, sources: Path, folder: Path, ours: list[Path], made
     cpp_sources = [str(path.resolve()) for path in theirs if path.suffix == ".cpp"]
     if c_sources:
         _run([*c_compiler, *flags, "-c", *c_sources], objects)
-    for number, path in enumerate([*cpp_sources, *map(str, ours)]):  # a name may be both theirs and ours
-        _run([*cpp_compiler, "-std=c++20", *flags, f"-I{HERE}", "-c", path, "-o", f"cpp{number}.o"], objects)
+    for number, path in enumerate([*cpp_sources, *map(str, ours)]):  # theirs and ours may have the same name
+        _run([*cpp_compiler, "-std=c++20", *flags, f"-I{ADAPTERS}", "-c", path, "-o", f"cpp{number}.o"], objects)
     linked = [shutil.copy(sources / path, folder / name) for path, name in recipe.link]
     fresh = made.with_suffix(".new")
     compiled = [str(path) for path in sorted(objects.glob("*.o"))]
@@ -177,7 +179,7 @@ def _run(command: list[str], folder: Path) -> None:
 
 
 def _machine_key() -> str:
-    """Tells processors apart that run different instructions, as what is built runs only on its own kind."""
+    """Return a key of the processor's instruction sets, since libraries are built for them."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -1,7 +1,7 @@
-"""The aligners that the measurements know: where each is from, which tables have it, what of its answers is checked.
+"""The known peers: where each comes from, which tables measure it, which of its results are checked.
 
-Nothing of theirs is in this repository. Packages come from a registry when a table needs them; programs and libraries
-are the user's own, in one folder under the names below.
+None of their code is in this repository. Packages are downloaded when a table needs them; programs and libraries are
+the user's own, in one folder under the file names below.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class Peer:
     """An aligner.
 
     Attributes:
-        name: as it writes its own name.
-        tables: scripts under bench/ that have it.
-        checked: what of its answers.
-        package: of a registry; "" of what the user builds.
-        file: a pattern for its file's name, whose group, if any, is the sequence length that it was compiled for.
-        option: of the scripts that takes the file.
-        card: whether it is nothing without a card.
+        name: its own spelling.
+        tables: scripts of bench/tables that measure it.
+        checked: which of its results are checked.
+        package: name in a package registry; "" if the user builds it.
+        file: pattern of its file name; a group, if any, is the sequence length that it was compiled for.
+        option: option of the scripts for the file.
+        card: True if it requires a GPU.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Peer:
     card: bool = False
 
     def options(self, script: str, files: list[tuple[str, Path]]) -> list[str]:
-        """How a script is told of its files; nothing where it does not have it."""
+        """Return a script's options for the files; none if it does not measure this peer."""
         if script not in self.tables or not files:
             return []
         return [self.option, *(f"{size}:{path}" if size else str(path) for size, path in files)]
@@ -65,36 +65,36 @@ PEERS = (
     Peer("GASAL2", ("gpu_table", "sw_table"), COSTS, file=r"gasal2_(\d+)", option="--gasal2", card=True),
     Peer("ksw2", ("guided_table",), SCORE, package="mappy", file=r"peer_ksw2_extend\.so", option="--ksw2"),
     Peer("AGAThA", ("guided_table",), SCORE, file="agatha", option="--agatha", card=True),
-    Peer("MASA-CUDAlign", ("local_card",), SCORE, file="cudalign", option="--masa", card=True),
+    Peer("MASA-CUDAlign", ("local_gpu",), SCORE, file="cudalign", option="--masa", card=True),
 )  # fmt: skip
 
 
 def files_in(folder: Path | None) -> dict[str, list[tuple[str, Path]]]:
-    """Files of peers in a folder and those below, by option: (length that one was compiled for or "", path)."""
+    """Return files of peers in a folder and its subfolders, by option: (length compiled for or "", path)."""
     found: dict[str, list[tuple[str, Path]]] = {}
     for path in sorted(folder.rglob("*")) if folder else ():
         for peer in PEERS:
             match = re.fullmatch(peer.file, path.name) if peer.file and path.is_file() else None
             if match:
                 found.setdefault(peer.option, []).append((match[1] if match.groups() else "", path.resolve()))
-    # Of a peer that is there several times the first is taken, and each length of one that has lengths.
+    # The first file of each peer counts, or of each length of a peer with lengths.
     return {option: list({size: (size, path) for size, path in reversed(files)}.values())[::-1]
             for option, files in found.items()}  # fmt: skip
 
 
 def without_card(files: Mapping[str, list[tuple[str, Path]]]) -> dict[str, list[tuple[str, Path]]]:
-    """Those of the files that need no card."""
+    """Return the files of peers that require no GPU."""
     on_card = {peer.option for peer in PEERS if peer.card}
     return {option: found for option, found in files.items() if option not in on_card}
 
 
 def options(script: str, files: Mapping[str, list[tuple[str, Path]]]) -> list[str]:
-    """All peers' options for a script."""
+    """Return the options for all peers of a script."""
     return [word for peer in PEERS if peer.option for word in peer.options(script, files.get(peer.option, []))]
 
 
 def listed(files: Mapping[str, list[tuple[str, Path]]]) -> Iterator[tuple[str, str, str, str]]:
-    """Name, tables, what is checked, and where it is or why it is not there."""
+    """Yield name, tables, what is checked, and where the peer is or why it is missing."""
     for peer in PEERS:
         if peer.option:
             paths = ", ".join(path.name for _, path in files.get(peer.option, []))

@@ -1,4 +1,4 @@
-"""One cell of the table: every aligner that can do a task on a row's pairs, in turns."""
+"""One cell of the table: all aligners that support a task run alternately on the pairs of a row."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .native import Aligner
 from .verdict import OURS, Cell, Costs, Timing, right_costs, wrong_pairs
 
 GIB = 1 << 30
-MOST_ROUNDS = 10  # times the repeats asked for, where a repeat is over in a moment
-PROBE = 20  # the part of the pairs from which it is seen who takes too long: one in so many
-MOMENT = 0.3  # seconds; what an aligner took less for in all its repeats is repeated more often
+MOST_ROUNDS = 10  # maximum multiple of --repeats for short repeats
+PROBE = 20  # one pair in this many predicts an aligner's time for all
+MOMENT = 0.3  # seconds; aligners whose repeats take less in sum are repeated more often
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of every aligner.
+    """The task of all aligners.
 
     Attributes:
         metric: "affine" (4,6,2) or "edit".
-        score_only: no alignment is wanted.
+        score_only: True if no alignment is wanted.
     """
 
     metric: str
@@ -36,24 +36,24 @@ class Task:
 
     @property
     def name(self) -> str:
-        """As in a table: edit CIGAR."""
+        """Name in a table, like "edit CIGAR"."""
         return f"{self.metric} {'score' if self.score_only else 'CIGAR'}"
 
 
 TASKS = tuple(Task(metric, score_only) for metric in ("affine", "edit") for score_only in (False, True))
-_METRICS = {"wfa2": ("affine", "edit"), "edlib": ("edit",), "quicked": ("edit",)}  # the others: affine
-_SETTINGS = {"wfa2": ("high", "biwfa"), "block-aligner": ("1-10%",)}  # the others have one
+_METRICS = {"wfa2": ("affine", "edit"), "edlib": ("edit",), "quicked": ("edit",)}  # others support only affine
+_SETTINGS = {"wfa2": ("high", "biwfa"), "block-aligner": ("1-10%",)}  # others have one setting
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How long a cell may take.
+    """Time and memory limits of a cell.
 
     Attributes:
-        repeats: of every aligner, one after another, and round again.
+        repeats: of each aligner, one after another, in rounds.
         patience: seconds; what takes longer is not repeated.
-        longest: seconds; a peer that would take longer, to go by its first pairs, is left out.
-        peer_memory: bytes; a peer that would take more for a pair is left out.
+        longest: seconds; a peer whose first pairs predict more is left out.
+        peer_memory: bytes; a peer that would need more for a pair is left out.
     """
 
     repeats: int = 3
@@ -82,11 +82,11 @@ class _Contender:
             self.failure = str(error)
             return
         self.timing.seconds.append(seconds)
-        # A cost that changes from repeat to repeat is no answer.
+        # A cost that changes between repeats counts as no result.
         self.costs = costs if self.costs is None else np.where(self.costs == costs, costs, -1).astype(np.int32)
 
     def try_first(self, pairs: PairBatch, rules: Rules) -> None:
-        """Gives a peer up that would take too long for all pairs."""
+        """Leave out a peer that would take too long for all pairs."""
         first = pairs.head(len(pairs) // PROBE)
         if self.timing.aligner == OURS or not len(first):
             return
@@ -107,15 +107,15 @@ class _Contender:
 
 
 def bytes_needed(peer: str, setting: str, task: Task, pairs: PairBatch, cost: int) -> int:
-    """About how many bytes a peer takes for a row's greediest pair, which costs `cost`."""
+    """Return about how many bytes a peer needs for the row's largest pair, which costs `cost`."""
     if task.score_only or setting == "biwfa":
         return 0
     q, t = pairs.q_len.astype(np.int64), pairs.t_len.astype(np.int64)
     if peer == "wfa2":
-        # 4 bytes a diagonal; edit: 2 s + 1 diagonals for every score s; affine: three components of about s
+        # 4 bytes per diagonal. Edit distance: 2 s + 1 diagonals for every score s. Affine: three components of about s
         # diagonals (an extension costs 2) for every other score.
         return (3 if task.metric == "affine" else 4) * cost**2
-    if peer == "ksw2":  # a byte a cell, in rows as wide as the shorter sequence for every antidiagonal
+    if peer == "ksw2":  # a byte per cell, in rows as wide as the shorter sequence for every anti-diagonal
         return int(((q + t) * np.minimum(q, t)).max(initial=0))
     return int((q * t).max(initial=0)) if peer == "parasail" else 0
 
@@ -123,15 +123,15 @@ def bytes_needed(peer: str, setting: str, task: Task, pairs: PairBatch, cost: in
 def held(
     row: str, task: Task, pairs: PairBatch, known: Costs, libraries: Mapping[str, Path | str], rules: Rules
 ) -> Cell:
-    """Lets everyone align a row's pairs, in turns, and compares their costs.
+    """Run all aligners on the pairs of a row, alternately, and compare their costs.
 
     Args:
         row: its name.
         task: what to do.
         pairs: all of the row's.
-        known: i32[n], their costs by our alignments; -1 where there is none.
-        libraries: each peer's, or why it has none.
-        rules: how often, and what to leave out.
+        known: i32[n], costs of our alignments; -1 for none.
+        libraries: library of each peer, or why it has none.
+        rules: limits.
     """
     cell = Cell(row, task.name)
     contenders = [*_ours(task), *_peers(cell, task, pairs, int(known.max(initial=0)), libraries, rules)]
@@ -162,7 +162,7 @@ def held(
 
 
 def _ours(task: Task) -> list[_Contender]:
-    """Our engine with one thread, and with two where there are two cores."""
+    """Return our engine with one thread, and with two if there are two cores."""
     counts = (1, 2) if usable_cores() > 1 else (1,)
     return [_Contender(Timing(OURS, threads=n), ours.Engine(task.metric, task.score_only, threads=n)) for n in counts]
 
@@ -170,7 +170,7 @@ def _ours(task: Task) -> list[_Contender]:
 def _peers(
     cell: Cell, task: Task, pairs: PairBatch, cost: int, libraries: Mapping[str, Path | str], rules: Rules
 ) -> list[_Contender]:
-    """Opens the peers that can do the task; the cell learns why others cannot."""
+    """Open the peers that support the task; the cell records why others are absent."""
     found = []
     for peer, library in libraries.items():
         if task.metric not in _METRICS.get(peer, ("affine",)):
@@ -189,7 +189,7 @@ def _peers(
 
 
 def our_costs(metric: str, pairs: PairBatch) -> Costs:
-    """Costs of our alignments (i32[n], -1 where there is none)."""
+    """Return the costs of our alignments (i32[n], -1 for none)."""
     engine = ours.Engine(metric, score_only=False)
     try:
         return engine.run(pairs)[1]
@@ -198,5 +198,5 @@ def our_costs(metric: str, pairs: PairBatch) -> Costs:
 
 
 def described(pairs: PairBatch) -> dict[str, int]:
-    """A row's size, for readers of a result."""
+    """Return a row's size for readers of a result."""
     return {"pairs": len(pairs), "bases": pairs.total_bases, "matrix_cells": work.matrix_cells(pairs)}

@@ -1,4 +1,4 @@
-"""Our algorithms for one long pair, those of the CPU and of a GPU; the only place here that knows their interface."""
+"""Our algorithms for one long pair, on the CPU and on a GPU; the only module here that uses their interface."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from wfacli.solve.gpu.wavefront import GpuWavefront
 
 from .distance_work import Work
 
-SLICE = 0.25  # seconds that a solver works before anybody looks whether it takes too long
+SLICE = 0.25  # seconds between two checks of the time limit
 
 
 @dataclass
 class Measured:
-    """What an aligner did with a pair.
+    """The result of an aligner on a pair.
 
     Attributes:
-        seconds: of each repeat; none where it was stopped.
-        distance: that it found.
-        facts: more that is known of it, plain values for JSON.
+        seconds: of each repeat; empty if it was stopped.
+        distance: distance found.
+        facts: further facts, plain values for JSON.
     """
 
     seconds: list[float] = field(default_factory=list)
@@ -44,30 +44,30 @@ class Measured:
         return min(self.seconds)
 
     def report(self, cells: int) -> dict[str, Any]:
-        """Plain values for JSON, for a pair with a matrix of so many cells."""
+        """Return plain values for JSON, for a pair whose matrix has `cells` cells."""
         times = {"best_seconds": round(self.best, 6), "all_seconds": [round(s, 6) for s in self.seconds]}
         return {**times, "distance": self.distance, "tcups": tcups(cells, self.best), **self.facts}
 
 
 def tcups(cells: int, seconds: float) -> float:
-    """10^12 cells of the whole matrix a second, computed or not."""
+    """Return 10^12 cells of the whole matrix per second, whether computed or not."""
     return float(f"{cells / max(seconds, 1e-9) / 1e12:.4g}")
 
 
 class NoAnswer(Exception):
-    """Whose time was over, or who failed; the message says why."""
+    """An aligner that failed or ran out of time; the message says why."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How often, and how long at most.
+    """Numbers of repeats and time limits.
 
     Attributes:
-        repeats: of everybody.
+        repeats: of each aligner.
         patience: seconds; what takes longer is not repeated.
-        longest: seconds; who would take longer is left out, and stopped if he does nevertheless.
-        threads: of our CPU solvers.
-        deadline: of time.monotonic(), after which nobody has a turn any more.
+        longest: seconds; an aligner that is expected to take longer is left out, and one that does is stopped.
+        threads: threads of our CPU solvers.
+        deadline: end of all measurements, as time.monotonic() counts.
     """
 
     repeats: int
@@ -78,23 +78,23 @@ class Rules:
 
     @property
     def limit(self) -> float:
-        """Seconds that somebody who begins now may take."""
+        """Seconds that an aligner which starts now may take."""
         return min(self.longest, self.deadline - time.monotonic())
 
     def repeated(self, seconds: list[float]) -> bool:
-        """Whether somebody who took so long has another turn."""
+        """Return whether an aligner with these repeats is repeated again."""
         return len(seconds) < self.repeats and max(seconds) <= self.patience
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One of ours.
+    """One of our algorithms.
 
     Attributes:
         engine: "gpu" or "cpu".
         kind: "wavefront" or "bits".
-        make: a solver of a pair, ready to advance; of gpu-bits with the time of an estimate.
-        forecast: seconds for a pair with so many edits.
+        make: makes the solver of a pair, ready to advance; for gpu-bits including an estimate.
+        forecast: expected seconds for a pair with a number of edits.
     """
 
     engine: str
@@ -104,22 +104,22 @@ class Algorithm:
 
     @property
     def name(self) -> str:
-        """In the table."""
+        """Name in the table."""
         return f"{self.engine}-{self.kind}"
 
 
 def estimate(work: Work) -> int:
-    """Edits that a pair may have, from samples of it."""
+    """Return the expected edits of a pair, from samples of it."""
     return round(estimate_long(work.pair.query, work.pair.target))
 
 
 def likely(work: Work) -> int:
-    """Edits that are enough for most pairs of such an estimate: a band that does not prove is computed for nothing."""
+    """Return edits that suffice for most pairs with this estimate, since a band that proves nothing is wasted work."""
     return min(round(estimate(work) * tuning.GPU_BITS_MARGIN) + 1, max(work.lengths))
 
 
 def on_cpu(threads: int) -> list[Algorithm]:
-    """Ours with so many threads."""
+    """Return our algorithms with a number of CPU threads."""
     return [
         Algorithm(
             "cpu",
@@ -137,7 +137,7 @@ def on_cpu(threads: int) -> list[Algorithm]:
 
 
 def on_card(driver: Driver) -> list[Algorithm]:
-    """Ours on an open card."""
+    """Return our algorithms on an open GPU."""
     card = driver.gpu
     return [
         Algorithm(
@@ -156,12 +156,12 @@ def on_card(driver: Driver) -> list[Algorithm]:
 
 
 def load_kernels(driver: Driver, plain: bool, paths: bool = False) -> int:
-    """Compiles and loads what pairs may need, so that no run has to; returns how many kernels.
+    """Compile and load the kernels that pairs may need before they are timed; return the number of kernels.
 
     Args:
-        driver: an open card.
-        plain: whether all letters are A C G T.
-        paths: whether alignments are wanted, too.
+        driver: an open GPU.
+        plain: True if all bases are A, C, G or T.
+        paths: True if alignments are wanted too.
     """
     kinds = ("2",) if plain else ("4", "8")
     names = [f"{kind}-{planes}" for kind in ("long-wavefront", "long-letters") for planes in kinds] + [
@@ -179,10 +179,10 @@ def load_kernels(driver: Driver, plain: bool, paths: bool = False) -> int:
 
 
 def run(algorithm: Algorithm, work: Work, rules: Rules) -> Measured:
-    """All repeats. Of a GPU's, the first one is not counted, unless it takes so long that there is no other.
+    """Run all repeats. On a GPU the first does not count, unless it takes so long that there is no other.
 
     Raises:
-        NoAnswer: it was stopped, or gave two different answers.
+        NoAnswer: it was stopped, or its results differ.
         WfacliError, MemoryError: it failed.
     """
     found = Measured()
@@ -203,7 +203,7 @@ def run(algorithm: Algorithm, work: Work, rules: Rules) -> Measured:
 
 
 def _once(algorithm: Algorithm, work: Work, rules: Rules) -> tuple[float, int | None, dict[str, Any]]:
-    """Seconds, the distance, and facts of one run."""
+    """Return seconds, the distance, and facts of one run."""
     limit = rules.limit
     begun = time.perf_counter()
     solver = algorithm.make(work)

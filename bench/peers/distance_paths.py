@@ -1,4 +1,4 @@
-"""The path of one long pair on a GPU, after its distance: how long it takes; the only place here that knows of it."""
+"""The path of one long pair on a GPU, after its distance; the only module here that uses its interface."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _SPEC = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT), Ambiguous.LITERAL)
 
 
 def run(driver: Driver, work: Work, distance: int, rules: Rules) -> Measured:
-    """All repeats, by the way that `wfacli distance --path` chooses; the first is not counted if there are others.
+    """Run all repeats as `wfacli distance --path` does; the first does not count if there are others.
 
-    Each path is replayed over the letters, and has to cost the distance.
+    Each path is replayed over the bases, and must cost the distance.
 
     Raises:
-        NoAnswer: no way of the GPU takes this pair, it would take too long, or a path is wrong.
+        NoAnswer: no algorithm on a GPU supports this pair, it would take too long, or a path is wrong.
         DeviceError: the GPU failed.
     """
     expected, way = forecast(driver.gpu, work.pair, distance)
@@ -48,7 +48,7 @@ def run(driver: Driver, work: Work, distance: int, rules: Rules) -> Measured:
 
 
 def _once(driver: Driver, work: Work, distance: int, way: str) -> tuple[float, GpuPath]:
-    """Seconds, and a path that is right."""
+    """Return seconds, and a path that was checked."""
     begun = time.perf_counter()
     path = find_path(driver, work.pair, distance, way, lambda: None)
     seconds = time.perf_counter() - begun
@@ -58,7 +58,7 @@ def _once(driver: Driver, work: Work, distance: int, way: str) -> tuple[float, G
 
 
 def fault_of(work: Work, cigar: U32, distance: int) -> str:
-    """What is wrong with a path as that of a pair with a distance; "": nothing."""
+    """Return what is wrong with a path of a pair with this distance, "" if nothing is."""
     zero = np.zeros(1, np.uint8)
     alignments = AlignmentBatch(
         ordinal=0,

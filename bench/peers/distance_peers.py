@@ -1,6 +1,6 @@
-"""Peers for one long pair, each in a process of its own: native code cannot be interrupted, a process can be ended.
+"""Peers for one long pair, each in a process of its own, since native code can be ended only with its process.
 
-A peer is a Python package, a shared library with the functions of driver.cpp, or a program of its own.
+A peer is a Python package, a shared library with the functions of driver.cpp, or a program.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from .distance_ours import Measured, NoAnswer, Rules
 from .distance_work import Work, work_of
 from .native import Aligner
 
-_START = 60.0  # seconds for a process to begin and to read the pair
-_MEMORY = 0.75  # of the machine's that a peer may have
+_START = 60.0  # seconds for a process to start and read the pair
+_MEMORY = 0.75  # share of the machine's memory that a peer may use
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Peer:
     Attributes:
         name: in a result.
         shown: in a table.
-        setting: of its shared library; None: it is the Python package of that name, or a program.
-        edit, cell: seconds, about: for edits * edits, and for letters * edits.
+        setting: setting of its shared library; None for a Python package of this name, or a program.
+        edit, cell: expected seconds per edits * edits, and per bases * edits.
         library: its shared library, or its program.
-        program: what it is run with.
+        program: arguments of the program.
     """
 
     name: str
@@ -55,16 +55,16 @@ class Peer:
 
     @property
     def package(self) -> bool:
-        """Whether it is a Python package."""
+        """True if it is a Python package."""
         return self.setting is None and not self.program
 
     def forecast(self, work: Work, edits: int) -> float:
-        """Seconds, about."""
+        """Return the expected seconds."""
         return self.edit * edits * edits + self.cell * max(work.lengths) * edits
 
     @property
     def what(self) -> str:
-        """Which it is, for readers of a result."""
+        """Description for readers of a result."""
         if self.package:
             return f"{self.name} {metadata.version(self.name)}, the Python package"
         if self.name in RECIPES:
@@ -77,7 +77,7 @@ EDLIB = Peer("edlib", "edlib", None, cell=8e-11)
 WFA2 = Peer("wfa2", "WFA2-lib", "biwfa", edit=1e-9)
 QUICKED = Peer("quicked", "QuickEd", "", cell=8e-11)
 ASTARPA2 = Peer("astarpa2", "A*PA2", "full", cell=3e-11)
-# The code of paper 002, on a GPU by OpenCL: {} is the bound of edits that it needs, as small as can be.
+# The code of paper 002, on a GPU by OpenCL; {} is the bound of edits that it requires, as small as possible.
 WAVEFRONT_VARIANTS = Peer(
     "variants",
     "WavefrontVariants",
@@ -90,24 +90,24 @@ WAVEFRONT_VARIANTS = Peer(
 
 @dataclass(frozen=True)
 class _Order:
-    """What the other process is told; a pair's letters come from a file."""
+    """What the other process is to do; the pair's bases come from a file."""
 
     peer: Peer
     bases: Path
     starts: tuple[int, int]
     lengths: tuple[int, int]
-    edits: int  # the distance, as far as it is known
+    edits: int  # the distance, if known
 
 
 def write(work: Work, folder: Path) -> Path:
-    """A pair's letters, where peers find them."""
+    """Write a pair's bases for peers; return the path."""
     path = folder / "bases"
     work.batch.bases.tofile(path)
     return path
 
 
 def run(peer: Peer, work: Work, bases: Path, rules: Rules, edits: int = 0) -> Measured:
-    """All repeats of a peer on a pair that `write` wrote, whose distance others know. Raises NoAnswer."""
+    """Run all repeats of a peer on a pair that `write` wrote. Raises NoAnswer."""
     batch = work.batch
     order = _Order(peer, bases, (int(batch.q_start[0]), int(batch.t_start[0])), work.lengths, edits)
     context = multiprocessing.get_context("spawn")
@@ -135,7 +135,7 @@ def _asked(connection: Any, rules: Rules) -> Measured:
         try:
             seconds, distance = _answer(connection, max(limit, 0))
         except NoAnswer:
-            if found.seconds:  # an answer is an answer
+            if found.seconds:  # one repeat is enough
                 break
             raise
         if found.seconds and distance != found.distance:
@@ -161,10 +161,10 @@ def _answer(connection: Any, limit: float) -> tuple[float, int]:
 
 
 def serve(connection: Connection, order: _Order) -> None:
-    """The other process: says that it is ready, then seconds and distance as often as it is asked to."""
+    """Run the other process: report that it is ready, then seconds and distance for each request."""
     whole = resource.getrlimit(resource.RLIMIT_AS)[1]
     memory = int(_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    if not order.peer.program:  # one that uses a GPU takes addresses for all of its memory
+    if not order.peer.program:  # programs that use a GPU map addresses for all of its memory
         resource.setrlimit(resource.RLIMIT_AS, (memory, whole))
     try:
         once = _opened(order)
@@ -207,7 +207,7 @@ def _edlib(work: Work) -> Callable[[], tuple[float, int]]:
 
 
 def _program(order: _Order, work: Work) -> Callable[[], tuple[float, int]]:
-    """A program that prints the distance and its own seconds, which begin when its kernels are compiled."""
+    """Return a call of a program that prints the distance and its own seconds, without compiling kernels."""
     assert order.peer.library is not None
     files = [order.bases.with_name(f"{side}.fa") for side in ("query", "target")]
     for file, letters in zip(files, (work.pair.query, work.pair.target), strict=True):
@@ -229,6 +229,6 @@ def _program(order: _Order, work: Work) -> Callable[[], tuple[float, int]]:
 
 
 def _with_its_parent() -> None:
-    """Called in a new process: it ends when the one that began it does."""
+    """End this new process when its parent ends."""
     die_with_parent = 1  # PR_SET_PDEATHSIG
     ctypes.CDLL(None).prctl(die_with_parent, signal.SIGKILL)

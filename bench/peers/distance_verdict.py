@@ -1,4 +1,4 @@
-"""What is known of one pair after everybody had a turn: who is right, and what the forecasts would have chosen."""
+"""What is known of one pair after all measurements: who is right, and what the forecasts would have chosen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from .distance_ours import Measured, tcups
 
 ENGINES = ("gpu", "cpu")
-_ESTIMATES = "gpu-bits"  # whose seconds have those of the estimate in them
+_ESTIMATES = "gpu-bits"  # its seconds include those of the estimate
 
 
 @dataclass
@@ -17,15 +17,15 @@ class Entry:
     """A row.
 
     Attributes:
-        name: of the row.
-        lengths: of query and target.
-        plain: whether all letters are A C G T.
-        estimate: edits expected before anything was computed; None: no telling.
-        estimate_seconds: that this took.
-        measured: by name, ours first.
+        name: name of the row.
+        lengths: bases of query and target.
+        plain: True if all bases are A, C, G or T.
+        estimate: edits expected before anything was computed, None if unknown.
+        estimate_seconds: time of the estimate.
+        measured: results by name, ours first.
         absent: why others have no time.
-        forecasts: seconds of ours, for the estimate.
-        path: of the alignment on a GPU, after the distance; None: not measured.
+        forecasts: expected seconds of ours for the estimate.
+        path: result for the alignment on a GPU, after the distance; None if not measured.
     """
 
     name: str
@@ -40,38 +40,38 @@ class Entry:
 
     @property
     def cells(self) -> int:
-        """Of the whole matrix."""
+        """Cells of the whole matrix."""
         return self.lengths[0] * self.lengths[1]
 
     @property
     def distance(self) -> int | None:
-        """What most say; of equally many, who was first."""
+        """The distance that most aligners found; among equally many, the first."""
         said = Counter(m.distance for m in self.measured.values())
         return max(said, key=lambda distance: said[distance], default=None)
 
     @property
     def identity(self) -> float | None:
-        """1 - distance / the longer sequence."""
+        """1 - distance / length of the longer sequence."""
         return None if self.distance is None else 1 - self.distance / max(*self.lengths, 1)
 
     @property
     def wrong(self) -> dict[str, int | None]:
-        """Distances of those who do not say what most say."""
+        """Distances that differ from that of most aligners."""
         return {name: m.distance for name, m in self.measured.items() if m.distance != self.distance}
 
     def best(self, names: list[str]) -> str | None:
-        """The fastest of some that is right."""
+        """Return the fastest of some aligners that is right."""
         right = [name for name in names if name in self.measured and name not in self.wrong]
         return min(right, key=lambda name: self.measured[name].best, default=None)
 
     def ours(self, engine: str) -> list[str]:
-        """Names of our algorithms on an engine that had a forecast."""
+        """Return the names of our algorithms on an engine that had a forecast."""
         return [name for name in self.forecasts if name.startswith(f"{engine}-")]
 
     def auto(self, engine: str) -> dict[str, Any] | None:
-        """What the forecasts choose, and the seconds of choosing and of what was chosen; None: nothing to choose from.
+        """Return what the forecasts choose, and the seconds of choosing and of the chosen; None without a choice.
 
-        Without an estimate that is the wavefront, which shows by its own growth how many edits there are.
+        Without an estimate the choice is the wavefront, whose own growth shows how many edits there are.
         """
         ours = self.ours(engine)
         if not ours:
@@ -84,7 +84,7 @@ class Entry:
         return {"choice": choice, "seconds": seconds, "fastest": self.best(ours)}
 
     def report(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {
             "name": self.name,
             "query_len": self.lengths[0],
@@ -107,13 +107,13 @@ class Entry:
 
 
 def ratio(entry: Entry, engine: str) -> float | None:
-    """How many times as long as ours on an engine the best peer takes; None where one of them has no time."""
+    """Return the seconds of the best peer divided by ours on an engine; None if one of them has no time."""
     own = entry.best(entry.ours(engine))
     peer = entry.best([name for name in entry.measured if name not in entry.forecasts])
     return entry.measured[peer].best / entry.measured[own].best if own and peer else None
 
 
 def rate(entry: Entry, names: list[str]) -> float | None:
-    """TCUPS of the fastest."""
+    """Return the TCUPS of the fastest aligner."""
     best = entry.best(names)
     return tcups(entry.cells, entry.measured[best].best) if best else None

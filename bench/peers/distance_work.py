@@ -1,4 +1,4 @@
-"""The pairs of bench/distance_table.py: one long pair a row."""
+"""The pairs of distance_table: one long pair for each row."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from wfacli.core.batch import I32, U8, PairBatch, Records
 from wfacli.solve.base import Pair
 
 _SEED = 1
-_ALIGN, _BEHIND = 16, 64  # of sequences in a PairBatch: where they start, and bytes that follow the last
-_CHUNK = 1 << 24  # letters that are made at a time, so that what that takes is small beside the pair itself
+_ALIGN, _BEHIND = 16, 64  # of sequences in a PairBatch: alignment of their starts, and bytes behind the last
+_CHUNK = 1 << 24  # bases generated at a time, so that temporary memory is small beside the pair itself
 _BASES = np.frombuffer(b"ACGT", np.uint8)
 
 
@@ -25,13 +25,13 @@ class Row:
 
     Attributes:
         name: in the table.
-        real: of a set, whose first records are taken; "": a random pair.
-        letters: of a random pair's target.
-        error: edits a letter of the target, a third each of mismatches, insertions and deletions; None: the query is
+        real: set whose first records are taken; "" for a random pair.
+        letters: bases of a random pair's target.
+        error: edits per base of the target, a third each of mismatches, insertions and deletions; None: the query is
             another random string.
-        planted: whether edits are such that their number is the distance; see planted().
-        card: whether it is too much for a CPU.
-        query: letters of the query, where that is another random string of another length.
+        planted: True if the number of edits is the distance by construction; see planted().
+        card: True if it is too large for a CPU.
+        query: bases of the query, if it is a random string of another length.
     """
 
     name: str
@@ -58,7 +58,7 @@ ROWS = (
     Row("50 Mb 99.9%", letters=50_000_000, error=0.001),
     Row("250 Mb 99%", letters=250_000_000, error=0.01, card=True),
 )
-# Lengths of table 2 of the paper on long strings (Castells-Rufas 2023), of random letters.
+# Lengths of table 2 of the paper on long strings (Castells-Rufas 2023), of random bases.
 PAPER_ROWS = (
     Row("random 157 kb × 79 kb", letters=79_314, query=156_931),
     Row("random 157 kb × 606 kb", letters=606_452, query=156_931),
@@ -68,7 +68,7 @@ PAPER_ROWS = (
 
 
 def rows_named(texts: Sequence[str] | None) -> list[Row]:
-    """ROWS; or of these and PAPER_ROWS those whose names contain one of some texts."""
+    """Return ROWS, or those of ROWS and PAPER_ROWS whose names contain one of some texts."""
     return [row for row in (*ROWS, *PAPER_ROWS) if any(text in row.name for text in texts)] if texts else list(ROWS)
 
 
@@ -78,8 +78,8 @@ class Work:
 
     Attributes:
         batch: one pair.
-        pair: the same letters, not copied.
-        known: the distance, where the way in which the pair was made proves it.
+        pair: the same bases, not copied.
+        known: the distance, if known by construction.
     """
 
     batch: PairBatch
@@ -88,24 +88,24 @@ class Work:
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """Letters of query and target."""
+        """Bases of query and target."""
         return len(self.pair.query), len(self.pair.target)
 
     @property
     def cells(self) -> int:
-        """Of the whole matrix."""
+        """Cells of the whole matrix."""
         return self.lengths[0] * self.lengths[1]
 
 
 def made(row: Row, data: Path | None) -> Work:
-    """A row's pair; the same letters each time.
+    """Return a row's pair, the same bases each time.
 
     Args:
-        row: which.
+        row: the row.
         data: folder with NAME.query.fa.gz and NAME.target.fa.gz of real sets.
 
     Raises:
-        FileNotFoundError: a real set that is not at hand.
+        FileNotFoundError: a real set is missing.
     """
     if row.real:
         if data is None:
@@ -122,7 +122,7 @@ def made(row: Row, data: Path | None) -> Work:
 
 
 def first_record(path: Path) -> bytes:
-    """Letters of a FASTA file's first record, as capitals."""
+    """Return the bases of a FASTA file's first record in upper case."""
     lines: list[bytes] = []
     with gzip.open(path) as file:
         next(file)
@@ -134,13 +134,13 @@ def first_record(path: Path) -> bytes:
 
 
 def _room(target: int, query: int) -> tuple[U8, tuple[int, int]]:
-    """Memory for a target and a query behind it, and where query and target start."""
+    """Return memory for a target and a query behind it, and where query and target start."""
     q_start = -(-target // _ALIGN) * _ALIGN
     return np.zeros(q_start + query + _BEHIND, np.uint8), (q_start, 0)
 
 
 def _random(row: Row) -> Work:
-    """A pair of random letters, chunk by chunk."""
+    """Make a pair of random bases, chunk by chunk."""
     rng = np.random.default_rng(_SEED)
     n = row.letters
     if row.query:
@@ -148,7 +148,7 @@ def _random(row: Row) -> Work:
         for start, count in ((0, n), (starts[0], row.query)):
             bases[start : start + count] = _letters(count, rng)
         return work_of(bases, starts, (row.query, n))
-    # Far more insertions than there are by any chance.
+    # Far more insertions than can occur by chance.
     most = n if row.error is None else n + round(n * row.error * (0.7 if row.planted else 0.5)) + 1000
     bases, starts = _room(n, most)
     end, known = starts[0], 0
@@ -173,7 +173,7 @@ def _letters(count: int, rng: np.random.Generator) -> U8:
 
 
 def changed(letters: U8, error: float, rng: np.random.Generator) -> U8:
-    """Letters with edits at random places: a mismatch, a letter put in before it, or a deletion."""
+    """Return bases with edits at random places: a mismatch, an insertion before the base, or a deletion."""
     at = np.flatnonzero(rng.random(len(letters), np.float32) < error)
     kind = rng.integers(0, 3, len(at), np.uint8)
     copies = np.ones(len(letters), np.uint8)
@@ -184,7 +184,7 @@ def changed(letters: U8, error: float, rng: np.random.Generator) -> U8:
     step = rng.integers(1, 4, len(replaced))
     other[replaced] = _BASES[(np.searchsorted(_BASES, letters[replaced]) + step) % 4]
     inserted = np.repeat(other, copies)
-    # What stands in front of an edit has moved by the edits before it.
+    # The bases before an edit have moved by the edits before it.
     moved = np.cumsum((kind == 1).astype(np.int64) - (kind == 2))
     places = (at + moved - 1)[kind == 1]
     inserted[places] = _letters(len(places), rng)
@@ -192,10 +192,10 @@ def changed(letters: U8, error: float, rng: np.random.Generator) -> U8:
 
 
 def planted(letters: U8, error: float, rng: np.random.Generator) -> tuple[U8, int]:
-    """Letters with edits at random places, and how many: exactly as many as their distance.
+    """Return bases with edits at random places, and the number of edits, which is exactly the distance.
 
-    At each of these places another letter becomes a C, or a C is put in. No edit of any kind makes more than one C
-    more, so that as many edits are needed as there are more Cs; and as many suffice.
+    At each place another base becomes a C, or a C is inserted. No edit adds more than one C, so at least as many edits
+    are needed as Cs were added; and as many suffice.
     """
     at = np.flatnonzero(rng.random(len(letters), np.float32) < error)
     c = _BASES[1]
@@ -210,7 +210,7 @@ def planted(letters: U8, error: float, rng: np.random.Generator) -> tuple[U8, in
 
 
 def work_of(bases: U8, starts: tuple[int, int], lengths: tuple[int, int]) -> Work:
-    """A pair in memory that is laid out as a PairBatch's; query before target in both arguments."""
+    """Return a pair in memory that is laid out as a PairBatch's; query before target in both arguments."""
     (q_start, t_start), (q_len, t_len) = starts, lengths
     query, target = bases[q_start : q_start + q_len], bases[t_start : t_start + t_len]
     nothing = np.zeros(1, np.int64)

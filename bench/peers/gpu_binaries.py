@@ -1,6 +1,6 @@
-"""Peers that are programs of their own: how each is called, and what it prints.
+"""Peers that are programs: how each is called, and how its output is read.
 
-Times are those that a program prints of itself. One that prints several in one process (its warm-up among them) is
+Times are those that a program prints. A program that prints several repeats of one process (a warm-up among them) is
 started less often.
 """
 
@@ -18,28 +18,28 @@ from .contest import Task
 from .gpu_work import HEAD, Files
 from .verdict import Costs
 
-_EWFA_MOST = 63  # edits; beyond, its answers are wrong
-_WFA_GPU_LONGEST = 32_767  # letters
-_SLACK = 8  # of cost above the greatest that is known
+_EWFA_MOST = 63  # edits; above it its results are wrong
+_WFA_GPU_LONGEST = 32_767  # bases
+_SLACK = 8  # added to the maximum known cost
 
 
 class Failed(Exception):
-    """A program that gave no answer; the message says why."""
+    """A program without a result; the message says why."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked of a program.
+    """A request to a program.
 
     Attributes:
-        files: a row's pairs.
-        pairs: how many.
-        longest: letters of the longest sequence.
-        greatest: the greatest cost of a pair, as we know it.
+        files: the row's pairs.
+        pairs: number of pairs.
+        longest: bases of the longest sequence.
+        greatest: maximum cost of a pair, by our alignments.
         task: what to do.
-        repeats: how many times are wanted.
+        repeats: number of repeats wanted.
         patience: seconds that a process may take.
-        scratch: a folder for what it writes.
+        scratch: folder for its output.
     """
 
     files: Files
@@ -54,7 +54,7 @@ class Job:
 
 @dataclass
 class Answer:
-    """Seconds of each repeat, and costs of the first so many pairs (i32, -1 where there is none)."""
+    """Seconds of each repeat, and costs of the first pairs (i32, -1 for none)."""
 
     seconds: list[float]
     costs: Costs | None
@@ -65,13 +65,13 @@ class Tool:
     """A program.
 
     Attributes:
-        name: as in a table.
-        what: what its time is, for readers of a result.
-        metrics: of the tasks that it offers.
-        scores: whether it has a way without paths.
-        limit: why it cannot do a job, or "".
-        settings: ways to call it that are tried.
-        run: calls it under one of them. Raises Failed.
+        name: in a table.
+        what: what its time includes, for readers of a result.
+        metrics: metrics that it supports.
+        scores: True if it can compute scores alone.
+        limit: returns why it cannot do a job, or "".
+        settings: settings to try.
+        run: runs it under one setting. Raises Failed.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Tool:
 
 
 def wfa_gpu(program: Path) -> Tool:
-    """WFA-GPU's wfa.affine.gpu."""
+    """Return WFA-GPU's wfa.affine.gpu."""
 
     def run(job: Job, setting: str) -> Answer:
         found = job.scratch / "wfa-gpu.out"
@@ -108,17 +108,17 @@ def wfa_gpu(program: Path) -> Tool:
 
 
 def wfa_gpu_seconds(text: str) -> list[float]:
-    """From what it prints."""
+    """Return the seconds in its output."""
     return [float(s) for s in re.findall(r"Alignment computed\. Wall time: ([0-9.]+)s", text)]
 
 
 def wfa_gpu_costs(lines: Iterable[bytes]) -> Costs:
-    """From its output file: minus the cost, a tab, the CIGAR."""
+    """Return the costs in its output file, whose lines have minus the cost, a tab, the CIGAR."""
     return np.array([-int(line.split(b"\t", 1)[0]) for line in lines], np.int32)
 
 
 def ewfa_gpu(program: Path) -> Tool:
-    """eWFA-GPU's wfe.aligner."""
+    """Return eWFA-GPU's wfe.aligner."""
 
     def run(job: Job, setting: str) -> Answer:
         threads, batches = (int(word) for word in setting.split()[::2])
@@ -142,12 +142,12 @@ def ewfa_gpu(program: Path) -> Tool:
 
 
 def ewfa_gpu_seconds(text: str) -> list[float]:
-    """From what it prints."""
+    """Return the seconds in its output."""
     return [float(s) for s in re.findall(r"Aligned executed\. Wall time ([0-9.]+)s", text)]
 
 
 def ewfa_gpu_costs(lines: Iterable[bytes], pairs: int) -> Costs:
-    """From its CIGARs, in any order: a pair's number, a colon, operations; its counts of matches are not used."""
+    """Return costs from its CIGARs, in any order: number of the pair, a colon, operations except match counts."""
     costs = np.full(pairs, -1, np.int32)
     for line in lines:
         number, _, cigar = line.partition(b": ")
@@ -157,7 +157,7 @@ def ewfa_gpu_costs(lines: Iterable[bytes], pairs: int) -> Costs:
 
 
 def gasal2(programs: dict[int, Path]) -> Tool:
-    """GASAL2's test_prog.out, one for each length that it was compiled for."""
+    """Return GASAL2's test_prog.out, with a program for each length that it was compiled for."""
 
     def fitting(job: Job) -> Path | None:
         return next((programs[length] for length in sorted(programs) if job.longest <= length - 8), None)
@@ -182,12 +182,12 @@ def gasal2(programs: dict[int, Path]) -> Tool:
 
 
 def gasal2_seconds(text: str) -> list[float]:
-    """From what it prints."""
+    """Return the seconds in its output."""
     return [float(ms) / 1000 for ms in re.findall(r"Total execution time \(in milliseconds\): ([0-9.]+)", text)]
 
 
 def gasal2_costs(lines: Iterable[bytes], pairs: int) -> Costs:
-    """From its answers, in any order: query_name=NUMBER, …, score=SCORE."""
+    """Return the costs in its output, in any order: query_name=NUMBER, …, score=SCORE."""
     costs = np.full(pairs, -1, np.int32)
     for line in lines:
         found = re.match(rb"query_name=>?(\d+)\b.*\bscore=(-?\d+)", line)
@@ -197,7 +197,7 @@ def gasal2_costs(lines: Iterable[bytes], pairs: int) -> Costs:
 
 
 def _repeated(answer: Answer, job: Job, again: Callable[[], list[float]]) -> Answer:
-    """Calls again until there are as many times as wanted, or they take too long."""
+    """Repeat until there are as many times as wanted, or they take too long."""
     while len(answer.seconds) < job.repeats and sum(answer.seconds) < job.patience:
         more = again()
         if not more:
@@ -207,7 +207,7 @@ def _repeated(answer: Answer, job: Job, again: Callable[[], list[float]]) -> Ans
 
 
 def _called(command: list[str], patience: float) -> str:
-    """What a program prints. Raises Failed."""
+    """Return the output of a program. Raises Failed."""
     try:
         done = subprocess.run(command, capture_output=True, timeout=patience, check=False)
     except subprocess.TimeoutExpired:

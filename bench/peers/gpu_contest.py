@@ -1,4 +1,4 @@
-"""Everyone's turn at the cells of the table on a card: ours first, task by task; then peers, row by row."""
+"""All aligners on the cells of the GPU table: ours first, task by task; then peers, row by row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .ours import Engine, per_run
 from .threads import SLICES, Threads
 from .verdict import OURS, Cell, Costs, Timing, right_costs, wrong_pairs
 
-_SETTINGS = {"wfa2": ("high", "biwfa"), "block-aligner": ("1-10%",)}  # the others have one
+_SETTINGS = {"wfa2": ("high", "biwfa"), "block-aligner": ("1-10%",)}  # others have one setting
 _METRICS = {"wfa2": ("affine", "edit"), "quicked": ("edit",), "block-aligner": ("affine",)}
 NO_TIME = "no time left"
 Say = Callable[[str], None]
@@ -27,15 +27,15 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Rules:
-    """How long all of it may take.
+    """Limits of all measurements.
 
     Attributes:
-        repeats: of everyone.
+        repeats: of each aligner.
         patience: seconds; what takes longer is not repeated.
         longest: seconds; peers that would take longer are left out.
-        peer_memory: bytes; a CPU peer that would take more on all threads is left out.
-        threads: of our CPU part, and of CPU peers.
-        deadline: by time.monotonic(); nobody has a turn after it.
+        peer_memory: bytes; a CPU peer that would need more on all threads is left out.
+        threads: threads of our CPU part, and of CPU peers.
+        deadline: end of all measurements, as time.monotonic() counts.
     """
 
     repeats: int
@@ -46,20 +46,20 @@ class Rules:
     deadline: float
 
     def more(self, seconds: Sequence[float]) -> bool:
-        """Whether someone with these repeats has another one."""
+        """Return whether an aligner with these repeats is repeated again."""
         return len(seconds) < self.repeats and (not seconds or max(seconds) <= self.patience)
 
 
 @dataclass
 class Entry:
-    """A cell, and what else is known of it.
+    """A cell, and further facts about it.
 
     Attributes:
-        cell: who took how long.
-        pairs: the row's.
-        checked: how many of a Timing.name's costs were compared.
-        costs: by Timing.name.
-        counts: of one run of ours; see ours.Engine.counts.
+        cell: seconds of all aligners.
+        pairs: the row's pairs.
+        checked: number of compared costs by Timing.name.
+        costs: costs by Timing.name.
+        counts: counts of one run of ours; see ours.Engine.counts.
     """
 
     cell: Cell
@@ -69,18 +69,18 @@ class Entry:
     counts: dict[str, Any] = field(default_factory=dict)
 
     def add(self, timing: Timing, costs: Costs | None) -> None:
-        """Takes someone's result."""
+        """Add the result of an aligner."""
         self.cell.timings.append(timing)
         if costs is not None:
             self.costs[timing.name] = costs
         self.judge()
 
     def judge(self) -> None:
-        """Compares everyone's costs with what most say."""
+        """Compare all costs with those of most aligners."""
         known = self.costs.get(OURS)
         known = np.full(len(self.pairs), -1, np.int32) if known is None else known
         whole: dict[str, Costs] = {}
-        for timing in self.cell.timings:  # one voice for each aligner
+        for timing in self.cell.timings:  # one vote for each aligner
             costs = self.costs.get(timing.name)
             if timing.aligner != OURS and costs is not None and len(costs) == len(known):
                 whole.setdefault(timing.aligner, costs)
@@ -98,7 +98,7 @@ Entries = Mapping[tuple[str, str], Entry]
 def ours(
     entries: Entries, tasks: Sequence[Task], where: str, rules: Rules, memory: float | None, say: Say
 ) -> dict[str, Any]:
-    """Our engine at all cells; returns what it is, by task."""
+    """Run our engine on all cells; return its description by task."""
     described: dict[str, Any] = {}
     for task in tasks:
         try:
@@ -132,9 +132,9 @@ def _ours_at(engine: Engine, entry: Entry, rules: Rules) -> None:
         while rules.more(timing.seconds):
             seconds, again = engine.run(pairs)
             timing.seconds.append(seconds)
-            # A cost that changes from repeat to repeat is no answer.
+            # A cost that changes between repeats counts as no result.
             costs = np.where(costs == again, costs, -1).astype(np.int32)
-    except Exception as error:  # the others can still be measured
+    except Exception as error:  # the other tasks can still be measured
         entry.cell.absent[OURS] = f"{type(error).__name__}: {error}"
         return
     entry.counts = per_run(before, engine.counts(), len(timing.seconds))
@@ -151,7 +151,7 @@ def peers(
     scratch: Path,
     say: Say,
 ) -> None:
-    """Everyone else at all cells."""
+    """Run all peers on all cells."""
     for row, found in files.items():
         for task in tasks:
             entry = entries[row, task.name]
@@ -164,7 +164,7 @@ def peers(
 
 
 def _tool_at(tool: Tool, task: Task, entry: Entry, files: Files, rules: Rules, scratch: Path) -> None:
-    """One program at one cell, under all of its settings."""
+    """Run one program on one cell under all of its settings."""
     if task.metric not in tool.metrics or (task.score_only and not tool.scores):
         return
     known = entry.costs.get(OURS)
@@ -191,7 +191,7 @@ def _tool_at(tool: Tool, task: Task, entry: Entry, files: Files, rules: Rules, s
 
 
 def _library_at(name: str, library: Path, task: Task, entry: Entry, rules: Rules) -> None:
-    """One CPU peer at one cell; of its settings, the first that it has the memory for."""
+    """Run one CPU peer on one cell, under the first setting for which there is memory."""
     known = entry.costs.get(OURS)
     greatest = int(known.max(initial=0)) if known is not None else 0
     for setting in _SETTINGS.get(name, ("",)):

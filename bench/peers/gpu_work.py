@@ -1,4 +1,4 @@
-"""The rows of the comparison on a card: what is aligned, as files that every aligner reads."""
+"""The rows of the GPU table: pairs as files that every aligner reads."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from . import work
 
 _BASES = np.frombuffer(b"ACGT", np.uint8)
 _SEED = 1
-_CHUNK = 20_000_000  # letters of targets made at a time
-HEAD = 100_000  # pairs that an aligner gets whose answers take long to print
+_CHUNK = 20_000_000  # bases of targets generated at a time
+HEAD = 100_000  # pairs for aligners whose results take long to print
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a row is made of: random pairs, or a real set so many times over.
+    """Random pairs, or a real set repeated a number of times.
 
     Attributes:
-        name: as in a table.
-        pairs: random pairs, or 0.
-        length: letters of their targets.
-        error: edits a letter of the target; a third each of mismatches, insertions and deletions.
+        name: in a table.
+        pairs: number of random pairs, or 0.
+        length: bases of their targets.
+        error: edits per base of the target; a third each of mismatches, insertions and deletions.
         real: name of a real set, or "".
-        times: how often it is repeated.
+        times: number of repetitions of the set.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Row:
 
     @property
     def stem(self) -> str:
-        """What its files are called."""
+        """First part of its file names."""
         return self.real or f"{self.length}-{self.error}-{_SEED}"
 
 
@@ -67,12 +67,12 @@ ROWS = (
     Row("ont_ecoli_ul × 5", real="ont_ecoli_ul", times=5),
 )
 
-# What the papers have besides: table 1 and figure 5 of eWFA-GPU (35 and 75 errors a pair).
+# Further rows of the papers: table 1 and figure 5 of eWFA-GPU (35 and 75 errors per pair).
 PAPER_ROWS = (*_random(500_000, 300), *_random(300_000, 1000, (0.035, 0.075)))
 
 
 def rows_named(texts: Sequence[str] | None) -> list[Row]:
-    """ROWS; or of these and PAPER_ROWS those whose names contain one of some texts."""
+    """Return ROWS, or those of ROWS and PAPER_ROWS whose names contain one of some texts."""
     return [row for row in (*ROWS, *PAPER_ROWS) if any(text in row.name for text in texts)] if texts else list(ROWS)
 
 
@@ -81,9 +81,9 @@ class Files:
     """One row's pairs in the formats that aligners read.
 
     Attributes:
-        seq: ">query" and "<target" in turn.
+        seq: alternating lines of ">query" and "<target".
         fasta: queries and targets, named 0, 1, 2, …
-        head: the same of the first HEAD pairs.
+        head: the same for the first HEAD pairs.
     """
 
     seq: Path
@@ -92,7 +92,7 @@ class Files:
 
     @classmethod
     def of(cls, folder: Path, stem: str) -> Files:
-        """Where they lie in a folder."""
+        """Return the paths of a row's files in a folder."""
         sides = [(folder / f"{stem}{part}.query.fa", folder / f"{stem}{part}.target.fa") for part in ("", ".head")]
         return cls(folder / f"{stem}.seq", *sides)
 
@@ -108,22 +108,22 @@ class Pairs:
 
     @cached_property
     def letters(self) -> int:
-        """Of all queries and targets."""
+        """Bases of all queries and targets."""
         return sum(batch.total_bases for batch in self.batches)
 
     @cached_property
     def cells(self) -> int:
-        """Of all pairs' matrices together."""
+        """Cells of all pairs' matrices together."""
         return sum(map(work.matrix_cells, self.batches))
 
     @cached_property
     def longest(self) -> int:
-        """Letters of the longest sequence."""
+        """Bases of the longest sequence."""
         return max(int(max(b.q_len.max(), b.t_len.max())) for b in self.batches if len(b))
 
 
 def read(files: Files, batch_letters: int) -> Pairs:
-    """A row's pairs, in batches of about so many letters."""
+    """Return a row's pairs in batches of about `batch_letters` bases."""
     sources = PairFiles(str(files.seq), None).open()
     try:
         return Pairs(list(read_batches(sources, layout_of(sources), batch_letters)))
@@ -133,17 +133,17 @@ def read(files: Files, batch_letters: int) -> Pairs:
 
 
 def write(row: Row, data: Path | None, share: float, folder: Path, fasta: bool) -> Files:
-    """Makes a row's files where they are missing.
+    """Write the row's files that are missing.
 
     Args:
-        row: which.
+        row: the row.
         data: folder with NAME.query.fa.gz and NAME.target.fa.gz of the real sets.
-        share: of the row's pairs, above 0 and up to 1.
+        share: share of the row's pairs, above 0 and up to 1.
         folder: for the files.
-        fasta: whether FASTA is wanted too.
+        fasta: True to write FASTA too.
 
     Raises:
-        FileNotFoundError: a real set that is not at hand.
+        FileNotFoundError: a real set is missing.
     """
     stem = f"{row.stem}-{share:g}"
     files = Files.of(folder, stem)
@@ -184,10 +184,10 @@ def _write_random(row: Row, pairs: int, path: Path) -> None:
 
 
 def random_seq(n: int, length: int, edits: int, rng: np.random.Generator) -> U8:
-    """Text of a .seq file: targets of uniform bases; queries that differ from them at `edits` letters."""
+    """Return the text of a .seq file: targets of uniform bases, and queries with `edits` edits."""
     codes = rng.integers(0, 4, (n, length), np.uint8)
-    spots = np.sort(rng.integers(0, length - edits + 1, (n, edits)), axis=1) + np.arange(edits)  # no letter twice
-    kinds = rng.integers(0, 3, (n, edits))  # mismatch, insertion in front, deletion
+    spots = np.sort(rng.integers(0, length - edits + 1, (n, edits)), axis=1) + np.arange(edits)  # no base twice
+    kinds = rng.integers(0, 3, (n, edits))  # mismatch, insertion before the base, deletion
     width = 2 * length + 4
     text = np.empty((n, width), np.uint8)
     text[:, 0], text[:, length + 1], text[:, length + 2], text[:, -1] = b">\n<\n"
@@ -197,7 +197,7 @@ def random_seq(n: int, length: int, edits: int, rng: np.random.Generator) -> U8:
     changed, added, gone = (kinds == kind for kind in range(3))
     other = (codes[rows[changed], spots[changed]] + rng.integers(1, 4, int(changed.sum()))) % 4
     text[rows[changed], 1 + spots[changed]] = _BASES[other]
-    copies[rows[added], 1 + spots[added]] = 2  # the first of two copies becomes the inserted letter
+    copies[rows[added], 1 + spots[added]] = 2  # the first of two copies becomes the inserted base
     copies[rows[gone], 1 + spots[gone]] = 0
     longer = added.astype(np.int64) - gone
     starts = np.cumsum(width + longer.sum(axis=1)) - width - longer.sum(axis=1)
@@ -218,13 +218,13 @@ def _write_fasta(files: Files) -> None:
 
 
 def folder_in_memory() -> Path | None:
-    """Where files cost no reading from a disk, if the machine has such a place with room; None for the usual one."""
+    """Return a folder in memory with enough room, so that reading files costs no disk access; None for the default."""
     memory = Path("/dev/shm")
     return memory if memory.is_dir() and shutil.disk_usage(memory).free > 16 << 30 else None
 
 
 def in_slices(pairs: Pairs, count: int) -> list[PairBatch]:
-    """About `count` batches of like numbers of pairs, views of the pairs' columns, in order."""
+    """Return about `count` batches with similar numbers of pairs, in order; they are views of the pairs' columns."""
     size = max(1, -(-len(pairs) // count))
     return [
         batch.part(np.arange(first, min(first + size, len(batch))))

@@ -1,4 +1,4 @@
-"""Peers that extend pairs within a band until a Z-drop: ksw2 as a library, AGAThA as a program."""
+"""Peers that extend pairs in a band with a Z-drop: ksw2 as a library, AGAThA as a program."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from wfacli.core.batch import PairBatch
 from .gpu_binaries import Failed
 from .verdict import Costs
 
-AGATHA_MOST = 32_767  # a score: 16 bits
+AGATHA_MOST = 32_767  # maximum score: 16 bits
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What an extension is: scores of letters and gaps, diagonals on either side, and the drop that ends it."""
+    """Rules of an extension: scores of bases and gaps, diagonals on either side, and the drop that ends it."""
 
     match: int
     mismatch: int
@@ -35,14 +35,14 @@ class Rules:
 
 
 class Ksw2:
-    """ksw2's library, on threads: each takes a part of the pairs."""
+    """ksw2's library on several threads, each with a part of the pairs."""
 
     def __init__(self, library: Path, threads: int) -> None:
         self._run = ctypes.CDLL(str(library)).ksw2_run
         self._run.restype, self._threads = ctypes.c_double, threads
 
     def run(self, pairs: PairBatch, rules: Rules) -> tuple[float, Costs]:
-        """Seconds of the slowest thread, and scores (i32[n])."""
+        """Return the seconds of the slowest thread, and scores (i32[n])."""
         scores = np.zeros(len(pairs), np.int32)
 
         def part(rows: slice) -> float:
@@ -60,13 +60,13 @@ class Ksw2:
 
 @dataclass(frozen=True)
 class AgathaAnswer:
-    """What AGAThA says of all pairs.
+    """AGAThA's results for all pairs.
 
     Attributes:
         kernel_seconds: of its kernels, which sort and align.
-        whole_seconds: of its process from letters in memory to scores, with memory taken and freed; None where it was
-            not built to print that.
-        wall_seconds: of the program, files and start included.
+        whole_seconds: of its process from bases in memory to scores, including allocation; None if its build does not
+            print that.
+        wall_seconds: of the program, including files and start.
         scores: i32[n].
     """
 
@@ -79,7 +79,7 @@ class AgathaAnswer:
 def agatha(
     program: Path, files: Sequence[Path], pairs: int, rules: Rules, folder: Path, patience: float
 ) -> AgathaAnswer:
-    """Calls AGAThA with all pairs in one batch: once for scores and its kernels' time, once for all. Raises Failed."""
+    """Run AGAThA on all pairs in one batch, for scores and kernel time, then for whole time. Raises Failed."""
     options = ["-m", rules.match, "-x", rules.mismatch, "-q", rules.open, "-r", rules.extend, "-z", rules.zdrop]
     command = [str(program), *map(str, options), "-w", str(rules.band), "-a", str(pairs)]
     times, told = folder / "kernels.txt", [*map(str, files)]
@@ -93,23 +93,23 @@ def agatha(
 
 
 def agatha_scores(printed: str) -> Costs:
-    """From its answers, a line a pair: the score, a tab, where it ends."""
+    """Return the scores in its output, whose lines have the score, a tab, and where the alignment ends."""
     return np.array([int(line.split("\t", 1)[0]) for line in printed.splitlines() if "\t" in line], np.int32)
 
 
 def agatha_kernels(text: str) -> float:
-    """Seconds, from its file of times: milliseconds, a batch a line."""
+    """Return the seconds in its file of times, which has milliseconds, one batch per line."""
     return sum(map(float, text.split())) / 1000
 
 
 def agatha_whole(said: str) -> float | None:
-    """Seconds of its process, from what it prints at the end, if it does."""
+    """Return the seconds of its process that it prints at the end, if it does."""
     found = re.search(r"process time \(with malloc\) \(in milliseconds\): ([0-9.]+)", said)
     return float(found[1]) / 1000 if found else None
 
 
 def _called(command: list[str], patience: float) -> tuple[str, str, float]:
-    """What it prints, what it says beside that, and seconds. Raises Failed."""
+    """Return its standard output, its standard error, and seconds. Raises Failed."""
     begun = time.perf_counter()
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False,

@@ -14,7 +14,7 @@ _METRICS = {"edit": 0, "affine": 1}
 
 
 class _Pairs(ctypes.Structure):
-    """The struct of the same name in peer.hpp."""
+    """The struct Pairs of peer.hpp."""
 
     _fields_ = (
         ("n", ctypes.c_int64),
@@ -24,17 +24,17 @@ class _Pairs(ctypes.Structure):
 
 
 class Aligner:
-    """One of a peer's aligners, for one task under one setting; keeps its memory until it is closed."""
+    """One of a peer's aligners, for one task under one setting; it keeps its memory until it is closed."""
 
     def __init__(self, library: Path, metric: str, score_only: bool, setting: str) -> None:
-        """Raises ValueError where the peer does not offer the task."""
+        """Open it. Raises ValueError if the peer does not support the task."""
         self._library = _loaded(library)
         self._opened = self._library.peer_open(_METRICS[metric], int(score_only), setting.encode())
         if not self._opened:
             raise ValueError(f"{library.stem} has no {metric}, score only {score_only}, setting {setting!r}")
 
     def run(self, pairs: PairBatch) -> tuple[float, I32]:
-        """Aligns every pair; returns seconds, and each pair's cost (i32[n], -1 where it gave none)."""
+        """Align every pair; return seconds, and costs (i32[n], -1 for none)."""
         columns = {name: getattr(pairs, name) for name in ("bases", "q_start", "t_start", "q_len", "t_len")}
         costs = np.full(len(pairs), -1, np.int32)
         given = _Pairs(len(pairs), len(pairs.bases), *(column.ctypes.data for column in columns.values()))
@@ -44,7 +44,7 @@ class Aligner:
         return seconds, costs
 
     def close(self) -> None:
-        """Frees its memory."""
+        """Free its memory."""
         self._library.peer_close(self._opened)
 
 

@@ -1,4 +1,4 @@
-"""Our engine as one more aligner: a thin cover of wfacli.measure.engine, which has what is inside its time."""
+"""Our engine as one of the aligners: delegates to wfacli.measure.engine, which defines what its time includes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ EXACT = Heuristics()
 
 
 def batch_letters(where: str, files: Files) -> int:
-    """Letters of a batch, as the command makes them on "gpu" or "cpu" of a row's file."""
+    """Return the bases of a batch as the command makes them for a row's file on "gpu" or "cpu"."""
     return shared_out([files.seq.stat().st_size]) if EngineName(where) is EngineName.GPU else CPU_BATCH
 
 
 class Engine:
-    """Our engine for one task until it is closed."""
+    """Our engine for one task."""
 
     def __init__(
         self,
@@ -32,49 +32,49 @@ class Engine:
         memory: float | None = None,
         heuristics: Heuristics = EXACT,
     ) -> None:
-        """Opens it on "gpu", with the CPU engine behind it, or on "cpu". Raises DeviceError.
+        """Open it on "gpu", with the CPU engine behind it, or on "cpu". Raises DeviceError.
 
         Args:
             metric: "edit" or "affine", with its default penalties, which are those of peer.hpp.
-            score_only: no paths.
+            score_only: True for scores alone.
             where: "gpu" or "cpu".
-            threads: of the CPU engine.
-            memory: of the GPU, as --gpu-memory has it.
-            heuristics: none unless given.
+            threads: threads of the CPU engine.
+            memory: GPU memory, as in --gpu-memory.
+            heuristics: by default none.
         """
         kind = Metric(metric)
         spec = AlignSpec(kind, Penalties.of(kind), score_only=score_only, heuristics=heuristics)
         self._engine = MeasuredEngine(spec, threads, EngineName(where), memory)
 
     def lying_right(self, pairs: Pairs) -> Pairs:
-        """The pairs with their letters where the command's reader puts them: in page-locked memory beside a card."""
+        """Return the pairs with their bases where the command's reader puts them: page-locked memory for a GPU."""
         return Pairs(self._engine.lying_right(pairs.batches))
 
     def run(self, pairs: Pairs | PairBatch, check: bool = False) -> tuple[float, Costs]:
-        """Aligns every pair; returns seconds, and costs (i32[n], -1 where there is none).
+        """Align every pair; return seconds, and costs (i32[n], -1 for none).
 
         Args:
             pairs: what to align.
-            check: go along every path and compare its cost; it counts in the seconds. Raises InternalError.
+            check: replay every path and compare its cost, within the seconds. Raises InternalError.
         """
         answers = self._engine.run([pairs] if isinstance(pairs, PairBatch) else pairs.batches, check)
         return answers.seconds, answers.costs
 
     def counts(self) -> dict[str, dict[str, float]]:
-        """All that was counted so far: thread-seconds by stage and kernel, and pairs."""
+        """Return all counts so far: thread-seconds by stage and kernel, and pairs."""
         return self._engine.counts()
 
     def describe(self) -> dict[str, Any]:
-        """What the engine is."""
+        """Return a description of the engine."""
         return self._engine.describe()
 
     def close(self) -> None:
-        """Ends its threads and gives the GPU back."""
+        """End its threads and release the GPU."""
         self._engine.close()
 
 
 def per_run(before: dict[str, dict[str, float]], after: dict[str, dict[str, float]], runs: int) -> dict[str, Any]:
-    """What was counted between two looks, for one of several runs."""
+    """Return the counts between two snapshots, for one of several runs."""
     return {
         group: {
             name: round((value - before[group].get(name, 0)) / runs, 6)

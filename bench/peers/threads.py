@@ -1,4 +1,4 @@
-"""A peer's shared library on several threads: each has an aligner of its own and takes pairs as it is free."""
+"""A peer's shared library on several threads, each with an aligner of its own, which take slices as they are free."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from wfacli.core.batch import PairBatch
 from .native import Aligner
 from .verdict import Costs
 
-SLICES = 16  # a thread
+SLICES = 16  # per thread
 
 
 class Threads:
     """Aligners of one peer for one task under one setting."""
 
     def __init__(self, library: Path, metric: str, score_only: bool, setting: str, threads: int) -> None:
-        """Raises ValueError where the peer does not offer the task."""
+        """Open them. Raises ValueError if the peer does not support the task."""
         self._aligners = [Aligner(library, metric, score_only, setting) for _ in range(threads)]
 
     def run(self, slices: Sequence[PairBatch]) -> tuple[float, Costs]:
-        """Aligns every pair of every slice; returns seconds, and costs in order. Raises MemoryError."""
+        """Align every pair of every slice; return seconds, and costs in order. Raises MemoryError."""
         found: list[Costs] = [np.zeros(0, np.int32)] * len(slices)
         turn, waiting = threading.Lock(), iter(range(len(slices)))
 
@@ -45,6 +45,6 @@ class Threads:
         return seconds, np.concatenate(found) if found else np.zeros(0, np.int32)
 
     def close(self) -> None:
-        """Frees their memory."""
+        """Free their memory."""
         for aligner in self._aligners:
             aligner.close()

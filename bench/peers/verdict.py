@@ -1,4 +1,4 @@
-"""What a table says, from seconds and costs: pure functions."""
+"""The statements of a table, computed from seconds and costs by pure functions."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Costs = npt.NDArray[np.int32]
 
 @dataclass
 class Timing:
-    """One aligner, under one setting, on one cell of the table.
+    """One aligner under one setting on one cell of the table.
 
     Attributes:
         aligner: OURS, or a peer.
-        setting: which of its ways; "" where there is only one.
-        threads: 1, or 2.
+        setting: its setting, "" if it has one only.
+        threads: 1 or 2.
         seconds: of each repeat.
-        wrong: pairs whose cost is not the right one.
+        wrong: number of pairs with a wrong cost.
     """
 
     aligner: str
@@ -43,7 +43,7 @@ class Timing:
         return min(self.seconds)
 
     def report(self) -> dict[str, Any]:
-        """Plain values for JSON; times in seconds."""
+        """Return plain values for JSON; times in seconds."""
         return {
             "aligner": self.aligner,
             "setting": self.setting,
@@ -63,8 +63,8 @@ class Cell:
         row: name of the row.
         task: name of the task.
         timings: of every aligner and setting that ran, in the order of the table.
-        absent: why others did not run, by Timing.name; who does not offer the task is not named.
-        two_threads: OURS with two threads, where there are two cores.
+        absent: why others did not run, by Timing.name; aligners that do not support the task are not named.
+        two_threads: OURS with two threads, if there are two cores.
     """
 
     row: str
@@ -74,32 +74,32 @@ class Cell:
     two_threads: Timing | None = None
 
     def of(self, aligner: str) -> Timing | None:
-        """An aligner's fastest setting; one that is right on every pair goes first."""
+        """Return an aligner's fastest setting among those that are right on every pair, else its fastest one."""
         own = [t for t in self.timings if t.aligner == aligner and t.seconds]
         return min(own, key=lambda t: (t.wrong > 0, t.best), default=None)
 
     def best_peer(self) -> Timing | None:
-        """The fastest peer that is right on every pair."""
+        """Return the fastest peer that is right on every pair."""
         own = [t for t in self.timings if t.aligner != OURS and t.seconds and not t.wrong]
         return min(own, key=lambda t: t.best, default=None)
 
     def ratio(self) -> float | None:
-        """Seconds of the best peer for a second of ours: above 1 we are faster. None without both, or if we err."""
+        """Return the best peer's seconds divided by ours, above 1 if we are faster. None without both right."""
         ours, peer = self.of(OURS), self.best_peer()
         return peer.best / ours.best if ours and peer and not ours.wrong else None
 
     def speedup(self) -> float | None:
-        """Seconds with one thread for a second with two."""
+        """Return the seconds with one thread divided by those with two."""
         ours = self.of(OURS)
         return ours.best / self.two_threads.best if ours and self.two_threads else None
 
     def relative(self, aligner: str) -> float | None:
-        """An aligner's seconds for a second of the best peer."""
+        """Return an aligner's seconds divided by those of the best peer."""
         own, peer = self.of(aligner), self.best_peer()
         return own.best / peer.best if own and peer else None
 
     def report(self) -> dict[str, Any]:
-        """Plain values for JSON; times in seconds."""
+        """Return plain values for JSON; times in seconds."""
         peer = self.best_peer()
         return {
             "row": self.row,
@@ -117,10 +117,10 @@ def _rounded(value: float | None) -> float | None:
 
 
 def right_costs(ours: Costs, peers: Mapping[str, Costs]) -> Costs:
-    """What each pair costs by the most accounts; ours where as many speak for it as for any other.
+    """Return the cost of each pair that most aligners found; ours if no other has more votes.
 
     Args:
-        ours: i32[n], -1 where there is none.
+        ours: i32[n], -1 for none.
         peers: the same for each peer.
     """
     voices = np.stack([ours, *peers.values()])
@@ -131,18 +131,31 @@ def right_costs(ours: Costs, peers: Mapping[str, Costs]) -> Costs:
 
 
 def wrong_pairs(found: Costs, right: Costs) -> int:
-    """Pairs whose cost is missing or another one."""
+    """Return the number of pairs whose cost is missing or wrong."""
     return int(np.count_nonzero((found != right) | (found < 0)))
 
 
 def summary(cells: Sequence[Cell]) -> tuple[int, int, int]:
-    """Cells where ours can be compared, where it is at least as fast as the best peer, and at least twice as fast."""
+    """Return the number of cells with a ratio, with a ratio of at least 1, and of at least 2."""
     ratios = [r for r in (cell.ratio() for cell in cells) if r is not None]
     return len(ratios), sum(r >= 1 for r in ratios), sum(r >= 2 for r in ratios)
 
 
+def summary_text(cells: Sequence[Cell]) -> str:
+    """Return the same counts as a sentence."""
+    compared, even, twice = summary(cells)
+    return f"Of {compared} cells, wfacli is at least as fast as the best peer in {even}, twice as fast in {twice}."
+
+
+def ratio_text(ratio: float | None) -> str:
+    """Return a ratio of a peer's seconds to ours: red below 1, bold green from 2 on."""
+    if ratio is None:
+        return "–"
+    return f"[{'red' if ratio < 1 else 'bold green' if ratio >= 2 else 'green'}]{ratio:.2f}[/]"
+
+
 def seconds_text(seconds: float) -> str:
-    """Three significant digits of seconds, at most a ten-thousandth."""
+    """Return seconds with three significant digits, at most five decimals."""
     for limit, digits in ((0.01, 5), (0.1, 4), (1.0, 3), (10.0, 2), (100.0, 1)):
         if seconds < limit:
             return f"{seconds:.{digits}f}"
@@ -150,7 +163,7 @@ def seconds_text(seconds: float) -> str:
 
 
 def cell_text(timing: Timing | None) -> str:
-    """What stands in the table for an aligner: seconds, and on how many pairs it was wrong."""
+    """Return an aligner's cell: seconds, and the number of wrong pairs."""
     if timing is None:
         return "–"
     return seconds_text(timing.best) + (f"\nwrong on {timing.wrong:,} pairs" if timing.wrong else "")

@@ -1,4 +1,4 @@
-"""The rows of the comparison: what is aligned."""
+"""The rows of cpu_table: what is aligned."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from pairs import write_pairs
 
+from bench.harness.pairs import write_pairs
 from wfacli.core.batch import PairBatch
 from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 
 from .build import CACHE
 
 _SEED = 1
-_WHOLE_FILE = 1 << 62  # bases a batch: all of them in one
+_WHOLE_FILE = 1 << 62  # bases per batch: all of them in one
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Random:
     """Pairs of pairs.py.
 
     Attributes:
-        pairs: how many.
-        length: letters of a target.
-        error: edits a letter of the target; a third each of mismatches, insertions and deletions.
-        least: the fewest pairs of a share.
+        pairs: number of pairs.
+        length: bases of a target.
+        error: edits per base of the target; a third each of mismatches, insertions and deletions.
+        least: minimum pairs of a share.
     """
 
     pairs: int
@@ -36,7 +36,7 @@ class Random:
 
     @property
     def name(self) -> str:
-        """As in a table: 200k × 150 2%."""
+        """Name in a table, like "200k × 150 bp 2%"."""
         count = f"{self.pairs // 1000}k" if self.pairs >= 1000 else str(self.pairs)
         length = f"{self.length // 1000} kb" if self.length >= 1000 else f"{self.length} bp"
         return f"{count} × {length} {self.error:.0%}"
@@ -44,12 +44,12 @@ class Random:
 
 @dataclass(frozen=True)
 class Real:
-    """Pairs of a real set, so many times over.
+    """Pairs of a real set, repeated a number of times.
 
     Attributes:
         set: its name.
-        least: the fewest pairs of a share.
-        times: how often it is repeated.
+        least: minimum pairs of a share.
+        times: number of repetitions.
     """
 
     set: str
@@ -58,16 +58,16 @@ class Real:
 
     @property
     def name(self) -> str:
-        """As in a table: illumina150."""
+        """Name in a table, like "illumina150"."""
         return f"{self.set} × {self.times}" if self.times > 1 else self.set
 
 
-# Where there are few pairs a row speaks of what a call costs: 0.05 to 0.1 ms for ours, whatever it is given, and next
-# to nothing for peers, which loop in native code. A tenth of HiFi's 50 pairs took ours 0.17 ms, all of them 0.54 ms;
-# 20 pairs of 10 kb, which leave lanes of vectors empty, took 0.16 ms each, 200 of them 0.10 ms (distances alone, one
-# thread: 2026-11-22-x86_64-2core-0e7f83d-cpu-table-part.json, …-0e7f83d-2-cpu-table-part.json and
-# 2026-11-20-x86_64-2core-eab866e+-cpu-table.json). So the fewest pairs of a row are those whose distances take ours
-# 2 ms by these files, more where lanes want them; and HiFi's set, which as a whole takes less than that, is repeated.
+# A row with few pairs measures the cost of a call: 0.05 to 0.1 ms for ours, whatever its size, and almost nothing for
+# peers, which loop in native code. A tenth of HiFi's 50 pairs took ours 0.17 ms, all of them 0.54 ms; 20 pairs of 10
+# kb, which leave vector lanes empty, took 0.16 ms each, 200 of them 0.10 ms (distances alone, one thread:
+# 2026-11-22-x86_64-2core-0e7f83d-cpu-table-part.json, …-0e7f83d-2-cpu-table-part.json and
+# 2026-11-20-x86_64-2core-eab866e+-cpu-table.json). So the minimum of a row is the number of pairs whose distances take
+# ours 2 ms by these files, more if vector lanes need them; and HiFi's set, which as a whole takes less, is repeated.
 ROWS: tuple[Random | Real, ...] = (
     Random(200_000, 150, 0.02, least=15_000),
     Random(200_000, 150, 0.05, least=15_000),
@@ -84,20 +84,20 @@ ROWS: tuple[Random | Real, ...] = (
 
 
 def names() -> list[str]:
-    """Names of all rows, in the table's order."""
+    """Return the names of all rows, in the table's order."""
     return [row.name for row in ROWS]
 
 
 def pairs_of(name: str, data: Path | None, share: float) -> PairBatch:
-    """A row's pairs as one batch: a share of them, but no fewer than its least ones.
+    """Return a share of a row's pairs as one batch, at least its minimum.
 
     Args:
         name: one of names().
         data: folder with NAME.query.fa.gz and NAME.target.fa.gz of the real sets.
-        share: of the row's pairs, above 0 and up to 1.
+        share: share of the row's pairs, above 0 and up to 1.
 
     Raises:
-        FileNotFoundError: a real set that is not at hand.
+        FileNotFoundError: a real set is missing.
     """
     row = next(row for row in ROWS if row.name == name)
     if isinstance(row, Random):
@@ -108,7 +108,7 @@ def pairs_of(name: str, data: Path | None, share: float) -> PairBatch:
 
 
 def real_pairs(name: str, data: Path | None) -> PairBatch:
-    """A real set as one batch. Raises FileNotFoundError."""
+    """Return a real set as one batch. Raises FileNotFoundError."""
     if data is None:
         raise FileNotFoundError("no folder of real sets given (--data DIR)")
     return _batch(*(_first_of(data, f"{name}.{side}") for side in ("query", "target")))
@@ -119,7 +119,7 @@ def _some(pairs: int, share: float, least: int) -> int:
 
 
 def _written(row: Random, pairs: int) -> tuple[Path, Path]:
-    """Files of a row's pairs, made where they are missing: long pairs with many edits take a while."""
+    """Return the files of a row's pairs; they are made once, since long pairs with many edits take a while."""
     folder = CACHE / "pairs"
     folder.mkdir(parents=True, exist_ok=True)
     stem = f"{pairs}x{row.length}-{row.error}-{_SEED}"
@@ -150,5 +150,5 @@ def _batch(query: Path, target: Path) -> PairBatch:
 
 
 def matrix_cells(pairs: PairBatch) -> int:
-    """Cells of all pairs' matrices together."""
+    """Return the cells of all pairs' matrices together."""
     return int((pairs.q_len.astype(np.int64) * pairs.t_len).sum())

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-from peers.distance_work import Row, made, planted
-
+from bench.peers.distance_work import Row, made, planted
 from tests.emulation.driver import EmulatedDriver
 from wfacli.solve.base import Pair
 from wfacli.solve.distance.cpu import CpuBits, CpuWavefront

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 
 import pytest
 
-from .pages import DOCS, ROOT
+from bench.pages import batches, page
 
-sys.path.insert(0, str(ROOT / "bench"))
-import page
-from pages import batches
+from .pages import DOCS, ROOT
 
 
 def result(folder, date, name, rows, cores=2):
@@ -40,7 +37,7 @@ def test_the_page_is_what_the_results_say():
     shallow = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], cwd=ROOT, capture_output=True, text=True)
     if shallow.stdout.strip() != "false":
         pytest.skip("which of a day's results is newest is in the history, which is not here")
-    assert (DOCS / "benchmarks.md").read_text() == page.page(), "make docs, or python bench/page.py, and commit"
+    assert (DOCS / "benchmarks.md").read_text() == page.page(), "make docs, or python -m bench.pages.page, and commit"
 
 
 def test_rows_that_a_peer_wins_are_named(tmp_path):

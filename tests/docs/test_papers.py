@@ -5,17 +5,15 @@ from __future__ import annotations
 import dataclasses
 import json
 import subprocess
-import sys
 
 import pytest
 
-from .pages import ROOT
+from bench.pages import papers_page
+from bench.papers import draw, ewfa, levenshtein
+from bench.papers.found import MISSING, Results
+from bench.papers.layout import Figure
 
-sys.path.insert(0, str(ROOT / "bench"))
-import papers_page
-from papers import draw, ewfa, levenshtein
-from papers.found import MISSING, Results
-from papers.layout import Figure
+from .pages import ROOT
 
 
 def written(folder, name, commit, **more):
@@ -46,7 +44,7 @@ def test_the_page_and_its_plots_are_what_the_results_say():
     shallow = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], cwd=ROOT, capture_output=True, text=True)
     if shallow.stdout.strip() != "false":
         pytest.skip("which of a day's results is newest is in the history, which is not here")
-    assert papers_page.stale(papers_page.papers()) == [], "make docs, or python bench/papers_page.py, and commit"
+    assert papers_page.stale(papers_page.papers()) == [], "make docs, or python -m bench.pages.papers_page, and commit"
 
 
 def test_all_tables_and_figures_are_there_and_say_what_is_missing(tmp_path):

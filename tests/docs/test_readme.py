@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -13,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from .pages import ROOT
+from bench.pages import readme
 
-sys.path.insert(0, str(ROOT / "bench"))
-import readme
+from .pages import ROOT
 
 RESULTS = ROOT / "bench" / "results"
 README = (ROOT / "README.md").read_text()
@@ -109,7 +107,7 @@ def test_the_table_of_pairs_on_a_card_is_made_of_files():
     shallow = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], cwd=ROOT, capture_output=True, text=True)
     if shallow.stdout.strip() != "false":
         pytest.skip("which of a day's results is newest is in the history, which is not here")
-    assert readme.made_of(README) == README, "make docs, or python bench/readme.py, and commit"
+    assert readme.made_of(README) == README, "make docs, or python -m bench.pages.readme, and commit"
 
 
 @pytest.mark.parametrize(("said", "kinds", "keys"), PROSE)

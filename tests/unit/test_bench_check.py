@@ -1,19 +1,15 @@
-"""bench/check.py: what it reads out of callgrind's dumps and of machine code, and when it fails."""
+"""bench/checks/check.py: what it reads out of callgrind's dumps and of machine code, and when it fails."""
 
 import json
 import shutil
 import struct
-import sys
 from pathlib import Path
 
 import pytest
 
+from bench.checks import check
 from tests.thorough import THOROUGH
 from wfacli.gpu.kernels.catalogue import ROWS
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import check
 
 DUMP = """\
 # callgrind format

@@ -1,16 +1,13 @@
-"""bench/compare.py: results that are made up, and what it says of them."""
+"""bench/harness/compare.py: results that are made up, and what it says of them."""
 
 import copy
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import compare
-from compare import Change
+from bench.harness import compare
+from bench.harness.compare import Change
 
 
 def bench(**seconds):
@@ -126,7 +123,7 @@ KINDS = ("whole-command", "cpu-table", "gpu-table", "distance-table", "band-tabl
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_result_is_read(kind):
-    newest = sorted((Path(compare.__file__).parent / "results").glob(f"*-{kind}.json"))[-1]
+    newest = sorted((Path(compare.__file__).parents[1] / "results").glob(f"*-{kind}.json"))[-1]
     found = compare.measured(compare.read(newest))
     assert any(not compare.is_peer(row) for row in found) and all(found)
     assert not any("#" in row for row in found), "two rows of the same name"

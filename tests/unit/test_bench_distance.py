@@ -1,8 +1,7 @@
-"""The table of bench/distance_table.py: its pairs, how everybody is called and stopped, who is right."""
+"""The table of bench/tables/distance_table.py: its pairs, how everybody is called and stopped, who is right."""
 
 import gzip
 import json
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,16 +10,13 @@ import edlib
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import distance_table
-import harness
-from peers import distance_ours, distance_paths, distance_peers, distance_work
-from peers.distance_ours import Measured, NoAnswer, Rules
-from peers.distance_peers import EDLIB, WAVEFRONT_VARIANTS, WFA2
-from peers.distance_verdict import Entry, rate, ratio
-from peers.distance_work import Row, changed, made
-
+from bench.harness import saving
+from bench.peers import distance_ours, distance_paths, distance_peers, distance_work
+from bench.peers.distance_ours import Measured, NoAnswer, Rules
+from bench.peers.distance_peers import EDLIB, WAVEFRONT_VARIANTS, WFA2
+from bench.peers.distance_verdict import Entry, rate, ratio
+from bench.peers.distance_work import Row, changed, made
+from bench.tables import distance_table
 from tests.emulation.driver import EmulatedDriver
 from wfacli.solve.base import Position
 from wfacli.solve.gpu.path import WAYS
@@ -262,7 +258,7 @@ def test_a_cards_paths_are_measured_and_replayed(monkeypatch):
 
 
 def test_a_table_of_the_cpu(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(saving, "RESULTS", tmp_path)
     a = distance_table.asked(["--engine", "cpu", "--threads", "2"])
     assert distance_table.opened(a.engine) == (None, "not asked for")
     there = distance_table.field_of(a, None)

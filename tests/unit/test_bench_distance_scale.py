@@ -1,18 +1,13 @@
-"""bench/distance_scale.py on the CPU, with small pairs: what it runs, what it says, what it leaves out."""
+"""bench/tables/distance_scale.py on the CPU, with small pairs: what it runs, what it says, what it leaves out."""
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import distance_scale
-import harness
-from distance_scale_plot import draw
-from peers import distance_ours
-
+from bench.harness import saving
+from bench.pages.distance_scale_plot import draw
+from bench.peers import distance_ours
+from bench.tables import distance_scale
 from tests.emulation.driver import EmulatedDriver
 
 SMALL = ("--random", "0.003", "--similar", "0.02", "--planted", "0.01", "--threads", "1")
@@ -20,7 +15,7 @@ SMALL = ("--random", "0.003", "--similar", "0.02", "--planted", "0.01", "--threa
 
 @pytest.fixture
 def results(monkeypatch, tmp_path):
-    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(saving, "RESULTS", tmp_path)
     return tmp_path
 
 

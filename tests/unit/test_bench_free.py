@@ -1,26 +1,21 @@
-"""bench/free_table.py: which pairs it makes, what it compares, and what it writes."""
+"""bench/tables/free_table.py: which pairs it makes, what it compares, and what it writes."""
 
 import json
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import free_table
-import harness
-from pages import batches
-
 import wfacli
+from bench.harness import saving
+from bench.pages import batches
+from bench.tables import free_table
 
 ROWS = ["--rows", "150 in 300, 5%", "--letters", "3000", "--repeats", "2"]
 
 
 @pytest.fixture(autouse=True)
 def results(monkeypatch, tmp_path):
-    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(saving, "RESULTS", tmp_path)
     return tmp_path
 
 

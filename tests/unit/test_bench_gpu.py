@@ -1,7 +1,6 @@
-"""The table of bench/gpu_table.py: its pairs, how peers are called, what they print, who is right."""
+"""The table of bench/tables/gpu_table.py: its pairs, how peers are called, what they print, who is right."""
 
 import io
-import sys
 import time
 from pathlib import Path
 
@@ -9,17 +8,14 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import gpu_table
-from peers import gpu_binaries, gpu_contest, gpu_work, threads
-from peers.contest import Task
-from peers.gpu_binaries import Answer, Failed, Job, Tool
-from peers.gpu_contest import NO_TIME, Entry, Rules
-from peers.gpu_work import ROWS, Files, Pairs, Row
-from peers.ours import Engine, per_run
-from peers.verdict import OURS, Cell, Timing
-
+from bench.peers import gpu_binaries, gpu_contest, gpu_work, threads
+from bench.peers.contest import Task
+from bench.peers.gpu_binaries import Answer, Failed, Job, Tool
+from bench.peers.gpu_contest import NO_TIME, Entry, Rules
+from bench.peers.gpu_work import ROWS, Files, Pairs, Row
+from bench.peers.ours import Engine, per_run
+from bench.peers.verdict import OURS, Cell, Timing
+from bench.tables import gpu_table
 from wfacli.io.read.memory import pairs_of
 
 AFFINE, SCORE, EDIT = Task("affine", False), Task("affine", True), Task("edit", False)

@@ -1,22 +1,16 @@
-"""bench/guided_table.py on small pairs and an emulated card: what it measures, how AGAThA is called and checked."""
+"""bench/tables/guided_table.py on an emulated card: what it measures, how AGAThA is called and checked."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import guided_table
-import harness
-import sw_ours
-from guided_table import RULES, Row, Work, made
-from pages.batches import guided, guided_wins
-from peers import guided as peers
-from peers.gpu_binaries import Failed
-
+from bench.harness import saving, sw_ours
+from bench.pages.batches import guided, guided_wins
+from bench.peers import guided as peers
+from bench.peers.gpu_binaries import Failed
+from bench.tables import guided_table
+from bench.tables.guided_table import RULES, Row, Work, made
 from tests.emulation.driver import EmulatedDriver
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.gpu.kernels import sw
@@ -74,7 +68,7 @@ def test_pairs_have_something_unrelated_behind_and_batches_have_them_all(tmp_pat
 def test_everyone_is_compared_and_what_is_wrong_shows(tmp_path, monkeypatch):
     monkeypatch.setattr(sw_ours, "CudaDriver", lambda compiler: EmulatedDriver())
     monkeypatch.setattr(ExtendGpuEngine.__init__, "__defaults__", (None, None, sw.BUILDS[:1]))
-    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(saving, "RESULTS", tmp_path)
     monkeypatch.setattr(guided_table, "ROWS", (Row("small", 6, 40), Row("real", 6, real="nothing")))
     scores = guided_table.on_cpu(made(guided_table.ROWS[0], None, 6).first(6), 1)[1].tolist()
     monkeypatch.setattr(guided_table, "ksw2_of", lambda *_: None)

@@ -1,13 +1,8 @@
-"""The table of bench/kernel_table.py, on an emulated card."""
+"""The table of bench/tables/kernel_table.py, on an emulated card."""
 
 import argparse
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import kernel_table
-
+from bench.tables import kernel_table
 from tests.gpu_engine.support import opened_gpu
 from wfacli.core.stats import Stats
 from wfacli.measure.work import Work

@@ -1,26 +1,21 @@
-"""bench/overlap_table.py: which pairs it makes, what it compares, and what it writes."""
+"""bench/tables/overlap_table.py: which pairs it makes, what it compares, and what it writes."""
 
 import json
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import harness
-import overlap_table
-from pages import batches
-
 import wfacli
+from bench.harness import saving
+from bench.pages import batches
+from bench.tables import overlap_table
 
 ROWS = ["--rows", "150 by 50%, 5%", "--letters", "1500", "--repeats", "2"]
 
 
 @pytest.fixture(autouse=True)
 def results(monkeypatch, tmp_path):
-    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(saving, "RESULTS", tmp_path)
     return tmp_path
 
 

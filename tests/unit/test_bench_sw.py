@@ -1,21 +1,14 @@
-"""bench/sw_table.py on an emulated card, with small pairs: what it measures, what it asks GASAL2, what it writes."""
+"""bench/tables/sw_table.py on an emulated card: what it measures, what it asks GASAL2, what it writes."""
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import harness
-import sw_gasal2
-import sw_ours
-import sw_pairs
-import sw_table
-from sw_plot import draw, values
-
+from bench.harness import saving, sw_ours, sw_pairs
+from bench.pages.sw_plot import draw, values
+from bench.peers import sw_gasal2
+from bench.tables import sw_table
 from tests.emulation.driver import EmulatedDriver
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.gpu.kernels import sw
@@ -27,7 +20,7 @@ SAYS = 'echo "$GASAL_BATCH $@" >> {calls}; echo "Total execution time (in millis
 def card(monkeypatch, tmp_path):
     monkeypatch.setattr(sw_ours, "CudaDriver", lambda compiler: EmulatedDriver())
     monkeypatch.setattr(ExtendGpuEngine.__init__, "__defaults__", (None, None, sw.BUILDS[:1]))
-    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(saving, "RESULTS", tmp_path)
     monkeypatch.setattr(sw_table, "GPU_BATCH", 500)
     monkeypatch.setattr(sw_ours, "LEAST_SECONDS", 0)
     return tmp_path

@@ -1,20 +1,13 @@
-"""What the table of bench/cpu_table.py says, from seconds and costs; nothing is timed here."""
+"""What the table of bench/tables/cpu_table.py says, from seconds and costs; nothing is timed here."""
 
-import argparse
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import cpu_table
-import harness
-from peers import contest, work
-from peers.contest import Rules, Task, bytes_needed
-from peers.verdict import OURS, Cell, Timing, cell_text, right_costs, seconds_text, summary, wrong_pairs
-
+from bench.peers import contest, work
+from bench.peers.contest import Rules, Task, bytes_needed
+from bench.peers.verdict import OURS, Cell, Timing, cell_text, right_costs, seconds_text, summary, wrong_pairs
 from wfacli.io.read.memory import pairs_of
 
 
@@ -225,13 +218,3 @@ def test_a_set_that_is_over_in_a_moment_is_repeated(tmp_path):
 def real_set(folder, name, pairs):
     for side in ("query", "target"):
         (folder / f"{name}.{side}.fa").write_text("".join(f">r{i}\n{'A' * (i + 1)}\n" for i in range(pairs)))
-
-
-@pytest.mark.parametrize(("share", "rows", "whole"), [(1.0, None, True), (0.1, None, False), (1.0, ["hifi"], False)])
-def test_a_table_of_fewer_pairs_does_not_pass_for_the_whole(monkeypatch, tmp_path, share, rows, whole):
-    monkeypatch.setattr(harness, "RESULTS", tmp_path)
-    monkeypatch.setattr(harness, "_own", {})
-    monkeypatch.setattr(cpu_table, "rules_of", lambda _: Rules())
-    path = cpu_table.saved(argparse.Namespace(rows=rows, share=share), [], {}, {})
-    assert path.stem.endswith("cpu-table") == whole
-    assert path.stem.endswith("cpu-table-part") != whole

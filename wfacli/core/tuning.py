@@ -1,6 +1,6 @@
 """Time models of the kernels, with the measurements that they were fitted to.
 
-    python bench/crossover.py
+    python -m bench.experiments.crossover
 
 measures each kernel by itself over lengths and error rates, fits these models and prints them; the measurements are in
 bench/results. Unless stated otherwise, times are microseconds a pair, with CIGARs, on one thread.
@@ -239,10 +239,10 @@ GPU_LOCAL_START = 5e-3  # seconds to allocate memory and copy the sequences
 CPU_LOCAL_CELLS = 1.2e10  # cells a second of a thread; a single thread does 1.6e10 to 2.2e10 on small pairs, AVX-512
 # Batches of `extend` (engines/extend_auto.py), with CIGARs and scores alone: cells a second of one thread (AVX-512)
 # and of a GPU. One H200 took 1.2 ms for 64 million bases in page-locked memory, and a launch takes some milliseconds
-# including the host's part. bench/extend_table.py, bench/sw_table.py, 2026-11-22.
+# including the host's part. bench/tables/extend_table.py, bench/tables/sw_table.py, 2026-11-22.
 CPU_EXTEND_CELLS, GPU_EXTEND_CELLS = (5e9, 6.5e9), (1e12, 2.5e12)
 # Same rates for scores in bands with a Z-drop. The CPU takes a quarter to a third of the time of ksw2, which does 7e8
-# on a machine with a GPU; the GPU did 1.3e12 to 3.3e12 (bench/guided_table.py, 9a73785 and 4c4f9dc).
+# on a machine with a GPU; the GPU did 1.3e12 to 3.3e12 (bench/tables/guided_table.py, 9a73785 and 4c4f9dc).
 CPU_GUIDED_CELLS, GPU_GUIDED_CELLS = 2.6e9, 1.5e12
 GPU_EXTEND_JOB, GPU_EXTEND_LETTER = 4e-3, 4e-11  # seconds a launch; seconds a base
 # Path of one long pair whose distance is known (gpu/kernels/long_path.py). One H200, 2026-11-22: six pairs.

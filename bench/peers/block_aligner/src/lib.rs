@@ -1,7 +1,7 @@
-//! The functions of bench/peers/driver.cpp for Block Aligner: global, gap-affine, in blocks that grow where they must.
+//! The functions of bench/peers/adapters/driver.cpp for Block Aligner: global, gap-affine, in growing blocks.
 //!
-//! Its scores need matches that score: with a match 2 instead of 0 every letter of a pair that is not in a gap scores 1
-//! more, and each letter of a gap 1 less is lost, so that cost = letters of both - score.
+//! Block Aligner requires a positive match score. With a match of 2 instead of 0 each base outside gaps scores 1 more,
+//! and each base in a gap loses 1 less, so that cost = bases of both - score.
 
 use std::ffi::{c_char, c_double, c_int, c_void, CStr};
 use std::slice;
@@ -14,7 +14,7 @@ use block_aligner::scores::{Gaps, NucMatrix};
 
 const MATCH: i8 = 2;
 const MISMATCH: i8 = MATCH - 4;
-const GAPS: Gaps = Gaps { open: -7, extend: -1 }; // 6 + 2 for the first letter, 2 for each, less 1 for each
+const GAPS: Gaps = Gaps { open: -7, extend: -1 }; // 6 + 2 for the first base, 2 for each further one, less 1 for each
 const SCORES: NucMatrix = NucMatrix::new_simple(MATCH, MISMATCH);
 
 /// Columns of a batch, as in peer.hpp.
@@ -35,10 +35,10 @@ struct Peer {
     most: f32,
 }
 
-/// Settings are the least and the most size of blocks in per cent of the longer sequence, like "1-10%".
+/// A setting is the minimum and maximum size of blocks in per cent of the longer sequence, like "1-10%".
 ///
 /// # Safety
-/// `setting` is a string.
+/// `setting` is a C string.
 #[no_mangle]
 pub unsafe extern "C" fn peer_open(metric: c_int, score_only: c_int, setting: *const c_char) -> *mut c_void {
     let words = CStr::from_ptr(setting).to_str().unwrap_or("").trim_end_matches('%');
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn peer_open(metric: c_int, score_only: c_int, setting: *c
 }
 
 /// # Safety
-/// `opened` is of peer_open and not closed, `pairs` are as peer.hpp has them, and `costs` has room for each.
+/// `opened` is from peer_open and not closed, `pairs` are as in peer.hpp, and `costs` has room for a cost of each.
 #[no_mangle]
 pub unsafe extern "C" fn peer_run(opened: *mut c_void, pairs: *const Pairs, costs: *mut i32) -> c_double {
     let (peer, pairs) = (&*opened.cast::<Peer>(), &*pairs);
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn peer_run(opened: *mut c_void, pairs: *const Pairs, cost
 }
 
 /// # Safety
-/// `opened` is of peer_open.
+/// `opened` is from peer_open and not closed.
 #[no_mangle]
 pub unsafe extern "C" fn peer_close(opened: *mut c_void) {
     drop(Box::from_raw(opened.cast::<Peer>()));

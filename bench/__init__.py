@@ -1,0 +1,1 @@
+"""Measurements of wfacli and of other aligners; README.md lists the scripts."""

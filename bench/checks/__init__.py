@@ -1,0 +1,1 @@
+"""Checks of instruction counts against a baseline."""

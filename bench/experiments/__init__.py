@@ -1,0 +1,1 @@
+"""Single measurements behind decisions in the code."""

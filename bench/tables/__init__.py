@@ -1,0 +1,1 @@
+"""Scripts that measure a table each; `everything` runs all of them."""
