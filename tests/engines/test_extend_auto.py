@@ -12,7 +12,7 @@ import pytest
 from wfacli.core import tuning
 from wfacli.core.batch import PairBatch, every_row
 from wfacli.core.route import Route
-from wfacli.engines.extend_auto import ExtendWhereSooner
+from wfacli.engines.extend_auto import AutoExtendEngine
 from wfacli.errors import DeviceError
 from wfacli.io.read.memory import pairs_of
 from wfacli.scoring.scheme import Scheme
@@ -63,7 +63,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "OPENING_A_GPU", 150.0)
 
 
-def answered(engine: ExtendWhereSooner, length: int) -> str:
+def answered(engine: AutoExtendEngine, length: int) -> str:
     """By whom a pair of such sequences is."""
     batch = pairs_of([b"A" * length], [b"A" * length])
     return str(engine.collect(engine.submit(batch, Route(every_row(1), "sw"))))
@@ -77,7 +77,7 @@ def test_a_gpu_once_it_pays(models: None) -> None:
         opened.wait()
         return gpu
 
-    engine = ExtendWhereSooner(cpu, open_gpu, 2, SCORES)
+    engine = AutoExtendEngine(cpu, open_gpu, 2, SCORES)
     assert [answered(engine, 10) for _ in range(3)] == ["cpu"] * 3  # 80 s more than on a GPU, each
     assert engine.batch_memory(3) is None
     assert engine.stats() == {"engine": "cpu"}
@@ -101,7 +101,7 @@ def test_cells_of_a_band(models: None, monkeypatch: pytest.MonkeyPatch) -> None:
         inside = sum(abs(i - j) <= 2 for i in range(1, n + 1) for j in range(1, m + 1))
         assert GUIDED.cells(np.array([n]), np.array([m])).tolist() == [inside]
     cpu, gpu = Recorded("cpu"), Recorded("card")
-    engine = ExtendWhereSooner(cpu, lambda: gpu, 2, GUIDED)
+    engine = AutoExtendEngine(cpu, lambda: gpu, 2, GUIDED)
     for _ in range(6):  # 44 cells, and 30 s more than on a GPU, each
         assert answered(engine, 10) == "cpu"
     assert engine._opening is not None
@@ -116,7 +116,7 @@ def test_small_runs_open_none(models: None) -> None:
         raise AssertionError("opened")
 
     cpu = Recorded("cpu")
-    engine = ExtendWhereSooner(cpu, open_gpu, 2, CIGARS)
+    engine = AutoExtendEngine(cpu, open_gpu, 2, CIGARS)
     assert [answered(engine, 3) for _ in range(100)] == ["cpu"] * 100
     assert answered(engine, 10) == "cpu"
     assert engine._opening is None
@@ -131,7 +131,7 @@ def test_no_gpu(models: None) -> None:
         raise DeviceError("none here")
 
     cpu = Recorded("cpu")
-    engine = ExtendWhereSooner(cpu, open_gpu, 2, CIGARS)
+    engine = AutoExtendEngine(cpu, open_gpu, 2, CIGARS)
     assert answered(engine, 20) == "cpu"
     assert engine._opening is not None
     engine._opening.join()
@@ -150,7 +150,7 @@ def test_stopped_while_it_opens(models: None) -> None:
         opened.wait()
         return gpu
 
-    engine = ExtendWhereSooner(cpu, open_gpu, 2, CIGARS)
+    engine = AutoExtendEngine(cpu, open_gpu, 2, CIGARS)
     answered(engine, 20)
     engine.cancel()
     opened.set()

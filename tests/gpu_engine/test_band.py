@@ -15,7 +15,7 @@ from wfacli.core.batch import AlignmentBatch, PairBatch, Status
 from wfacli.core.stats import Stats
 from wfacli.engines import choice
 from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.hybrid import BothEngines
+from wfacli.engines.hybrid import HybridEngine
 from wfacli.errors import DeviceError
 from wfacli.plan.kernels import TABLE
 
@@ -66,7 +66,7 @@ def same_on_a_gpu(batch: PairBatch, spec: AlignSpec) -> tuple[AlignmentBatch, St
     stats, cpu = Stats(), CpuEngine(spec, Limits(), 1)
     wanted = align_batch(cpu, batch, spec, Limits(), Stats())
     with opened_gpu(spec, stats=stats) as (gpu, _):
-        found = align_batch(BothEngines(gpu, cpu), batch, spec, Limits(), stats)
+        found = align_batch(HybridEngine(gpu, cpu), batch, spec, Limits(), stats)
     cpu.close()
     assert_equal(found, wanted)
     return wanted, stats

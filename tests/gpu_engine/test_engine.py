@@ -17,7 +17,7 @@ from wfacli.core.batch import Status
 from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.hybrid import BothEngines
+from wfacli.engines.hybrid import HybridEngine
 from wfacli.gpu.runtime.arena import Arena
 from wfacli.gpu.runtime.device import IN_FLIGHT
 from wfacli.io.read.memory import pairs_of
@@ -240,7 +240,7 @@ def test_a_bound_on_the_cost(spec, bound):
     cpu = CpuEngine(spec, Limits(), 1)
     wanted = align_batch(cpu, batch, spec, Limits(), Stats())
     with opened_gpu(spec) as (engine, _):
-        both = BothEngines(engine, cpu)
+        both = HybridEngine(engine, cpu)
         found = align_batch(both, with_estimates(batch, spec, gpu=True), spec, Limits(), Stats())
         assert_equal(found, wanted, f"seed {SEED}")
     cpu.close()
@@ -254,7 +254,7 @@ def test_all_rungs(spec):
     batch, stats = batch_of(pairs), Stats()
     cpu = CpuEngine(spec, Limits(), 1)
     with opened_gpu(spec, stats=stats) as (engine, _):
-        found = align_batch(BothEngines(engine, cpu), with_estimates(batch, spec, gpu=True), spec, Limits(), stats)
+        found = align_batch(HybridEngine(engine, cpu), with_estimates(batch, spec, gpu=True), spec, Limits(), stats)
     assert_equal(found, align_batch(cpu, batch, spec, Limits(), Stats()), f"seed {SEED}")
     cpu.close()
     assert any(name.startswith("gpu-") for name in stats.kernels)

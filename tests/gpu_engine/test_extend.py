@@ -25,7 +25,7 @@ from wfacli.core.batch import PairBatch, PartialResult
 from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines import choice, extend_gpu
-from wfacli.engines.extend_auto import ExtendWhereSooner
+from wfacli.engines.extend_auto import AutoExtendEngine
 from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.errors import Cancelled, DeviceError
@@ -231,7 +231,7 @@ def test_cancelled() -> None:
             found(engine, [(b"A", b"A")])
 
 
-def _submit_and_wait(engine: ExtendWhereSooner, pairs: PairBatch, route: Route) -> object:
+def _submit_and_wait(engine: AutoExtendEngine, pairs: PairBatch, route: Route) -> object:
     """As the engine does, but the GPU is open before the next batch comes."""
     ticket = SUBMIT(engine, pairs, route)
     if engine._opening:
@@ -239,7 +239,7 @@ def _submit_and_wait(engine: ExtendWhereSooner, pairs: PairBatch, route: Route) 
     return ticket
 
 
-SUBMIT = ExtendWhereSooner.submit
+SUBMIT = AutoExtendEngine.submit
 
 
 @pytest.mark.parametrize("suffix", [".sam", ".paf"])
@@ -259,7 +259,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str) -
     # What auto goes by: the CPU takes long.
     monkeypatch.setattr(run_extend, "may_have_gpu", lambda: True)
     monkeypatch.setattr(tuning, "CPU_EXTEND_CELLS", (1.0, 1.0))
-    monkeypatch.setattr(ExtendWhereSooner, "submit", _submit_and_wait)
+    monkeypatch.setattr(AutoExtendEngine, "submit", _submit_and_wait)
     monkeypatch.chdir(tmp_path)
     written = []
     for engine in ("auto", "cpu", "gpu"):

@@ -20,7 +20,7 @@ from wfacli.core.stats import Stats
 from wfacli.engines import choice, gpu
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
-from wfacli.engines.hybrid import BothEngines
+from wfacli.engines.hybrid import HybridEngine
 from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
 from wfacli.gpu.runtime.device import IN_FLIGHT
 
@@ -60,7 +60,7 @@ def wanted() -> dict[AlignSpec, list[AlignmentBatch]]:
 def through(engine: GpuEngine, spec: AlignSpec, threads: int = 3) -> list[AlignmentBatch]:
     """All batches, each beginning on the GPU, from several threads as a run has them."""
     cpu = CpuEngine(spec, Limits(), 1)
-    both = BothEngines(engine, cpu)
+    both = HybridEngine(engine, cpu)
 
     def work(batch: PairBatch) -> AlignmentBatch:
         return align_batch(both, batch, spec, Limits(), Stats(), KERNELS[spec])
@@ -346,7 +346,7 @@ def test_the_gpu_is_left_alone_where_it_cannot_help(monkeypatch, cpu):
 def test_a_gpu_and_the_cpu_together(monkeypatch, cpu):
     monkeypatch.setattr(choice, "CudaDriver", lambda *_: EmulatedDriver())
     both = choice.with_gpu(asked(EngineName.AUTO), cpu, Stats())
-    assert isinstance(both, BothEngines)
+    assert isinstance(both, HybridEngine)
     rows = np.arange(3, dtype=np.int32)
     for kernel in ("gpu-bits-32", "stripes"):
         assert_equal(aligned(both, BATCHES[0], kernel, rows), of_cpu(EDIT, BATCHES[0], rows))
@@ -365,6 +365,6 @@ def test_the_cpu_is_closed_whatever_the_gpu_says(cpu):
             raise DeviceError("gone")
 
     with pytest.raises(DeviceError, match="gone"):
-        BothEngines(Broken(), cpu).close()
+        HybridEngine(Broken(), cpu).close()
     with pytest.raises(RuntimeError, match="closed"):
         aligned(cpu, BATCHES[0], "stripes")

@@ -19,7 +19,7 @@ from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
-from wfacli.engines.hybrid import BothEngines
+from wfacli.engines.hybrid import HybridEngine
 from wfacli.gpu.kernels import launch_plan as kernels
 from wfacli.gpu.kernels import tiles, wfa
 from wfacli.io.read.memory import pairs_of
@@ -212,7 +212,7 @@ def test_all_rungs_end_with_every_pair(scheme, max_cost):
     names = kernels_of(scheme)
     for kernel in (names[0], next(name for name in names if "wfa" in name), None):
         stats = Stats()
-        engine = BothEngines(GpuEngine(spec, EmulatedDriver, memory=1 << 27), CpuEngine(spec, Limits(), 1))
+        engine = HybridEngine(GpuEngine(spec, EmulatedDriver, memory=1 << 27), CpuEngine(spec, Limits(), 1))
         try:
             batch = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec, gpu=True)
             result = align_batch(engine, batch, spec, Limits(), stats, kernel)

@@ -15,7 +15,7 @@ from wfacli.core import tuning
 from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
-from wfacli.engines.hybrid import BothEngines
+from wfacli.engines.hybrid import HybridEngine
 from wfacli.errors import Cancelled, DeviceError
 
 from .support import AFFINE, EDIT, assert_equal, batch_of, opened_gpu, within
@@ -67,7 +67,7 @@ def test_the_same_bytes(monkeypatch, scores, kind):
         cpu, long = CpuEngine(spec, Limits(), 2), gpu.long_pairs()
         other = {"gpu-wavefront": "gpu-bits", "gpu-bits": "gpu-wavefront"}[kind]
         monkeypatch.setattr(long, "_seconds", lambda *_: {kind: 0.0, other: 1.0})
-        both = BothEngines(gpu, cpu, long)
+        both = HybridEngine(gpu, cpu, long)
         assert long.takes(BATCH, np.arange(len(BATCH), dtype=np.int32)).tolist() == ON_GPU
         found = align(both, spec)
         assert both.stats()["long_pairs"] == len(ON_GPU)
@@ -80,7 +80,7 @@ def test_the_same_bytes(monkeypatch, scores, kind):
 def test_a_gpu_that_fails(call, after):
     with opened_gpu(EDIT, multiprocessors=8) as (gpu, driver):
         cpu = CpuEngine(EDIT, Limits(), 1)
-        both = BothEngines(gpu, cpu, gpu.long_pairs())
+        both = HybridEngine(gpu, cpu, gpu.long_pairs())
         driver.fail(call=call, after=after, error=DeviceError)
         found = align(both, EDIT)
         cpu.close()
@@ -91,7 +91,7 @@ def test_few_short_pairs_are_aligned_while_the_gpu_works():
     short = np.flatnonzero(np.maximum(BATCH.q_len, BATCH.t_len) < 100).astype(np.int32)
     with opened_gpu(EDIT) as (gpu, _):
         cpu = CpuEngine(EDIT, Limits(), 1)
-        both, asked = BothEngines(gpu, cpu), []
+        both, asked = HybridEngine(gpu, cpu), []
         collect = cpu.collect
         cpu.collect = lambda ticket: asked.append(ticket) or collect(ticket)
         ticket = both.submit(BATCH, Route(short, "stripes"))
@@ -123,7 +123,7 @@ def test_models_decide(monkeypatch):
 def test_stops():
     with opened_gpu(EDIT, multiprocessors=8) as (gpu, _):
         cpu = CpuEngine(EDIT, Limits(), 1)
-        both = BothEngines(gpu, cpu, gpu.long_pairs())
+        both = HybridEngine(gpu, cpu, gpu.long_pairs())
         both.cancel()
         with pytest.raises(Cancelled):
             align(both, EDIT)

@@ -16,7 +16,7 @@ from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines import choice
 from wfacli.engines.gpu import GpuEngine
-from wfacli.engines.multi_gpu import SeveralGpus
+from wfacli.engines.multi_gpu import MultiGpuEngine
 from wfacli.engines.parts import overlaid
 from wfacli.errors import DeviceError, OutOfDeviceMemory
 
@@ -195,7 +195,7 @@ def test_routes_go_to_who_has_the_least_to_do():
     """Also those of a GPU that fails, whatever rows they have, in whatever order."""
     engines = [GpuEngine(EDIT, EmulatedDriver, Stats(), 1 << 28)]
     engines.append(GpuEngine(EDIT, EmulatedDriver, Stats(), 1 << 28))
-    several = SeveralGpus(list(enumerate(engines)))
+    several = MultiGpuEngine(list(enumerate(engines)))
     batches = [batch_of(some_pairs(40, 60, seed=SEED + i)) for i in range(6)]
     try:
         tickets = [several.submit(batch, Route(every_row(batch), "gpu-bits-64")) for batch in batches]

@@ -21,7 +21,7 @@ from wfacli.core.batch import Status
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
-from wfacli.engines.hybrid import BothEngines
+from wfacli.engines.hybrid import HybridEngine
 from wfacli.errors import Cancelled
 from wfacli.gpu.runtime.driver import Driver
 from wfacli.io.read.memory import pairs_of
@@ -77,7 +77,7 @@ def _engine(pairs: Sequence[Pair], spec: AlignSpec, way: Way, seconds: float) ->
     stats, gpu = Stats(), way.entry == GPU
     batch = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec, gpu)
     cpu = CpuEngine(spec, way.limits, way.threads, way.isa, stats)
-    engine = BothEngines(GpuEngine(spec, open_driver, memory=3 << 28), cpu) if gpu else cpu
+    engine = HybridEngine(GpuEngine(spec, open_driver, memory=3 << 28), cpu) if gpu else cpu
     guard = threading.Timer(seconds, engine.cancel)
     guard.start()
     try:

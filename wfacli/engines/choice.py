@@ -16,8 +16,8 @@ from ..scoring.spec import ExtendSpec
 from .base import Engine
 from .extend_gpu import ExtendGpuEngine
 from .gpu import GpuEngine
-from .hybrid import BothEngines
-from .multi_gpu import SeveralGpus
+from .hybrid import HybridEngine
+from .multi_gpu import MultiGpuEngine
 from .trial import band_agrees
 
 
@@ -61,13 +61,13 @@ def with_gpu(
         if tell:
             tell(f"warning: the CPU aligns everything: {fault}")
         return cpu
-    gpus = len(gpu.engines) if isinstance(gpu, SeveralGpus) else 1
-    return BothEngines(gpu, cpu, None if config.kernel else gpu.long_pairs(), gpus)
+    gpus = len(gpu.engines) if isinstance(gpu, MultiGpuEngine) else 1
+    return HybridEngine(gpu, cpu, None if config.kernel else gpu.long_pairs(), gpus)
 
 
 def _on_gpus(
     config: Config, stats: Stats, tell: Callable[[str], None] | None, letters: PinnedPool | None
-) -> GpuEngine | SeveralGpus:
+) -> GpuEngine | MultiGpuEngine:
     """The GPUs that are asked for; of all, those that work.
 
     Raises:
@@ -91,7 +91,7 @@ def _on_gpus(
     for index, problem in problems.items():
         if tell:
             tell(f"warning: GPU {index} is left out: {problem}")
-    return engines[0][1] if len(engines) == 1 else SeveralGpus(engines, tell)
+    return engines[0][1] if len(engines) == 1 else MultiGpuEngine(engines, tell)
 
 
 def any_gpu() -> bool:

@@ -13,7 +13,7 @@ from ..core.route import Route
 from ..core.stats import Stats
 from ..plan.kernels import CAPPED, CPU, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, TABLE
 from ..plan.traits import CostTraits, free_in_query
-from .threads import ThreadedEngine, letters_of
+from .threads import ThreadedEngine, bases_of
 
 # Letters of a route from which on it is shared: fewer take less time than to wake a thread; and those of long pairs,
 # which may take milliseconds each.
@@ -76,7 +76,7 @@ class CpuEngine(ThreadedEngine[Aligner]):
         self._options = {kernel: native_options(spec, limits, kernel) for kernel in CPU_KERNELS}
 
     def _shared(self, pairs: PairBatch, route: Route) -> int:
-        letters = letters_of(pairs, route) if len(route.rows) > 1 else 0
+        letters = bases_of(pairs, route) if len(route.rows) > 1 else 0
         return letters if letters >= (_SHARED if letters < _LONG * len(route.rows) else _SHARED_LONG) else 0
 
     def _job(self, pairs: PairBatch, route: Route, part: int) -> AlignJob:

@@ -23,7 +23,7 @@ class _Ticket:
     inner: Any
 
 
-class ExtendWhereSooner:
+class AutoExtendEngine:
     """The CPU's engine, until a run has taken it as long as opening a GPU takes; see engines.base.Engine.
 
     Then the GPU is opened beside it, and gets the routes that it has sooner. So a run never takes much more than

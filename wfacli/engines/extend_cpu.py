@@ -14,7 +14,7 @@ from ..core.stats import Stats
 from ..errors import InputError
 from ..scoring.spec import ExtendSpec
 from .base import Engine
-from .threads import ThreadedEngine, letters_of
+from .threads import ThreadedEngine, bases_of
 
 KERNEL = "sw"  # of routes; the CPU has one, which chooses for itself between lanes and strips
 _SHARED = 20_000  # letters of a route from which on it is shared
@@ -62,7 +62,7 @@ class ExtendEngine(ThreadedEngine[Extender]):
         self._options = native_options(spec, limits, kernel, wide)
 
     def _shared(self, pairs: PairBatch, route: Route) -> int:
-        letters = letters_of(pairs, route) if len(route.rows) > 1 else 0
+        letters = bases_of(pairs, route) if len(route.rows) > 1 else 0
         return letters if letters >= _SHARED else 0
 
     def _job(self, pairs: PairBatch, route: Route, part: int) -> ExtendJob:

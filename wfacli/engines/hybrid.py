@@ -34,7 +34,7 @@ class _Ticket:
     done: PartialResult | None = None
 
 
-class BothEngines:
+class HybridEngine:
     """Aligns on a GPU and on the CPU at the same time; see engines.base.Engine.
 
     What the GPU cannot finish comes back with a status, and its next rung is on the CPU's threads, which so work on

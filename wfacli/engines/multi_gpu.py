@@ -46,7 +46,7 @@ class _Ticket:
 
 
 @dataclass
-class SeveralGpus:
+class MultiGpuEngine:
     """One GpuEngine a GPU; see engines.base.Engine.
 
     A GPU that fails, or whose memory somebody else has, gets no more routes, and what it had goes to the others; only

@@ -160,7 +160,7 @@ class ThreadedEngine(ABC, Generic[A]):
             self._aligners.put(aligner)
 
 
-def letters_of(pairs: PairBatch, route: Route) -> int:
+def bases_of(pairs: PairBatch, route: Route) -> int:
     """Letters of a route's queries and targets."""
     q_len, t_len = (
         (pairs.q_len, pairs.t_len)

@@ -20,7 +20,7 @@ from ..core.stats import Stats
 from ..engines.choice import with_gpu
 from ..engines.cpu import CpuEngine, native_options
 from ..engines.execute import align_batch
-from ..engines.hybrid import BothEngines
+from ..engines.hybrid import HybridEngine
 from ..errors import InternalError
 from ..plan.kernels import TABLE
 from ..plan.planner import Planner
@@ -88,7 +88,7 @@ class Engine:
             spec, limits=self._limits, threads=threads, engine=where, gpu_memory=gpu_memory, devices=devices
         )
         self._engine = with_gpu(config, cpu, self._stats, tell)
-        gpus = self._engine.gpus if isinstance(self._engine, BothEngines) else 0
+        gpus = self._engine.gpus if isinstance(self._engine, HybridEngine) else 0
         # With one thread there is only one worker, so that no other thread estimates edits.
         workers = threads + 2 if gpus or threads > 1 else 1
         self._workers = min(workers, gpus * MOST_BESIDE_A_GPU) if gpus else workers

@@ -75,10 +75,10 @@ class AlignRun(BatchRun):
             return cpu, 0
         # What drives a GPU takes a while to import.
         from ..engines.choice import with_gpu
-        from ..engines.hybrid import BothEngines
+        from ..engines.hybrid import HybridEngine
 
         engine = with_gpu(config, cpu, self.stats, tell, self._early.letters if self._early else None)
-        return engine, engine.gpus if isinstance(engine, BothEngines) else 0
+        return engine, engine.gpus if isinstance(engine, HybridEngine) else 0
 
     def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
         return align_batch(self.engine, pairs, self._planner, self.stats)

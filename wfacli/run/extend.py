@@ -10,7 +10,7 @@ from .._native import check_batch
 from ..config import GPU_BATCH, EngineName, Limits, OutputSpec
 from ..core.batch import AlignmentBatch, PairBatch
 from ..engines.base import Engine
-from ..engines.extend_auto import ExtendWhereSooner
+from ..engines.extend_auto import AutoExtendEngine
 from ..engines.extend_cpu import ExtendEngine, extend_batch, native_options
 from ..errors import UsageError
 from ..gpu.runtime.presence import may_have_gpu
@@ -116,7 +116,7 @@ class ExtendRun(BatchRun):
 
         if auto:
             gpus = int(self._large and _any_gpu())  # whose batches it has from the beginning
-            return ExtendWhereSooner(cpu, opened, config.threads, config.spec), gpus
+            return AutoExtendEngine(cpu, opened, config.threads, config.spec), gpus
         try:
             return opened(), 1
         except BaseException:

@@ -310,6 +310,7 @@ def _soon(happened) -> bool:
 
 def test_memory_that_comes_back_as_the_program_ends_says_nothing():
     """Nothing can be imported any more then, and numpy imports to tell an address."""
-    code = "import builtins; from wfacli.gpu.runtime.pinned_pool import PinnedPool; builtins.kept = PinnedPool().lease_early(64)"
+    made = "from wfacli.gpu.runtime.pinned_pool import PinnedPool"
+    code = f"import builtins; {made}; builtins.kept = PinnedPool().lease_early(64)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
