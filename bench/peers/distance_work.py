@@ -30,7 +30,7 @@ class Row:
         error: edits per base of the target, a third each of mismatches, insertions and deletions; None: the query is
             another random string.
         planted: True if the number of edits is the distance by construction; see planted().
-        card: True if it is too large for a CPU.
+        needs_gpu: True if it is too large for a CPU.
         query: bases of the query, if it is a random string of another length.
     """
 
@@ -39,7 +39,7 @@ class Row:
     letters: int = 0
     error: float | None = None
     planted: bool = False
-    card: bool = False
+    needs_gpu: bool = False
     query: int = 0
 
 
@@ -54,9 +54,9 @@ ROWS = (
     *(Row(name, real=name) for name in REAL),
     Row("random 1 Mb", letters=1_000_000),
     Row("5 Mb 99.9%", letters=5_000_000, error=0.001),
-    Row("random 10 Mb", letters=10_000_000, card=True),
+    Row("random 10 Mb", letters=10_000_000, needs_gpu=True),
     Row("50 Mb 99.9%", letters=50_000_000, error=0.001),
-    Row("250 Mb 99%", letters=250_000_000, error=0.01, card=True),
+    Row("250 Mb 99%", letters=250_000_000, error=0.01, needs_gpu=True),
 )
 # Lengths of table 2 of the paper on long strings (Castells-Rufas 2023), of random bases.
 PAPER_ROWS = (
