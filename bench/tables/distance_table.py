@@ -315,7 +315,7 @@ def measured(rows: list[Row], a: argparse.Namespace, there: Field, rules: Rules)
         said = ", ".join(f"{there.shown[name]} {_seconds(m.best)}" for name, m in entry.measured.items())
         return f"{row.name}: {_or_dash(entry.distance, '{:,}')} edits; {said}"
 
-    runner.measure(rows, measure_row, result, line_of)
+    runner.measure(rows, measure_row, result, line_of, optional=True)
     console.print(table_of(list(entries.values()), there, _title(a, there)))
     print_notes(list(entries.values()), there)
     return list(entries.values()), runner.path

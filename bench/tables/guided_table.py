@@ -282,7 +282,7 @@ def main(arguments: list[str] | None = None) -> None:
         return {**facts, "share": a.share, "left_out": runner.left_out}
 
     try:
-        runner.measure(table.chosen(ROWS, a), lambda row: measured(row, a, ksw2, gpu), result, line_of)
+        runner.measure(table.chosen(ROWS, a), lambda row: measured(row, a, ksw2, gpu), result, line_of, optional=True)
     finally:
         if gpu:
             gpu.engine.close()
