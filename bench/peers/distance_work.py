@@ -172,17 +172,17 @@ def _letters(count: int, rng: np.random.Generator) -> U8:
     return _BASES[rng.integers(0, 4, count, np.uint8)]
 
 
-def changed(letters: U8, error: float, rng: np.random.Generator) -> U8:
+def changed(bases: U8, error: float, rng: np.random.Generator) -> U8:
     """Return bases with edits at random places: a mismatch, an insertion before the base, or a deletion."""
-    at = np.flatnonzero(rng.random(len(letters), np.float32) < error)
+    at = np.flatnonzero(rng.random(len(bases), np.float32) < error)
     kind = rng.integers(0, 3, len(at), np.uint8)
-    copies = np.ones(len(letters), np.uint8)
+    copies = np.ones(len(bases), np.uint8)
     copies[at[kind == 1]] = 2
     copies[at[kind == 2]] = 0
-    other = letters.copy()
+    other = bases.copy()
     replaced = at[kind == 0]
     step = rng.integers(1, 4, len(replaced))
-    other[replaced] = _BASES[(np.searchsorted(_BASES, letters[replaced]) + step) % 4]
+    other[replaced] = _BASES[(np.searchsorted(_BASES, bases[replaced]) + step) % 4]
     inserted = np.repeat(other, copies)
     # The bases before an edit have moved by the edits before it.
     moved = np.cumsum((kind == 1).astype(np.int64) - (kind == 2))
@@ -191,18 +191,18 @@ def changed(letters: U8, error: float, rng: np.random.Generator) -> U8:
     return inserted
 
 
-def planted(letters: U8, error: float, rng: np.random.Generator) -> tuple[U8, int]:
+def planted(bases: U8, error: float, rng: np.random.Generator) -> tuple[U8, int]:
     """Return bases with edits at random places, and the number of edits, which is exactly the distance.
 
     At each place another base becomes a C, or a C is inserted. No edit adds more than one C, so at least as many edits
     are needed as Cs were added; and as many suffice.
     """
-    at = np.flatnonzero(rng.random(len(letters), np.float32) < error)
+    at = np.flatnonzero(rng.random(len(bases), np.float32) < error)
     c = _BASES[1]
-    put_in = (rng.integers(0, 2, len(at), np.uint8) == 1) | (letters[at] == c)
-    other = letters.copy()
+    put_in = (rng.integers(0, 2, len(at), np.uint8) == 1) | (bases[at] == c)
+    other = bases.copy()
     other[at[~put_in]] = c
-    copies = np.ones(len(letters), np.uint8)
+    copies = np.ones(len(bases), np.uint8)
     copies[at[put_in]] = 2
     made = np.repeat(other, copies)
     made[at[put_in] + np.arange(np.count_nonzero(put_in))] = c

@@ -98,10 +98,10 @@ class Work:
         """Return the first `count` pairs in memory."""
         return pairs_of(self.queries[:count], self.targets[:count])
 
-    def batches(self, letters: int) -> list[PairBatch]:
-        """Return all pairs in batches of about `letters` bases."""
+    def batches(self, bases: int) -> list[PairBatch]:
+        """Return all pairs in batches of about `bases` bases."""
         ends = np.cumsum([len(q) + len(t) for q, t in zip(self.queries, self.targets, strict=True)])
-        edges = [0, *np.flatnonzero(np.diff(ends // letters)) + 1, len(self.queries)]
+        edges = [0, *np.flatnonzero(np.diff(ends // bases)) + 1, len(self.queries)]
         parts = [slice(a, b) for a, b in itertools.pairwise(edges) if a < b]
         return [pairs_of(self.queries[part], self.targets[part]) for part in parts]
 
@@ -109,13 +109,13 @@ class Work:
         """Write two FASTA files; return their paths."""
         files = [folder / "query.fa", folder / "target.fa"]
         for file, side in zip(files, (self.queries, self.targets), strict=True):
-            file.write_bytes(b"".join(b">%d\n%s\n" % (i, letters) for i, letters in enumerate(side)))
+            file.write_bytes(b"".join(b">%d\n%s\n" % (i, bases) for i, bases in enumerate(side)))
         return files
 
     @cached_property
     def cells(self) -> np.ndarray:
         """Cells of each pair's band (i64[n])."""
-        n, m = (np.array([len(letters) for letters in side]) for side in (self.queries, self.targets))
+        n, m = (np.array([len(bases) for bases in side]) for side in (self.queries, self.targets))
         return SPEC.cells(n, m)
 
 
@@ -132,13 +132,13 @@ def made(row: Row, data: Path | None, count: int) -> Work:
         some = (fit * -(-count // len(fit)))[:count]
         return Work([q for q, _ in some], [t for _, t in some])
     rng = np.random.default_rng([SEED, row.length, round(1000 * row.error)])
-    letters = np.frombuffer(b"ACGT", np.uint8)
+    bases = np.frombuffer(b"ACGT", np.uint8)
     made: tuple[list[bytes], list[bytes]] = [], []
     for first in range(0, count, CHUNK // row.length):
         some = min(count - first, CHUNK // row.length)
         text = gpu_work.random_seq(some, row.length, round(row.length * row.error), rng).tobytes()
         for number, line in enumerate(text.split(b"\n")[:-1]):
-            made[number % 2].append(line[1:] + letters[rng.integers(0, 4, row.unrelated)].tobytes())
+            made[number % 2].append(line[1:] + bases[rng.integers(0, 4, row.unrelated)].tobytes())
     return Work(*made)
 
 
