@@ -92,7 +92,7 @@ def of_one_pair(length: int, error: float) -> dict[str, Call]:
         batch.bases[start[0] : start[0] + size[0]].copy()
         for start, size in ((batch.q_start, batch.q_len), (batch.t_start, batch.t_len))
     )
-    codes = [SCHEME.codes[letters] for letters in (query, target)]
+    codes = [SCHEME.codes[bases] for bases in (query, target)]
 
     def local() -> None:
         barred = np.zeros((0, 3), np.int64)

@@ -61,10 +61,10 @@ class Point:
     microseconds: float
 
 
-def batch(length: int, error: float, letters: int) -> PairBatch:
-    """Return random pairs with about `letters` bases of targets, and at least 4 pairs."""
+def batch(length: int, error: float, bases: int) -> PairBatch:
+    """Return random pairs with about `bases` bases of targets, and at least 4 pairs."""
     rng = np.random.default_rng(length + round(1e6 * error))
-    count = max(letters // length, 4)
+    count = max(bases // length, 4)
     targets = np.frombuffer(b"ACGT", np.uint8)[rng.integers(0, 4, (count, length))]
     queries, lengths = mutated(targets, round(length * error), rng)
     return pairs_of(
@@ -95,12 +95,12 @@ def timed(engine: CpuEngine, kernel: str, pairs: PairBatch) -> float | None:
     return seconds if (result.status == Status.OK).mean() > 0.9 else None
 
 
-def points(metric: Metric, kernels: tuple[str, ...], letters: int) -> list[Point]:
+def points(metric: Metric, kernels: tuple[str, ...], bases: int) -> list[Point]:
     """Return all measurements of some kernels."""
     spec, found = AlignSpec(metric, Penalties.of(metric)), []
     for length in LENGTHS:
         for error in ERRORS:
-            pairs = batch(length, error, letters)
+            pairs = batch(length, error, bases)
             edits = np.full(len(pairs), round(length * error), np.int32)
             pairs = dataclasses.replace(pairs, est_edits=edits)
             promises = forecast.Forecast(pairs, spec, Limits())

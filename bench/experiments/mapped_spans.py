@@ -46,7 +46,7 @@ class Read(NamedTuple):
 def fasta(path: Path) -> list[tuple[str, str]]:
     """Return (header without its sign, bases) of each record of a FASTA file with one line per sequence."""
     lines = path.read_text().splitlines()
-    return [(header[1:], letters) for header, letters in zip(lines[::2], lines[1::2], strict=True)]
+    return [(header[1:], bases) for header, bases in zip(lines[::2], lines[1::2], strict=True)]
 
 
 def simulated(reference: str, options: list[str], count: int, folder: Path) -> list[Read]:
@@ -54,10 +54,10 @@ def simulated(reference: str, options: list[str], count: int, folder: Path) -> l
     subprocess.run([*command, "-q", "-o", str(folder / "simulated.fa")], check=True)
     queries, targets = (fasta(folder / f"simulated.{side}.fa") for side in ("query", "target"))
     reads = []
-    for (_, letters), (header, _) in zip(queries, targets, strict=True):
+    for (_, bases), (header, _) in zip(queries, targets, strict=True):
         name, _, window = header.split()[1].rpartition(":")
         begin, end = map(int, window.split("-"))
-        reads.append(Read(letters, name, begin - 1, end))
+        reads.append(Read(bases, name, begin - 1, end))
     return reads
 
 

@@ -31,10 +31,10 @@ def mixed_pairs() -> tuple[list[bytes], list[bytes]]:
     rng = np.random.default_rng(1)
     queries, targets = [], []
     for length, error, count in SHAPES:
-        letters = np.frombuffer(b"ACGT", np.uint8)[rng.integers(0, 4, (count, length))]
-        changed, lengths = mutated(letters, round(length * error), rng)
+        bases = np.frombuffer(b"ACGT", np.uint8)[rng.integers(0, 4, (count, length))]
+        changed, lengths = mutated(bases, round(length * error), rng)
         queries += [changed[i, : lengths[i]].tobytes() for i in range(count)]
-        targets += [letters[i].tobytes() for i in range(count)]
+        targets += [bases[i].tobytes() for i in range(count)]
     return queries, targets
 
 

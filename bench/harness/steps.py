@@ -22,7 +22,7 @@ class Step:
     Attributes:
         script: module of bench/tables, or BENCH.
         words: options that the command always gets.
-        card: True if it requires a GPU.
+        needs_gpu: True if it requires a GPU.
         data: True if it accepts --data.
         quick: options for a run that only shows that the command works.
         minutes: expected time; when there is less time than all steps need, each gets a share of it by this number.
@@ -34,7 +34,7 @@ class Step:
 
     script: str
     words: tuple[str, ...] = ()
-    card: bool = False
+    needs_gpu: bool = False
     data: bool = False
     quick: tuple[str, ...] = ()
     minutes: float = 1.0
@@ -83,14 +83,15 @@ ALL = (
          paced=True),
     Step("distance_table", data=True, quick=("--repeats", "1", "--longest", "10"), minutes=7,
          less=("--longest", "15", *_FEWER), paced=True),
-    Step("gpu_table", card=True, data=True, quick=("--quick",), minutes=25, less=("--longest", "10", *_FEWER),
+    Step("gpu_table", needs_gpu=True, data=True, quick=("--quick",), minutes=25, less=("--longest", "10", *_FEWER),
          paced=True),
-    Step("kernel_table", card=True, quick=("--share", "0.1"), minutes=1, less=("--repeats", "2"), paced=True),
-    Step("band_table", card=True, data=True, quick=("--repeats", "2"), minutes=1, less=("--repeats", "3"), paced=True),
-    Step("sw_table", ("--save", "--builds"), card=True, data=True, quick=("--cells", "1e10"), minutes=3,
+    Step("kernel_table", needs_gpu=True, quick=("--share", "0.1"), minutes=1, less=("--repeats", "2"), paced=True),
+    Step("band_table", needs_gpu=True, data=True, quick=("--repeats", "2"), minutes=1, less=("--repeats", "3"),
+         paced=True),
+    Step("sw_table", ("--save", "--builds"), needs_gpu=True, data=True, quick=("--cells", "1e10"), minutes=3,
          less=("--cells", "2e10", "--repeats", "2"), paced=True),
-    Step("distance_scale", card=True, minutes=3.3, paced=True),
-    Step("local_gpu", ("--strips",), card=True, data=True, quick=("--repeats", "1"), minutes=2,
+    Step("distance_scale", needs_gpu=True, minutes=3.3, paced=True),
+    Step("local_gpu", ("--strips",), needs_gpu=True, data=True, quick=("--repeats", "1"), minutes=2,
          less=("--repeats", "1"), paced=True, least=25),
 )  # fmt: skip
 

@@ -63,10 +63,10 @@ class Pairs:
         times, rest = divmod(self.count, len(records))
         return b"".join(records) * times + b"".join(records[:rest])
 
-    def batches(self, letters: int) -> list[PairBatch]:
-        """Return batches of about `letters` bases and equal size, as the command splits a file (run.shared_out)."""
+    def batches(self, bases: int) -> list[PairBatch]:
+        """Return batches of about `bases` bases and equal size, as the command splits a file (run.shared_out)."""
         once = pairs_of([q for q, _ in self.distinct], [t for _, t in self.distinct])
-        count = min(max(round(self.letters / letters), 1), self.count)
+        count = min(max(round(self.letters / bases), 1), self.count)
         return [_some(once, self.count * n // count, self.count * (n + 1) // count) for n in range(count)]
 
 

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from bench.harness import saving
 from wfacli.core.cores import usable_cores
+from wfacli.errors import DeviceError
 from wfacli.measure.spread import Spread
 
 NO_TIME = "no time left"
@@ -145,22 +146,26 @@ class Runner:
         row_of: Callable[[T], Report],
         result_of: Callable[[], Report] = dict,
         shown: Callable[[T, Report], str] | None = None,
+        optional: bool = False,
     ) -> None:
         """Measure rows while there is time, and save after each.
 
         Args:
             work: what each row measures.
-            row_of: report of a row; FileNotFoundError or LeftOut leave the row out.
+            row_of: report of a row; LeftOut leaves the row out, and FileNotFoundError or DeviceError end the script.
             result_of: what the result has beside its rows.
             shown: line to print after a row; without it a status line names the row that is being measured.
+            optional: True to leave out rows that raise FileNotFoundError; the result should name them.
         """
         for one in self.each(work):
             try:
                 with contextlib.nullcontext() if shown else self._console.status(name_of(one)):
                     self.rows.append(row_of(one))
-            except (FileNotFoundError, LeftOut) as why:
-                self.leave_out(name_of(one), str(why))
-                continue
+            except (FileNotFoundError, DeviceError, LeftOut) as why:
+                if isinstance(why, LeftOut) or (optional and isinstance(why, FileNotFoundError)):
+                    self.leave_out(name_of(one), str(why))
+                    continue
+                sys.exit(f"{name_of(one)}: {why}")
             if shown:
                 print(shown(one, self.rows[-1]), flush=True)
             self.save({**result_of(), "rows": self.rows})

@@ -85,14 +85,14 @@ def _steps(axes: Axes, report: dict[str, Any]) -> None:
 
 
 def _memory(axes: Axes, report: dict[str, Any]) -> None:
-    on_card = report["card"] is not None
+    on_gpu = report["card"] is not None
     for (algorithm, kind), series in _series(report).items():
         line, marker = LINES[kind]
         edits = [run["distance"] for _, run in series]
-        taken = [run["card_bytes" if on_card else "host_bytes"] / 1e6 for _, run in series]
+        taken = [run["card_bytes" if on_gpu else "host_bytes"] / 1e6 for _, run in series]
         axes.plot(edits, taken, color=COLOURS[algorithm], linestyle=line, marker=marker, label=f"{algorithm}, {kind}")
     axes.set(
-        xscale="log", yscale="log", xlabel="edits", ylabel="MB", title=f"{'card' if on_card else 'process'} memory"
+        xscale="log", yscale="log", xlabel="edits", ylabel="MB", title=f"{'card' if on_gpu else 'process'} memory"
     )
     axes.legend(frameon=False, fontsize=9)
 

@@ -43,12 +43,8 @@ KINDS = {
         "What windows of a reference cost on the bus", "python -m bench.experiments.mapped_bus", commands.bus
     ),
     "band-table": Kind("A band on a GPU", "make bench-band", batches.bands),
-    "shared-tiles": Kind(
-        "Noisy long reads, before and after", "bench/tables/gpu_table.py of both commits", batches.tiles
-    ),
-    "host-steps": Kind(
-        "Steps of the host, before and after", "bench/tables/gpu_table.py of both commits", batches.steps
-    ),
+    "shared-tiles": Kind("Noisy long reads, before and after", "bench/gpu_table.py of both commits", batches.tiles),
+    "host-steps": Kind("Steps of the host, before and after", "bench/gpu_table.py of both commits", batches.steps),
     "two-piece-tiles": Kind("Two-piece gaps, before and after", "wfacli align of both commits", batches.trees),
     "extend-table": Kind(
         "Any scores, on one CPU thread", "python -m bench.tables.extend_table", batches.extends, batches.extend_wins

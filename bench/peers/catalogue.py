@@ -28,7 +28,7 @@ class Peer:
         package: name in a package registry; "" if the user builds it.
         file: pattern of its file name; a group, if any, is the sequence length that it was compiled for.
         option: option of the scripts for the file.
-        card: True if it requires a GPU.
+        needs_gpu: True if it requires a GPU.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Peer:
     package: str = ""
     file: str = ""
     option: str = ""
-    card: bool = False
+    needs_gpu: bool = False
 
     def options(self, script: str, files: list[tuple[str, Path]]) -> list[str]:
         """Return a script's options for the files; none if it does not measure this peer."""
@@ -60,12 +60,12 @@ PEERS = (
     Peer("Block Aligner", ("cpu_table", "gpu_table"), COSTS, file=_BLOCK_ALIGNER, option="--block-aligner"),
     Peer("A*PA2", _PAIR, DISTANCE, file=r"peer_astarpa2\.so", option="--astarpa2"),
     Peer("WavefrontVariants", _PAIR, DISTANCE, file="wavefront", option="--variants"),
-    Peer("WFA-GPU", ("gpu_table",), COSTS, file=r"wfa\.affine\.gpu", option="--wfa-gpu", card=True),
-    Peer("eWFA-GPU", ("gpu_table",), COSTS, file=r"wfe\.aligner", option="--ewfa-gpu", card=True),
-    Peer("GASAL2", ("gpu_table", "sw_table"), COSTS, file=r"gasal2_(\d+)", option="--gasal2", card=True),
+    Peer("WFA-GPU", ("gpu_table",), COSTS, file=r"wfa\.affine\.gpu", option="--wfa-gpu", needs_gpu=True),
+    Peer("eWFA-GPU", ("gpu_table",), COSTS, file=r"wfe\.aligner", option="--ewfa-gpu", needs_gpu=True),
+    Peer("GASAL2", ("gpu_table", "sw_table"), COSTS, file=r"gasal2_(\d+)", option="--gasal2", needs_gpu=True),
     Peer("ksw2", ("guided_table",), SCORE, package="mappy", file=r"peer_ksw2_extend\.so", option="--ksw2"),
-    Peer("AGAThA", ("guided_table",), SCORE, file="agatha", option="--agatha", card=True),
-    Peer("MASA-CUDAlign", ("local_gpu",), SCORE, file="cudalign", option="--masa", card=True),
+    Peer("AGAThA", ("guided_table",), SCORE, file="agatha", option="--agatha", needs_gpu=True),
+    Peer("MASA-CUDAlign", ("local_gpu",), SCORE, file="cudalign", option="--masa", needs_gpu=True),
 )  # fmt: skip
 
 
@@ -82,10 +82,10 @@ def files_in(folder: Path | None) -> dict[str, list[tuple[str, Path]]]:
             for option, files in found.items()}  # fmt: skip
 
 
-def without_card(files: Mapping[str, list[tuple[str, Path]]]) -> dict[str, list[tuple[str, Path]]]:
+def without_gpu(files: Mapping[str, list[tuple[str, Path]]]) -> dict[str, list[tuple[str, Path]]]:
     """Return the files of peers that require no GPU."""
-    on_card = {peer.option for peer in PEERS if peer.card}
-    return {option: found for option, found in files.items() if option not in on_card}
+    on_gpu = {peer.option for peer in PEERS if peer.needs_gpu}
+    return {option: found for option, found in files.items() if option not in on_gpu}
 
 
 def options(script: str, files: Mapping[str, list[tuple[str, Path]]]) -> list[str]:

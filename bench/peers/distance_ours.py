@@ -136,21 +136,21 @@ def on_cpu(threads: int) -> list[Algorithm]:
     ]
 
 
-def on_card(driver: Driver) -> list[Algorithm]:
+def on_gpu(driver: Driver) -> list[Algorithm]:
     """Return our algorithms on an open GPU."""
-    card = driver.gpu
+    gpu = driver.gpu
     return [
         Algorithm(
             "gpu",
             "wavefront",
             lambda work: GpuWavefront(driver, work.pair),
-            lambda work, edits: gpu_wavefront.forecast(card, work.lengths, edits, 2 if work.pair.plain else 8),
+            lambda work, edits: gpu_wavefront.forecast(gpu, work.lengths, edits, 2 if work.pair.plain else 8),
         ),
         Algorithm(
             "gpu",
             "bits",
             lambda work: GpuBits(driver, work.pair, likely=likely(work)),
-            lambda work, edits: gpu_bits.forecast(card, work.lengths, edits, work.pair.plain),
+            lambda work, edits: gpu_bits.forecast(gpu, work.lengths, edits, work.pair.plain),
         ),
     ]
 

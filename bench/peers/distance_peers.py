@@ -210,8 +210,8 @@ def _program(order: _Order, work: Work) -> Callable[[], tuple[float, int]]:
     """Return a call of a program that prints the distance and its own seconds, without compiling kernels."""
     assert order.peer.library is not None
     files = [order.bases.with_name(f"{side}.fa") for side in ("query", "target")]
-    for file, letters in zip(files, (work.pair.query, work.pair.target), strict=True):
-        file.write_bytes(b">" + file.stem.encode() + b"\n" + letters.tobytes() + b"\n")
+    for file, bases in zip(files, (work.pair.query, work.pair.target), strict=True):
+        file.write_bytes(b">" + file.stem.encode() + b"\n" + bases.tobytes() + b"\n")
     options = [word.format(max(order.edits, 1)) for word in order.peer.program]
     program = order.peer.library.resolve()
     command = [str(program), "-fP", str(files[0]), "-fT", str(files[1]), *options]

@@ -30,7 +30,7 @@ class Row:
         error: edits per base of the target, a third each of mismatches, insertions and deletions; None: the query is
             another random string.
         planted: True if the number of edits is the distance by construction; see planted().
-        card: True if it is too large for a CPU.
+        needs_gpu: True if it is too large for a CPU.
         query: bases of the query, if it is a random string of another length.
     """
 
@@ -39,7 +39,7 @@ class Row:
     letters: int = 0
     error: float | None = None
     planted: bool = False
-    card: bool = False
+    needs_gpu: bool = False
     query: int = 0
 
 
@@ -54,9 +54,9 @@ ROWS = (
     *(Row(name, real=name) for name in REAL),
     Row("random 1 Mb", letters=1_000_000),
     Row("5 Mb 99.9%", letters=5_000_000, error=0.001),
-    Row("random 10 Mb", letters=10_000_000, card=True),
+    Row("random 10 Mb", letters=10_000_000, needs_gpu=True),
     Row("50 Mb 99.9%", letters=50_000_000, error=0.001),
-    Row("250 Mb 99%", letters=250_000_000, error=0.01, card=True),
+    Row("250 Mb 99%", letters=250_000_000, error=0.01, needs_gpu=True),
 )
 # Lengths of table 2 of the paper on long strings (Castells-Rufas 2023), of random bases.
 PAPER_ROWS = (
@@ -172,17 +172,17 @@ def _letters(count: int, rng: np.random.Generator) -> U8:
     return _BASES[rng.integers(0, 4, count, np.uint8)]
 
 
-def changed(letters: U8, error: float, rng: np.random.Generator) -> U8:
+def changed(bases: U8, error: float, rng: np.random.Generator) -> U8:
     """Return bases with edits at random places: a mismatch, an insertion before the base, or a deletion."""
-    at = np.flatnonzero(rng.random(len(letters), np.float32) < error)
+    at = np.flatnonzero(rng.random(len(bases), np.float32) < error)
     kind = rng.integers(0, 3, len(at), np.uint8)
-    copies = np.ones(len(letters), np.uint8)
+    copies = np.ones(len(bases), np.uint8)
     copies[at[kind == 1]] = 2
     copies[at[kind == 2]] = 0
-    other = letters.copy()
+    other = bases.copy()
     replaced = at[kind == 0]
     step = rng.integers(1, 4, len(replaced))
-    other[replaced] = _BASES[(np.searchsorted(_BASES, letters[replaced]) + step) % 4]
+    other[replaced] = _BASES[(np.searchsorted(_BASES, bases[replaced]) + step) % 4]
     inserted = np.repeat(other, copies)
     # The bases before an edit have moved by the edits before it.
     moved = np.cumsum((kind == 1).astype(np.int64) - (kind == 2))
@@ -191,18 +191,18 @@ def changed(letters: U8, error: float, rng: np.random.Generator) -> U8:
     return inserted
 
 
-def planted(letters: U8, error: float, rng: np.random.Generator) -> tuple[U8, int]:
+def planted(bases: U8, error: float, rng: np.random.Generator) -> tuple[U8, int]:
     """Return bases with edits at random places, and the number of edits, which is exactly the distance.
 
     At each place another base becomes a C, or a C is inserted. No edit adds more than one C, so at least as many edits
     are needed as Cs were added; and as many suffice.
     """
-    at = np.flatnonzero(rng.random(len(letters), np.float32) < error)
+    at = np.flatnonzero(rng.random(len(bases), np.float32) < error)
     c = _BASES[1]
-    put_in = (rng.integers(0, 2, len(at), np.uint8) == 1) | (letters[at] == c)
-    other = letters.copy()
+    put_in = (rng.integers(0, 2, len(at), np.uint8) == 1) | (bases[at] == c)
+    other = bases.copy()
     other[at[~put_in]] = c
-    copies = np.ones(len(letters), np.uint8)
+    copies = np.ones(len(bases), np.uint8)
     copies[at[put_in]] = 2
     made = np.repeat(other, copies)
     made[at[put_in] + np.arange(np.count_nonzero(put_in))] = c

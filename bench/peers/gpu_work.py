@@ -52,8 +52,8 @@ _ERRORS = (0.02, 0.05, 0.1)
 
 def _random(pairs: int, length: int, errors: Sequence[float] = _ERRORS) -> list[Row]:
     count = f"{pairs // 1_000_000} M" if pairs >= 1_000_000 else f"{pairs // 1000} k"
-    letters = f"{length // 1000} kb" if length >= 1000 else f"{length} bp"
-    return [Row(f"{count} × {letters} {100 * error:g}%", pairs, length, error) for error in errors]
+    bases = f"{length // 1000} kb" if length >= 1000 else f"{length} bp"
+    return [Row(f"{count} × {bases} {100 * error:g}%", pairs, length, error) for error in errors]
 
 
 ROWS = (

@@ -22,9 +22,9 @@ STEADY, REPEATS = 2.0, 5
 MOST_TIMES, MOST_LETTERS = 6, 6e8  # of a longer run: multiple of the pairs, and bases, which take seconds to read
 
 
-def peers_pairs(pairs: Pairs, cells: float, letters: float, paths: bool) -> Pairs:
+def peers_pairs(pairs: Pairs, cells: float, bases: float, paths: bool) -> Pairs:
     """Return as many of the same pairs as GASAL2 needs, with a thread per pair, and as its memory holds at once."""
-    count = min(cells * pairs.count / pairs.cells, letters * pairs.count / pairs.letters, STREAMS * MOST_PAIRS)
+    count = min(cells * pairs.count / pairs.cells, bases * pairs.count / pairs.letters, STREAMS * MOST_PAIRS)
     if paths:
         count = min(count, STREAMS * _room(pairs.longest))
     return Pairs(pairs.distinct, max(int(count), 1))

@@ -41,8 +41,8 @@ Result = tuple[list[int], list[str]]  # costs and CIGARs
 def sequences(count: int, length: int, error: float) -> tuple[list[str], list[str]]:
     """Return queries and targets made as in bench/harness/pairs.py."""
     rng = np.random.default_rng(1)
-    letters = np.frombuffer(b"ACGT", np.uint8)
-    targets = letters[rng.integers(0, 4, (count, length))]
+    bases = np.frombuffer(b"ACGT", np.uint8)
+    targets = bases[rng.integers(0, 4, (count, length))]
     queries, lengths = pairs.mutated(targets, round(length * error), rng)
     cut = zip(queries, lengths.tolist(), strict=True)
     return [q[:n].tobytes().decode() for q, n in cut], [t.tobytes().decode() for t in targets]

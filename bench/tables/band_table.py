@@ -26,7 +26,6 @@ from bench.peers.ours import EXACT, Engine, batch_letters
 from bench.peers.verdict import Costs
 from wfacli._native import keep_memory_flat
 from wfacli.config import EngineName, Heuristics
-from wfacli.errors import DeviceError
 from wfacli.measure.spread import Spread
 
 TIMED = {
@@ -121,11 +120,8 @@ def main(arguments: list[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="wfacli-bench-", dir=gpu_work.folder_in_memory()) as folder:
 
         def measure(row: gpu_work.Row) -> dict[str, Any]:
-            try:
-                files = gpu_work.write(row, a.data, a.share, Path(folder), False)
-                return row_of(row.name, gpu_work.read(files, batch_letters(a.engine, files)), a)
-            except (FileNotFoundError, DeviceError) as problem:
-                sys.exit(f"{row.name}: {problem}")
+            files = gpu_work.write(row, a.data, a.share, Path(folder), False)
+            return row_of(row.name, gpu_work.read(files, batch_letters(a.engine, files)), a)
 
         runner.measure(rows, measure, lambda: {"rules": rules})
     if not runner.rows:

@@ -278,9 +278,9 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def with_defaults(a: argparse.Namespace, on_card: bool) -> argparse.Namespace:
+def with_defaults(a: argparse.Namespace, on_gpu: bool) -> argparse.Namespace:
     """Set the lengths that were not given."""
-    for name, value in (ON_GPU if on_card else ON_CPU).items():
+    for name, value in (ON_GPU if on_gpu else ON_CPU).items():
         if getattr(a, name) is None:
             setattr(a, name, value)
     return a
@@ -290,7 +290,7 @@ def scale(a: argparse.Namespace, driver: Driver | None) -> tuple[list[Entry], Pa
     """Measure all pairs and save after each."""
     end = table.deadline(a)
     a = with_defaults(a, driver is not None)
-    ours = distance_ours.on_card(driver) if driver else distance_ours.on_cpu(a.threads)
+    ours = distance_ours.on_gpu(driver) if driver else distance_ours.on_cpu(a.threads)
     if driver:
         begun = time.perf_counter()
         with console.status("compiling"):
@@ -321,8 +321,8 @@ def main(arguments: list[str] | None = None) -> None:
         driver = CudaDriver() if a.engine != "cpu" else None
     except DeviceError as error:
         if a.engine == "gpu":
-            sys.exit(f"no card: {error}")
-        console.print(f"no card: {error}", markup=False)
+            sys.exit(f"no GPU: {error}")
+        console.print(f"no GPU: {error}", markup=False)
     try:
         entries, path = scale(a, driver)
     finally:

@@ -82,7 +82,7 @@ class Field:
         peers: peers that are present.
         absent: why other peers are absent, by name.
         driver: an open GPU, or None.
-        card: facts about the GPU.
+        gpu: facts about it, None without one.
         paths: True if alignments on a GPU are measured too.
     """
 
@@ -90,7 +90,7 @@ class Field:
     peers: list[Peer] = field(default_factory=list)
     absent: dict[str, str] = field(default_factory=dict)
     driver: Driver | None = None
-    card: dict[str, Any] | None = None
+    gpu: dict[str, Any] | None = None
     paths: bool = False
 
     @property
@@ -103,8 +103,8 @@ def field_of(a: argparse.Namespace, driver: Driver | None) -> Field:
     """Return the aligners that the options, the machine and a GPU allow."""
     found = Field()
     if driver is not None:
-        found.driver, found.card = driver, dataclasses.asdict(driver.gpu)
-        found.ours += distance_ours.on_card(driver)
+        found.driver, found.gpu = driver, dataclasses.asdict(driver.gpu)
+        found.ours += distance_ours.on_gpu(driver)
         found.paths = a.paths
     if a.engine != "gpu":
         found.ours += distance_ours.on_cpu(a.threads)
@@ -290,16 +290,16 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
 def measured(rows: list[Row], a: argparse.Namespace, there: Field, rules: Rules) -> tuple[list[Entry], Path | None]:
     """Measure all rows until rules.deadline, and save after each; return the rows' entries, and the result's path."""
     entries: dict[str, Entry] = {}
-    runner = table.Runner("distance-table" + ("" if there.card else "-on-cpu"), TIMED, a, console)
+    runner = table.Runner("distance-table" + ("" if there.gpu else "-on-cpu"), TIMED, a, console)
     runner.end = rules.deadline
 
     def result() -> dict[str, Any]:
-        facts = {"card": there.card, "rules": {name: getattr(a, name) for name in RULES}}
+        facts = {"card": there.gpu, "rules": {name: getattr(a, name) for name in RULES}}
         peers = {**{peer.name: peer.what for peer in there.peers}, **there.absent}
         return {**facts, "peers": peers, "left_out": runner.left_out}
 
     def measure_row(row: Row) -> dict[str, Any]:
-        if row.card and there.card is None:
+        if row.needs_gpu and there.gpu is None:
             raise table.LeftOut("only on a GPU")
         with console.status(f"{row.name}: making the pair"):
             work = distance_work.made(row, a.data)
@@ -315,14 +315,14 @@ def measured(rows: list[Row], a: argparse.Namespace, there: Field, rules: Rules)
         said = ", ".join(f"{there.shown[name]} {_seconds(m.best)}" for name, m in entry.measured.items())
         return f"{row.name}: {_or_dash(entry.distance, '{:,}')} edits; {said}"
 
-    runner.measure(rows, measure_row, result, line_of)
+    runner.measure(rows, measure_row, result, line_of, optional=True)
     console.print(table_of(list(entries.values()), there, _title(a, there)))
     print_notes(list(entries.values()), there)
     return list(entries.values()), runner.path
 
 
 def _title(a: argparse.Namespace, there: Field) -> str:
-    place = there.card["name"] if there.card else machine()["cpu"]
+    place = there.gpu["name"] if there.gpu else machine()["cpu"]
     return f"distance of one pair: {place}, {a.threads} threads, {datetime.date.today()}"
 
 

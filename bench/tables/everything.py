@@ -44,13 +44,13 @@ OPENED = "from wfacli.gpu.runtime.cuda_driver import CudaDriver; CudaDriver().cl
 console = Console(width=max(Console().width, 110))
 
 
-def no_card() -> str:
+def no_gpu() -> str:
     """Return why no GPU can be used here, "" if one can."""
     if not may_have_gpu():
-        return "no card: PyCUDA is not installed (wfacli doctor says more)"
+        return "no GPU: PyCUDA is not installed (wfacli doctor says more)"
     done = subprocess.run([sys.executable, "-c", OPENED], capture_output=True, text=True, check=False)
     said = done.stderr.strip().splitlines()
-    return "" if done.returncode == 0 else f"no card: {said[-1] if said else f'exit status {done.returncode}'}"
+    return "" if done.returncode == 0 else f"no GPU: {said[-1] if said else f'exit status {done.returncode}'}"
 
 
 def run(step: Step, words: Sequence[str], results: Path, most: float | None) -> str:
@@ -119,10 +119,10 @@ def all_turns(steps: Sequence[Step], a: argparse.Namespace, files: Files, made: 
         made: receives how each step went.
         kept: folder for files that several steps need.
     """
-    without = no_card() if any(step.card for step in steps) else ""
-    here = [step for step in steps if a.dry_run or not (step.card and without)]
-    made += [Turn(step.script, 0, without, ran=False) for step in steps if step.card and without]
-    there = catalogue.without_card(files) if without and not a.dry_run else files
+    without = no_gpu() if any(step.needs_gpu for step in steps) else ""
+    here = [step for step in steps if a.dry_run or not (step.needs_gpu and without)]
+    made += [Turn(step.script, 0, without, ran=False) for step in steps if step.needs_gpu and without]
+    there = catalogue.without_gpu(files) if without and not a.dry_run else files
     clock = Clock(a.minutes, here)
     for step in here:
         part = clock.part_of_next()

@@ -98,10 +98,10 @@ class Work:
         """Return the first `count` pairs in memory."""
         return pairs_of(self.queries[:count], self.targets[:count])
 
-    def batches(self, letters: int) -> list[PairBatch]:
-        """Return all pairs in batches of about `letters` bases."""
+    def batches(self, bases: int) -> list[PairBatch]:
+        """Return all pairs in batches of about `bases` bases."""
         ends = np.cumsum([len(q) + len(t) for q, t in zip(self.queries, self.targets, strict=True)])
-        edges = [0, *np.flatnonzero(np.diff(ends // letters)) + 1, len(self.queries)]
+        edges = [0, *np.flatnonzero(np.diff(ends // bases)) + 1, len(self.queries)]
         parts = [slice(a, b) for a, b in itertools.pairwise(edges) if a < b]
         return [pairs_of(self.queries[part], self.targets[part]) for part in parts]
 
@@ -109,13 +109,13 @@ class Work:
         """Write two FASTA files; return their paths."""
         files = [folder / "query.fa", folder / "target.fa"]
         for file, side in zip(files, (self.queries, self.targets), strict=True):
-            file.write_bytes(b"".join(b">%d\n%s\n" % (i, letters) for i, letters in enumerate(side)))
+            file.write_bytes(b"".join(b">%d\n%s\n" % (i, bases) for i, bases in enumerate(side)))
         return files
 
     @cached_property
     def cells(self) -> np.ndarray:
         """Cells of each pair's band (i64[n])."""
-        n, m = (np.array([len(letters) for letters in side]) for side in (self.queries, self.targets))
+        n, m = (np.array([len(bases) for bases in side]) for side in (self.queries, self.targets))
         return SPEC.cells(n, m)
 
 
@@ -132,13 +132,13 @@ def made(row: Row, data: Path | None, count: int) -> Work:
         some = (fit * -(-count // len(fit)))[:count]
         return Work([q for q, _ in some], [t for _, t in some])
     rng = np.random.default_rng([SEED, row.length, round(1000 * row.error)])
-    letters = np.frombuffer(b"ACGT", np.uint8)
+    bases = np.frombuffer(b"ACGT", np.uint8)
     made: tuple[list[bytes], list[bytes]] = [], []
     for first in range(0, count, CHUNK // row.length):
         some = min(count - first, CHUNK // row.length)
         text = gpu_work.random_seq(some, row.length, round(row.length * row.error), rng).tobytes()
         for number, line in enumerate(text.split(b"\n")[:-1]):
-            made[number % 2].append(line[1:] + letters[rng.integers(0, 4, row.unrelated)].tobytes())
+            made[number % 2].append(line[1:] + bases[rng.integers(0, 4, row.unrelated)].tobytes())
     return Work(*made)
 
 
@@ -162,10 +162,10 @@ def on_cpu(pairs: PairBatch, threads: int) -> tuple[float, Costs]:
         engine.close()
 
 
-def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, card: Ours | None) -> dict[str, Any]:
+def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, gpu: Ours | None) -> dict[str, Any]:
     """Measure all aligners on one row."""
     most = max(1, round(row.pairs * a.share))
-    if card is None and not a.agatha:
+    if gpu is None and not a.agatha:
         most = min(most, 1 + int(a.cpu_cells * a.threads / LEAST_CELLS))
     some = made(row, a.data, most)
     n, total = len(some.queries), int(some.cells.sum())
@@ -183,20 +183,20 @@ def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, card: Ours | No
     if ksw2:
         seconds, said["ksw2"] = best_of(lambda: ksw2.run(first, RULES), a.repeats)
         put("ksw2", seconds, len(first), cells, threads=a.threads)
-    if card:
-        batches = card.lying_right(some.batches(GPU_BATCH))
-        card.run(batches)
-        runs = [card.run(batches) for _ in range(a.repeats)]
-        on_card = runs[0][2]
-        said["wfacli, card"] = on_card[: len(first)]
+    if gpu:
+        batches = gpu.lying_right(some.batches(GPU_BATCH))
+        gpu.run(batches)
+        runs = [gpu.run(batches) for _ in range(a.repeats)]
+        on_gpu = runs[0][2]
+        said["wfacli, card"] = on_gpu[: len(first)]
         put("wfacli, card", [run[0] for run in runs], n, total, stages=runs[-1][1])
-        kernels = [card.kernels([some.first(n)], 1) for _ in range(a.repeats + 1)][1:]
+        kernels = [gpu.kernels([some.first(n)], 1) for _ in range(a.repeats + 1)][1:]
         put("wfacli, card, kernels", [sum(k.values()) for k in kernels], n, total, kernels=sorted(kernels[0]))
     if a.agatha:
         every = _agatha_at(some, a, put, found)
         said |= {who: scores[: len(first)] for who, scores in every.items()}
-        if card and "agatha" in every:
-            found["wfacli, card"]["equal_to_agatha"] = round(float(np.mean(on_card == every["agatha"])), 6)
+        if gpu and "agatha" in every:
+            found["wfacli, card"]["equal_to_agatha"] = round(float(np.mean(on_gpu == every["agatha"])), 6)
     right = right_costs(said["wfacli"], {who: scores for who, scores in said.items() if who != "wfacli"})
     for who, scores in said.items():
         found[who]["equal_share"] = round(float(np.mean(scores == right)), 6)
@@ -248,12 +248,12 @@ def ksw2_of(path: Path | None, threads: int) -> Ksw2 | None:
         return None
 
 
-def card_of(threads: int) -> Ours | None:
+def gpu_of(threads: int) -> Ours | None:
     """Return our engine on a GPU; None, with a message, if there is no GPU."""
     try:
         return Ours(True, threads, ExtendMode.EXTENSION, RULES.band, RULES.zdrop)
     except DeviceError as error:
-        console.print(f"no card: {error}", markup=False)
+        console.print(f"no GPU: {error}", markup=False)
         return None
 
 
@@ -274,18 +274,18 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command."""
     a = asked(arguments)
     keep_memory_flat()
-    ksw2, card = ksw2_of(a.ksw2, a.threads), card_of(a.threads)
+    ksw2, gpu = ksw2_of(a.ksw2, a.threads), gpu_of(a.threads)
     runner = table.Runner("guided-table", TIMED, a, console)
 
     def result() -> dict[str, Any]:
-        facts = {"card": card and card.engine.stats()["card"], "rules": asdict(RULES), "threads": a.threads}
+        facts = {"card": gpu and gpu.engine.stats()["card"], "rules": asdict(RULES), "threads": a.threads}
         return {**facts, "share": a.share, "left_out": runner.left_out}
 
     try:
-        runner.measure(table.chosen(ROWS, a), lambda row: measured(row, a, ksw2, card), result, line_of)
+        runner.measure(table.chosen(ROWS, a), lambda row: measured(row, a, ksw2, gpu), result, line_of, optional=True)
     finally:
-        if card:
-            card.engine.close()
+        if gpu:
+            gpu.engine.close()
     console.print(table_of(runner.rows))
     console.print(str(runner.path), markup=False)
     if any(row["wfacli"]["equal_share"] < 1 for row in runner.rows):

@@ -98,8 +98,8 @@ def batches_of(files: Sequence[Path], cards: int) -> list[PairBatch]:
     """Return the pairs of two files in batches as the command makes them for `cards` GPUs."""
     sources = PairFiles(*map(str, files)).open()
     try:
-        letters = shared_out([source.size for source in sources], cards)
-        return list(read_batches(sources, layout_of(sources), letters, threads=usable_cores()))
+        bases = shared_out([source.size for source in sources], cards)
+        return list(read_batches(sources, layout_of(sources), bases, threads=usable_cores()))
     finally:
         for source in sources:
             source.close()
@@ -172,13 +172,13 @@ def command_of(
     return found
 
 
-def compared(found: dict[int, dict[str, Any]], letters: int) -> dict[str, Any]:
+def compared(found: dict[int, dict[str, Any]], bases: int) -> dict[str, Any]:
     """Return rates, and the share of a linear speed-up that several GPUs reach."""
     best = {count: one["best_seconds"] for count, one in found.items()}
     one = best.get(1)
     by_cards = {
         str(count): {
-            "letters_per_second": round(letters / seconds),
+            "letters_per_second": round(bases / seconds),
             **(
                 {"speed_up": round(one / seconds, 3), "share_of_linear": round(one / seconds / count, 3)}
                 if one
@@ -193,12 +193,12 @@ def compared(found: dict[int, dict[str, Any]], letters: int) -> dict[str, Any]:
 def measured(row: Row, folder: Path, counts: Sequence[int], a: argparse.Namespace) -> dict[str, Any]:
     """Measure one row."""
     files = files_of(row, a.data, folder, a.share)
-    letters = sum(batch.total_bases for batch in batches_of(files, 1))
-    result: dict[str, Any] = {"letters": letters, "bytes": sum(path.stat().st_size for path in files)}
+    bases = sum(batch.total_bases for batch in batches_of(files, 1))
+    result: dict[str, Any] = {"letters": bases, "bytes": sum(path.stat().st_size for path in files)}
     if row.engine:
-        result["engine"] = compared(engine_of(files, counts, a), letters)
+        result["engine"] = compared(engine_of(files, counts, a), bases)
     for format in row.formats:
-        result[f"command {format}"] = compared(command_of(files, counts, format, folder, a), letters)
+        result[f"command {format}"] = compared(command_of(files, counts, format, folder, a), bases)
     for what, part in result.items():
         if isinstance(part, dict):
             for count, one in part["by_cards"].items():

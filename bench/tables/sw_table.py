@@ -56,8 +56,8 @@ TIMED = {
 def works(options: argparse.Namespace) -> Iterator[tuple[str, Pairs]]:
     """Yield the names of rows, and their pairs."""
     for length in options.lengths:
-        letters = min(max(2 * options.cells / length, GPU_BATCH), options.letters)  # a whole batch if allowed
-        yield str(length), equal(length, int(letters / 2 / length))
+        bases = min(max(2 * options.cells / length, GPU_BATCH), options.letters)  # a whole batch if allowed
+        yield str(length), equal(length, int(bases / 2 / length))
     for name in () if options.no_seeds else SEEDS:
         if (options.data / f"{name}.query.fa.gz").exists():
             yield name, seeded(options.data, name, options.cells, GPU_BATCH, options.letters)

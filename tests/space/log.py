@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import json
 from pathlib import Path
 from typing import Any
 
+from bench.harness.saving import text_of
 from wfacli._native import instruction_sets
 from wfacli.config import Metric, Mode
 from wfacli.measure.machine import header
@@ -73,15 +73,6 @@ def report(tally: Tally, seed: int, blocks: int, seconds: float, jobs: int) -> d
 
 
 def write(path: Path, result: dict[str, Any]) -> None:
-    """Write a report as JSON."""
+    """Write a report as JSON, laid out like all of bench/results."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_lines(result) + "\n")
-
-
-def _lines(value: object, indent: str = "") -> str:
-    """Return JSON in which what holds no further list or mapping takes one line."""
-    if not isinstance(value, dict) or not any(isinstance(inner, (dict, list)) for inner in value.values()):
-        return json.dumps(value)
-    inner = indent + "  "
-    rows = (f"{inner}{json.dumps(key)}: {_lines(one, inner)}" for key, one in value.items())
-    return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
+    path.write_text(text_of(result))

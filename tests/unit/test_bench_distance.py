@@ -81,7 +81,7 @@ def test_of_real_sets_the_first_records_are_taken(tmp_path):
 
 def test_the_table_has_its_rows():
     assert len({row.name for row in distance_work.ROWS}) == len(distance_work.ROWS) == 10
-    assert [row.name for row in distance_work.ROWS if row.card] == ["random 10 Mb", "250 Mb 99%"]
+    assert [row.name for row in distance_work.ROWS if row.needs_gpu] == ["random 10 Mb", "250 Mb 99%"]
 
 
 # Turns
@@ -264,7 +264,7 @@ def test_a_table_of_the_cpu(tmp_path, monkeypatch, capsys):
     there = distance_table.field_of(a, None)
     assert [o.name for o in there.ours] == OURS and [p.name for p in there.peers] == ["edlib"]
     assert set(there.absent) == {"wfa2", "quicked", "astarpa2", "variants"}
-    rows = [TINY, Row("real", real="x"), Row("large", letters=1, card=True)]
+    rows = [TINY, Row("real", real="x"), Row("large", letters=1, needs_gpu=True)]
     entries, path = distance_table.measured(rows, a, there, rules())
     assert path is not None and path.name.endswith("-distance-table-on-cpu.json")
     report = json.loads(path.read_text())

@@ -80,8 +80,8 @@ def test_on_a_card(results):
 
 
 def test_defaults_are_those_of_the_machine():
-    on_card, on_cpu = (distance_scale.with_defaults(distance_scale.asked([]), card) for card in (True, False))
-    assert max(on_card.similar) == 250 and max(on_card.random) == 10 and on_card.planted == 10
+    on_gpu, on_cpu = (distance_scale.with_defaults(distance_scale.asked([]), gpu) for gpu in (True, False))
+    assert max(on_gpu.similar) == 250 and max(on_gpu.random) == 10 and on_gpu.planted == 10
     assert max(on_cpu.similar) <= 5
     given = distance_scale.with_defaults(distance_scale.asked(["--random", "3", "--similar"]), True)
     assert given.random == [3] and given.similar == []

@@ -108,17 +108,17 @@ def dry_run(capsys, *words):
 
 
 def test_a_dry_run_shows_all_commands_and_runs_none(folder, monkeypatch, capsys):
-    monkeypatch.setattr(everything, "no_card", lambda: "no card: none")
+    monkeypatch.setattr(everything, "no_gpu", lambda: "no GPU: none")
     monkeypatch.setattr(turns, "run", lambda *_, **__: pytest.fail("something was run"))
     commands, said = dry_run(capsys, "--peers", str(folder), "--data", "real", "--quick")
     assert list(commands) == [step.script for step in steps.ALL if step.script != steps.BENCH]
-    assert "wfacli bench --quick" in said and "no card: none" in said
+    assert "wfacli bench --quick" in said and "no GPU: none" in said
     words = commands["gpu_table"]
     assert words[:2] == ["--quick", "--cache"] and words[3:6] == ["--data", "real", "--wfa2"]
 
 
 def test_a_time_is_shared_and_makes_tables_shorter_where_it_is_too_short(monkeypatch, capsys):
-    monkeypatch.setattr(everything, "no_card", lambda: "")
+    monkeypatch.setattr(everything, "no_gpu", lambda: "")
     chosen = ("--only", "cpu_table", "local_table", "api_rate")
     whole, _ = dry_run(capsys, *chosen, "--minutes", "60")
     short, _ = dry_run(capsys, *chosen, "--minutes", "6")
@@ -142,7 +142,7 @@ def test_scripts_have_the_options_that_steps_give_them(step):
 
 def test_a_step_that_fails_does_not_stop_the_rest_and_is_named_with_its_reason(tmp_path, monkeypatch, capsys):
     ran, paged = [], []
-    monkeypatch.setattr(everything, "no_card", lambda: "no card: none")
+    monkeypatch.setattr(everything, "no_gpu", lambda: "no GPU: none")
     monkeypatch.setattr(everything, "pages", lambda: paged.append(True) or [Turn("page.py", 1.0, turns.DONE)])
 
     def run(step, *_):
@@ -163,7 +163,7 @@ def test_a_step_that_fails_does_not_stop_the_rest_and_is_named_with_its_reason(t
         "distance_table",
     ]
     said = capsys.readouterr().out
-    assert "it has no [bold]legs" in said and "no card: none" in said and paged
+    assert "it has no [bold]legs" in said and "no GPU: none" in said and paged
     with pytest.raises(SystemExit, match="no such folder"):
         everything.main(["--peers", "/nowhere"])
 
@@ -174,9 +174,9 @@ def test_peers_that_need_a_card_have_no_turn_without_one(folder, monkeypatch):
     monkeypatch.setattr(everything, "run", lambda step, words, *_: given.extend(words) or turns.DONE)
     for name in ("agatha", "peer_ksw2_extend.so"):
         (folder / name).write_text("")
-    for without, options in (("no card: none", {"--ksw2"}), ("", {"--ksw2", "--agatha"})):
+    for without, options in (("no GPU: none", {"--ksw2"}), ("", {"--ksw2", "--agatha"})):
         given.clear()
-        monkeypatch.setattr(everything, "no_card", lambda without=without: without)
+        monkeypatch.setattr(everything, "no_gpu", lambda without=without: without)
         everything.main(["--only", "guided_table", "gpu_table", "--peers", str(folder)])
         assert {"--ksw2", "--agatha"} & set(given) == options
         assert ("--wfa-gpu" in given) == ("--gasal2" in given) == (not without)

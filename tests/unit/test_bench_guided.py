@@ -1,4 +1,4 @@
-"""bench/tables/guided_table.py on an emulated card: what it measures, how AGAThA is called and checked."""
+"""bench/tables/guided_table.py on an emulated GPU: what it measures, how AGAThA is called and checked."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The table of bench/tables/kernel_table.py, on an emulated card."""
+"""The table of bench/tables/kernel_table.py, on an emulated GPU."""
 
 import argparse
 

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from bench.harness import saving, table
+from wfacli.errors import DeviceError
 
 RESULTS = Path(saving.__file__).parents[1] / "results"
 
@@ -71,10 +72,25 @@ def test_a_row_without_its_files_is_left_out_and_named(capsys):
             raise table.LeftOut("only on a GPU")
         return {"name": name}
 
-    report = measured(one, row_of=row_of, result_of=lambda: {"left_out": one.left_out}, shown=lambda *_: "a line")
+    more = {"result_of": lambda: {"left_out": one.left_out}, "shown": lambda *_: "a line", "optional": True}
+    report = measured(one, row_of=row_of, **more)
     assert report["left_out"] == {"b": "no such set", "c": "only on a GPU"}
     assert "b is not in the table: no such set" in capsys.readouterr().out
     assert one.path.name.endswith("-x-table.json")
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError, DeviceError])
+def test_a_row_that_cannot_be_measured_ends_a_table_that_does_not_name_it(error):
+    one = runner()
+
+    def row_of(name):
+        if name == "b":
+            raise error("why")
+        return {"name": name}
+
+    with pytest.raises(SystemExit, match=r"^b: why$"):
+        measured(one, row_of=row_of)
+    assert one.path.name.endswith("-x-table-part.json")
 
 
 def test_a_script_with_save_writes_only_when_asked(results):

@@ -1,4 +1,4 @@
-"""bench/tables/sw_table.py on an emulated card: what it measures, what it asks GASAL2, what it writes."""
+"""bench/tables/sw_table.py on an emulated GPU: what it measures, what it asks GASAL2, what it writes."""
 
 import json
 
