@@ -28,8 +28,8 @@ from .base import Engine
 # idle until further bases have arrived. With 3 launches it was idle for 1.0 to 1.4 of 12 to 22 ms (one H200,
 # 2026-11-22).
 IN_FLIGHT = 5
-# Bases of both sequences per CIGAR operation at 5% errors: the guess of the size of results until some have arrived. If
-# it is too small, the first results are copied twice, and pinning a larger buffer stalls the GPU for milliseconds.
+# Bases of both sequences per CIGAR operation at 5% errors: the guess of the size of results until some have arrived.
+# If it is too small, the first results are copied twice, and pinning a larger buffer stalls the GPU for milliseconds.
 _LETTERS_A_RUN = 16
 _WORTH_ALL = 0.5  # share of a batch's bases above which the host takes longer to gather them than the bus for all
 
