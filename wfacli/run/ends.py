@@ -20,7 +20,7 @@ from ..plan.kernels import TABLE
 from ..plan.planner import Planner
 
 _SUPPLEMENTARY = 2048  # SAM FLAG bit
-DOUBTFUL = 1_000  # maximum number of bases at either end that may be realigned as unreliable
+DOUBTFUL = 1_000  # bases from either end within which a mapped end may be unreliable
 
 Align = Callable[[PairBatch], AlignmentBatch]
 Lend = Callable[[int], U8 | None]

@@ -30,7 +30,7 @@ class _Lease:
     def __init__(self, memory: U8, back: Callable[[int], None]) -> None:
         self.__array_interface__ = memory.__array_interface__
         self._memory, self._back = memory, back
-        self._address: int = memory.ctypes.data  # read here: numpy imports ctypes for it, which fails at shutdown
+        self._address: int = memory.ctypes.data  # read here: numpy imports a module for it, which fails at exit
 
     def __del__(self) -> None:
         self._back(self._address)
