@@ -1,1 +1,1 @@
-"""Engines: what turns rows of a batch into alignments."""
+"""Engines, which align rows of a batch."""

@@ -1,4 +1,4 @@
-"""What every engine offers."""
+"""The protocol of all engines."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from ..core.route import Route
 class Engine(Protocol):
     """Aligns rows of batches.
 
-    A pair that cannot be aligned gets a status; an exception means that a whole route failed. Results never
-    depend on which rows share a route, on batch size, threads or device.
+    A pair that cannot be aligned gets a status; an exception means that a whole route failed. Results do not depend
+    on which rows share a route, nor on batch size, threads or device.
     """
 
     name: str
 
     def batch_memory(self, nbytes: int) -> U8 | None:
-        """Memory (u8[nbytes]) in which a batch's letters serve the engine best; None where any does."""
+        """Return the memory (u8[nbytes]) that the engine prefers for a batch's bases; None if any will do."""
 
     def submit(self, pairs: PairBatch, route: Route) -> Any:
-        """Starts a route; returns the ticket for collect. Raises Cancelled after cancel()."""
+        """Start a route; return the ticket for collect(). Raises Cancelled after cancel()."""
 
     def collect(self, ticket: Any) -> PartialResult:
-        """Waits for a route's results. Raises Cancelled after cancel()."""
+        """Wait for a route and return its results. Raises Cancelled after cancel()."""
 
     def stats(self) -> dict[str, Any]:
-        """What the engine is and has done, as plain values."""
+        """Return the engine's properties and counters, as plain values."""
 
     def cancel(self) -> None:
-        """Makes running work stop soon."""
+        """Stop running work soon."""
 
     def close(self) -> None:
-        """Waits for running work and frees everything."""
+        """Wait for running work and free all resources."""

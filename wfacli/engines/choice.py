@@ -1,4 +1,4 @@
-"""Which engine a run gets."""
+"""The choice of a run's engine."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def with_gpu(
     tell: Callable[[str], None] | None = None,
     letters: PinnedPool | None = None,
 ) -> Engine:
-    """The CPU engine, or where the config asks for one and a GPU can help, both together.
+    """Return the engine of a run: the CPU engine, or a hybrid of GPU and CPU if a GPU is wanted and supports the spec.
 
     Args:
-        config: what is asked for.
-        cpu: closed where an error is raised.
-        stats: of the run.
-        tell: told what takes a while, in a line; from any thread.
-        letters: that the reader has memory from already; of config.devices, which are named then.
+        config: the run's configuration.
+        cpu: the CPU engine; closed if an error is raised.
+        stats: counters of the run.
+        tell: receives warnings and notes about slow steps, one line each, from any thread.
+        letters: pool from which the reader has already leased memory for bases; only with config.devices named.
 
     Raises:
-        DeviceError: the config insists on a GPU, and there is none that works, or its band is not the CPU's.
+        DeviceError: the config requires a GPU, and none works, or the GPU's banded kernel disagrees with the CPU's.
     """
     if config.engine is EngineName.CPU or (not serves(config.spec) and config.engine is EngineName.AUTO):
         return cpu
@@ -49,7 +49,7 @@ def with_gpu(
         if config.engine is EngineName.GPU:
             cpu.close()
             raise
-        if tell and config.devices != (0,):  # somebody has asked for these GPUs
+        if tell and config.devices != (0,):  # the user named these GPUs
             tell(f"warning: the CPU aligns everything: {problem}")
         return cpu
     if only_banded(config.spec) and not band_agrees(gpu, cpu, config.spec):
@@ -68,17 +68,17 @@ def with_gpu(
 def _on_gpus(
     config: Config, stats: Stats, tell: Callable[[str], None] | None, letters: PinnedPool | None
 ) -> GpuEngine | MultiGpuEngine:
-    """The GPUs that are asked for; of all, those that work.
+    """Open the GPUs that the config names, or all that work if it names none.
 
     Raises:
-        DeviceError: one that is named does not work, or none does.
+        DeviceError: a named GPU does not work, or none does.
     """
     devices = tuple(range(count_devices())) if config.devices is None else config.devices
-    devices = devices or (0,)  # of none, opening the first says why
+    devices = devices or (0,)  # without GPUs, opening the first one raises the reason
     with ThreadPoolExecutor(len(devices)) as pool:
         opening = [
             pool.submit(GpuEngine, config.spec, _opening(tell, index), stats, config.gpu_memory, own)
-            # The first one's memory serves all.
+            # All GPUs take bases from the pool of the first.
             for index, own in zip(devices, [letters] + [None] * (len(devices) - 1), strict=True)
         ]
     problems = {index: problem for index, one in zip(devices, opening, strict=True) if (problem := one.exception())}
@@ -95,7 +95,7 @@ def _on_gpus(
 
 
 def any_gpu() -> bool:
-    """Whether the driver counts a GPU; none is opened."""
+    """Return whether the driver finds a GPU, without opening it."""
     try:
         return count_devices() > 0
     except DeviceError:
@@ -105,11 +105,11 @@ def any_gpu() -> bool:
 def extending(
     spec: ExtendSpec, cpu: Engine, gpu_memory: float | None, stats: Stats, tell: Callable[[str], None] | None = None
 ) -> Engine:
-    """A GPU for scored alignment, with the CPU's engine for what it leaves.
+    """Open a GPU for scored alignment, with the CPU engine as its fallback.
 
     Raises:
-        UsageError: the GPU's kernels do not compute that.
-        DeviceError: there is none that works.
+        UsageError: the GPU's kernels do not support the spec.
+        DeviceError: no GPU works.
     """
     if not spec.for_gpus:
         raise UsageError(
@@ -128,5 +128,5 @@ def _opening(tell: Callable[[str], None] | None, index: int = 0) -> Callable[[],
 
 
 def serves(spec: AlignSpec) -> bool:
-    """Whether the GPU's kernels can align anything under a spec: global alignments, all cells or a band of them."""
+    """Return whether GPU kernels support a spec: global alignment, either exact or in a heuristic band."""
     return plainly_global(spec) or only_banded(spec)

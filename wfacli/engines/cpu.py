@@ -15,13 +15,13 @@ from ..plan.kernels import CAPPED, CPU, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES
 from ..plan.traits import CostTraits, free_in_query
 from .threads import ThreadedEngine, bases_of
 
-# Letters of a route from which on it is shared: fewer take less time than to wake a thread; and those of long pairs,
-# which may take milliseconds each.
+# Minimum bases of a route that threads share: fewer take less time than waking a thread. If its pairs have at least
+# _LONG bases on average, the minimum is _SHARED_LONG, because each may take milliseconds.
 _SHARED, _SHARED_LONG, _LONG = 500_000, 20_000, 4_000
 
 
 def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions:
-    """What the native kernel needs to know."""
+    """Return the options of a native kernel."""
     h, units, facts = spec.heuristics, UnitCosts.of(spec), CPU[kernel]
     return AlignOptions(
         mismatch=spec.penalties.mismatch,
@@ -44,8 +44,8 @@ def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions
 
 
 def _cap(spec: AlignSpec, kernel: str) -> tuple[float, float]:
-    """Cost at which a kernel gives a pair up: base, and share of the longest sequence; (0, 0) for never."""
-    # The end of an extension is a wavefront's to find, whatever finds its path.
+    """Return the cost above which a kernel gives up: constant, and factor of the longest length; (0, 0): never."""
+    # In an extension a wavefront finds the end, whichever kernel finds the path.
     wavefronts = (TABLE, LINEAR, DIFFERENCE, STRIPES) if spec.mode is Mode.EXTENSION else (TABLE, LINEAR)
     if kernel in wavefronts and not spec.heuristics:
         return CostTraits.of(spec).cap_of_all
@@ -57,7 +57,7 @@ def _cap(spec: AlignSpec, kernel: str) -> tuple[float, float]:
 
 
 class CpuEngine(ThreadedEngine[Aligner]):
-    """Every CPU kernel, on threads; see engines.base.Engine. Routes name one of dispatch.CPU_KERNELS."""
+    """All CPU kernels, on threads (engines.base.Engine). Routes name one of kernels.CPU_KERNELS."""
 
     def __init__(
         self,
@@ -67,10 +67,17 @@ class CpuEngine(ThreadedEngine[Aligner]):
         isa: str = "",
         stats: Stats | None = None,
     ) -> None:
-        """Starts the threads lazily; isa "" takes the fastest build that the machine runs.
+        """Create the engine; threads start on first use.
+
+        Args:
+            spec: what to compute.
+            limits: bounds on memory.
+            threads: number of threads.
+            isa: instruction set; "": the fastest that the machine supports.
+            stats: counters of the run.
 
         Raises:
-            ValueError: an unknown instruction set.
+            ValueError: unknown instruction set.
         """
         super().__init__([Aligner(isa) for _ in range(threads)], stats)
         self._options = {kernel: native_options(spec, limits, kernel) for kernel in CPU_KERNELS}
@@ -84,7 +91,7 @@ class CpuEngine(ThreadedEngine[Aligner]):
         return AlignJob(pairs, route.rows, self._options[route.kernel], self._cancel, part, rows)
 
     def _rows_of_a_part(self, route: Route) -> int:
-        """Return a multiple of the kernel's lanes: empty lanes cost as much as full ones."""
+        """Return the minimum rows of a part, a multiple of the lanes: empty lanes take as long as full ones."""
         kernel, shares = CPU[route.kernel], 4 * self._threads if self._threads > 1 else 1
         return kernel.lanes * min(-(-len(route.rows) // (kernel.lanes * shares)), kernel.most_rows)
 

@@ -1,4 +1,4 @@
-"""Executes a plan: each route goes to the engine, and pairs that a kernel fails go to the next kernel."""
+"""Execution of a plan: submits each route to the engine, and retries failed pairs with the next kernel."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .parts import gather
 
 
 def align_batch(engine: Engine, pairs: PairBatch, planner: Planner, stats: Stats) -> AlignmentBatch:
-    """Plan a batch and align every pair, or give it the status of the last kernel that tried. Raises Cancelled."""
+    """Plan and align a batch; a failed pair gets the status of the last kernel that tried it. Raises Cancelled."""
     plan = planner.plan(pairs)
     return execute(engine, plan.applied_to(pairs), plan.routes, planner, stats)
 
 
 def execute(engine: Engine, pairs: PairBatch, routes: list[Route], planner: Planner, stats: Stats) -> AlignmentBatch:
-    """Align every pair of a batch, whose first routes are given. Raises Cancelled."""
+    """Align a batch whose first routes are given; see align_batch. Raises Cancelled."""
     if stats.promises is not None:
         for names, time in reasons(pairs, planner.spec, planner.limits, routes, planner.gpu).items():
             stats.add_promise(names, time)
-    # Routes to the GPU first: the CPU aligns some of the others while they are submitted.
+    # Submit GPU routes first: some CPU routes are aligned while they are submitted (hybrid.py).
     waiting = [(r, engine.submit(pairs, r)) for r in sorted(routes, key=lambda r: not on_gpu(r.kernel))]
     for r in routes:
         stats.add("routed", {r.kernel: len(r.rows)})
@@ -45,7 +45,7 @@ def execute(engine: Engine, pairs: PairBatch, routes: list[Route], planner: Plan
             waiting.append((further, engine.submit(pairs, further)))
     result = gather(parts, origins, pairs, KERNELS)
     unaligned = np.count_nonzero(result.status)
-    if not unaligned and len(parts) == 1:  # as in most batches: no need to look at rows
+    if not unaligned and len(parts) == 1:  # most batches: no per-row counts needed
         stats.add("kernels", {KERNELS[origins[0]]: len(pairs)})
         return result
     aligned = result.status == np.uint8(Status.OK)

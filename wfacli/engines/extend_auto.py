@@ -1,4 +1,4 @@
-"""Scored alignment on the CPU, and on a GPU as soon as that pays."""
+"""Scored alignment that starts on the CPU and adds a GPU once that is expected to pay off."""
 
 from __future__ import annotations
 
@@ -24,16 +24,23 @@ class _Ticket:
 
 
 class AutoExtendEngine:
-    """The CPU's engine, until a run has taken it as long as opening a GPU takes; see engines.base.Engine.
+    """CPU engine that opens a GPU once the time it could have saved equals that of opening it (engines.base.Engine).
 
-    Then the GPU is opened beside it, and gets the routes that it has sooner. So a run never takes much more than
-    twice what the better choice would have taken, however long it turns out to be.
+    A background thread opens it; then the GPU gets the routes that it is expected to finish earlier. So a run takes at
+    most about twice as long as with the better choice, whatever its length.
     """
 
     name = "auto"
 
     def __init__(self, cpu: Engine, open_gpu: Callable[[], Engine], threads: int, spec: ExtendSpec) -> None:
-        """`open_gpu` raises DeviceError; its engine closes the CPU's. `threads`: of that; `spec`: of the run."""
+        """Create the engine; the GPU is not opened yet.
+
+        Args:
+            cpu: CPU engine.
+            open_gpu: opens the GPU engine, which closes `cpu` when it is closed; may raise DeviceError.
+            threads: threads of `cpu`.
+            spec: what the run computes.
+        """
         self._cpu, self._open_gpu = cpu, open_gpu
         self._spec = spec
         cpu_cells, gpu_cells = (cells[spec.score_only] for cells in (tuning.CPU_EXTEND_CELLS, tuning.GPU_EXTEND_CELLS))
@@ -41,38 +48,38 @@ class AutoExtendEngine:
             cpu_cells, gpu_cells = tuning.CPU_GUIDED_CELLS, tuning.GPU_GUIDED_CELLS
         self._cpu_cells, self._gpu_cells = cpu_cells * threads, gpu_cells
         self._lock = threading.Lock()
-        self._spent = 0.0  # seconds of the CPU, by its model
+        self._spent = 0.0  # expected seconds that a GPU would have saved so far
         self._opening: threading.Thread | None = None
         self._gpu: Engine | None = None
         self._failure: str | None = None
         self._cancelled = False
 
     def batch_memory(self, nbytes: int) -> U8 | None:
-        """The GPU's, once there is one."""
+        """Return memory of the GPU engine; None before it is open."""
         return self._gpu.batch_memory(nbytes) if self._gpu else None
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
-        """Starts a route where it is sooner done. Raises Cancelled after cancel()."""
+        """Start a route on the engine expected to finish it earlier. Raises Cancelled after cancel()."""
         engine = self._sooner(pairs, route)
         return _Ticket(engine, engine.submit(pairs, route))
 
     def collect(self, ticket: _Ticket) -> PartialResult:
-        """Waits for a route's results. Raises Cancelled after cancel()."""
+        """Wait for a route and return its results. Raises Cancelled after cancel()."""
         return ticket.engine.collect(ticket.inner)
 
     def stats(self) -> dict[str, Any]:
-        """The GPU's, where there is one, else the CPU's."""
+        """Return the stats of the GPU engine if it is open, otherwise those of the CPU engine."""
         stats = (self._gpu or self._cpu).stats()
         return stats | {"card_not_used": self._failure} if self._failure else stats
 
     def cancel(self) -> None:
-        """Stops both."""
+        """Cancel both engines."""
         with self._lock:
             self._cancelled = True
         (self._gpu or self._cpu).cancel()
 
     def close(self) -> None:
-        """Waits for both."""
+        """Wait for both engines and close them."""
         if self._opening:
             self._opening.join()
         (self._gpu or self._cpu).close()

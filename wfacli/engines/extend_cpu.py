@@ -1,4 +1,4 @@
-"""The CPU engine of `extend`: any scores of letters, on threads."""
+"""The CPU engine of `extend`: any substitution matrix, on threads."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ..scoring.spec import ExtendSpec
 from .base import Engine
 from .threads import ThreadedEngine, bases_of
 
-KERNEL = "sw"  # of routes; the CPU has one, which chooses for itself between lanes and strips
-_SHARED = 20_000  # letters of a route from which on it is shared
-_ROWS_OF_A_PART = 256  # at least, where there are as many for each thread: they share vectors by their lengths
+KERNEL = "sw"  # kernel name of routes; the native code chooses between lanes and strips
+_SHARED = 20_000  # minimum bases or residues of a route that threads share
+_ROWS_OF_A_PART = 256  # minimum rows of a part if there are enough rows; pairs of similar lengths share vectors
 
 
 def native_options(spec: ExtendSpec, limits: Limits, kernel: str = "", wide: bool = False) -> ExtendOptions:
-    """What the native kernels need to know; kernel "lanes" or "strips" and wide (32 bits) are for tests."""
+    """Return the options of the native kernels; `kernel` ("lanes" or "strips") and `wide` (32 bits) are for tests."""
     scheme = spec.scheme
     return ExtendOptions(
         matrix=scheme.matrix,
@@ -41,7 +41,7 @@ def native_options(spec: ExtendSpec, limits: Limits, kernel: str = "", wide: boo
 
 
 class ExtendEngine(ThreadedEngine[Extender]):
-    """Aligns under any scores of letters; see engines.base.Engine. Pairs with foreign letters are UNSUPPORTED."""
+    """Aligns under any scoring scheme (engines.base.Engine). Pairs with symbols outside the alphabet: UNSUPPORTED."""
 
     def __init__(
         self,
@@ -53,10 +53,19 @@ class ExtendEngine(ThreadedEngine[Extender]):
         kernel: str = "",
         wide: bool = False,
     ) -> None:
-        """Starts the threads lazily; isa "" takes the fastest build that the machine runs; see native_options.
+        """Create the engine; threads start on first use.
+
+        Args:
+            spec: what to compute.
+            limits: bounds on memory.
+            threads: number of threads.
+            isa: instruction set; "": the fastest that the machine supports.
+            stats: counters of the run.
+            kernel: see native_options.
+            wide: see native_options.
 
         Raises:
-            ValueError: an unknown instruction set or kernel.
+            ValueError: unknown instruction set or kernel.
         """
         super().__init__([Extender(isa) for _ in range(threads)], stats)
         self._options = native_options(spec, limits, kernel, wide)
@@ -80,17 +89,17 @@ class ExtendEngine(ThreadedEngine[Extender]):
 
 
 def extend_batch(engine: Engine, pairs: PairBatch, spec: ExtendSpec, stats: Stats, path: str) -> AlignmentBatch:
-    """Aligns every pair of a batch, or gives it a status.
+    """Align every pair of a batch; a failed pair gets a status.
 
     Args:
-        engine: what aligns.
+        engine: aligns the batch.
         pairs: the batch.
         spec: what to compute.
-        stats: of the run.
-        path: what the pairs come from, for messages.
+        stats: counters of the run.
+        path: name of the input, for error messages.
 
     Raises:
-        InputError: a letter that the scheme has no scores for.
+        InputError: a symbol for which the scheme has no scores.
         Cancelled: after the engine's cancel().
     """
     part = engine.collect(engine.submit(pairs, Route(every_row(len(pairs)), KERNEL)))
@@ -109,7 +118,7 @@ def extend_batch(engine: Engine, pairs: PairBatch, spec: ExtendSpec, stats: Stat
 
 
 def foreign_message(spec: ExtendSpec, letter: str) -> str:
-    """What is wrong with a letter that has no scores."""
+    """Return the error message for a symbol without scores."""
     return (
         f"holds the letter {letter}, for which {spec.scheme.name} has no scores (it has {spec.scheme.alphabet}); "
         "replace it, as by X in a protein, or give a matrix with a row for it (--matrix FILE)"

@@ -1,4 +1,4 @@
-"""Scored alignment on a GPU, with the CPU engine beside it for what the GPU leaves."""
+"""Scored alignment on a GPU, with the CPU engine as fallback."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from ..gpu.runtime.sw_launch import SwLaunch, least_workspace, needs, operations
 from ..scoring.spec import ExtendSpec
 from .base import Engine
 
-# Jobs on the GPU: a kernel holds all of it until its last pairs, so jobs end together, and leave it idle until the
-# letters of others are there. With 3 of them that was 1.0 to 1.4 of 12 to 22 ms of an H200 (2026-11-22).
+# Launches in flight. A kernel occupies the whole GPU until its last pairs, so launches end together, and the GPU is
+# idle until further bases have arrived. With 3 launches it was idle for 1.0 to 1.4 of 12 to 22 ms (one H200,
+# 2026-11-22).
 IN_FLIGHT = 5
-# Of both sequences, where one in twenty is wrong. What answers need is known after the first ones, which would come
-# twice, and page-locking other memory holds the GPU up for milliseconds.
+# Bases of both sequences per CIGAR operation at 5% errors: the guess of the size of results until some have arrived.
+# If it is too small, the first results are copied twice, and pinning a larger buffer stalls the GPU for milliseconds.
 _LETTERS_A_RUN = 16
-_WORTH_ALL = 0.5  # of a batch's letters: to copy them takes the host longer than the bus takes for all
+_WORTH_ALL = 0.5  # share of a batch's bases above which the host takes longer to gather them than the bus for all
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Places in a route that are on their way."""
+    """Part of a route that was submitted to the GPU: indices into the route's rows."""
 
     places: I32
     future: Future[Answers]
@@ -46,15 +47,21 @@ class _Ticket:
     pairs: PairBatch
     route: Route
     parts: list[_Part]
-    others: I32  # places in the route
-    cpu: Any  # the CPU's ticket for them, or None
+    others: I32  # indices into the route's rows, of pairs for the CPU
+    cpu: Any  # ticket of the CPU engine for them, or None
 
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Rows of a batch for one job, none of which is the CPU's, and in which order each build takes them.
+    """Rows of a batch for one launch, distributed among builds.
 
-    `letters`: bytes of letters that go to the GPU; `lent`: from where they are, all of the batch.
+    Attributes:
+        pairs: the batch.
+        rows: i32[m], rows of the batch.
+        order: i32[m], indices into `rows`, grouped by build.
+        works: the builds' shares of the launch, in that order.
+        letters: bytes of sequence to copy to the GPU.
+        lent: whether all bases of the batch are copied from its own pinned memory.
     """
 
     pairs: PairBatch
@@ -66,11 +73,11 @@ class _Chosen:
 
 
 class ExtendGpuEngine:
-    """Scored alignment on one GPU; see engines.base.Engine. What the GPU cannot do the CPU engine does."""
+    """Scored alignment on one GPU (engines.base.Engine). Pairs that the GPU cannot align go to the CPU engine."""
 
     name = "gpu"
-    builds: tuple[sw.Build, ...]  # that pairs of 16 bits are shared out among
-    guided = sw_guided.BUILDS  # one of which takes all extensions in a band, until a Z-drop
+    builds: tuple[sw.Build, ...]  # builds among which pairs with 16-bit scores are distributed
+    guided = sw_guided.BUILDS  # builds for extensions in a band with Z-drop; each batch uses one
 
     def __init__(
         self,
@@ -81,10 +88,18 @@ class ExtendGpuEngine:
         memory: float | None = None,
         builds: tuple[sw.Build, ...] = (*sw.BUILDS, *sw.WHOLE),
     ) -> None:
-        """Opens the GPU, and closes `cpu` with it; see GpuEngine.
+        """Open the GPU.
+
+        Args:
+            spec: what to compute.
+            cpu: CPU engine; closed with this one.
+            open_driver: called in the device's thread.
+            stats: counters of the run.
+            memory: bytes of GPU memory to use; below 1 a fraction of the free memory; None: half of it.
+            builds: see the attribute.
 
         Raises:
-            DeviceError: as open_driver does.
+            DeviceError: no GPU works.
         """
         assert spec.for_gpus
         scheme = spec.scheme
@@ -99,11 +114,11 @@ class ExtendGpuEngine:
         self._lock, self._under_way = threading.Lock(), 0  # pairs submitted and not yet collected
 
     def batch_memory(self, nbytes: int) -> U8 | None:
-        """Return pinned memory (u8[nbytes]), from which a batch's bases go to the GPU; see GpuSession."""
+        """Return pinned memory (u8[nbytes]) for a batch's bases; see GpuSession."""
         return self._gpu.batch_memory(nbytes)
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
-        """Starts a route. Raises Cancelled after cancel()."""
+        """Start a route. Raises Cancelled after cancel()."""
         self._gpu.check_open()
         self._count(len(route.rows))
         parts: list[_Part] = []
@@ -113,7 +128,7 @@ class ExtendGpuEngine:
         return _Ticket(pairs, route, parts, others, self._on_cpu(pairs, route, others))
 
     def collect(self, ticket: _Ticket) -> PartialResult:
-        """Waits for a route's results. Raises Cancelled."""
+        """Wait for a route and return its results. Raises Cancelled after cancel()."""
         try:
             return self._collected(ticket)
         finally:
@@ -124,7 +139,7 @@ class ExtendGpuEngine:
         found = [self._result(part) for part in ticket.parts]
         if len(found) == 1 and len(found[0].rows) == len(route.rows) and not found[0].status.any():
             return replace(found[0], rows=route.rows)
-        # Scores that 16 bits do not hold.
+        # Retry with 32 bits the pairs whose scores do not fit 16.
         wide = [result.rows[result.status == np.uint8(Status.SCORE_LIMIT)] for result in found]
         if any(map(len, wide)):
             again, _ = self._parts(pairs, route, np.concatenate(wide), True)
@@ -143,7 +158,7 @@ class ExtendGpuEngine:
         return PartialResult(route.rows, status, cut, score, span.reshape(-1, 4), cigar, start)
 
     def stats(self) -> dict[str, Any]:
-        """Return the GPU's, and under "cpu" those of the CPU engine."""
+        """Return the stats of the GPU, and under "cpu" those of the CPU engine."""
         return {"engine": self.name, **self._gpu.report(), "cpu": self._cpu.stats()}
 
     def cancel(self) -> None:
@@ -152,7 +167,7 @@ class ExtendGpuEngine:
         self._cpu.cancel()
 
     def close(self) -> None:
-        """Wait for running launches, close the GPU and the CPU engine."""
+        """Wait for running launches, then close the GPU and the CPU engine."""
         try:
             self._gpu.close()
         finally:
@@ -163,9 +178,16 @@ class ExtendGpuEngine:
             self._under_way += more
 
     def _parts(self, pairs: PairBatch, route: Route, places: I32, wide: bool) -> tuple[list[_Part], I32]:
-        """Places of a route, in their order, on their way in parts that fit a job's memory, and those left to the CPU.
+        """Submit pairs of a route in parts that fit the memory of a launch.
 
-        `wide`: with 32 bits.
+        Args:
+            pairs: the batch.
+            route: the route.
+            places: i32[m], indices into the route's rows.
+            wide: whether to use 32-bit scores.
+
+        Returns:
+            The parts, which keep the order of `places`, and the indices (i32[k]) left to the CPU.
         """
         found: list[_Part] = []
         refused = [np.zeros(0, np.int32)]
@@ -187,21 +209,24 @@ class ExtendGpuEngine:
         return found, np.concatenate(refused)
 
     def _chosen(self, pairs: PairBatch, rows: I32, wide: bool) -> tuple[_Chosen, I32]:
-        """Rows shared out among builds, and places of those that no build takes: then nothing else counts."""
+        """Distribute rows among builds; also return the indices (i32[k]) of rows that no build supports.
+
+        If there are any, the first result must not be used.
+        """
         if self._cuts:
             return self._guided(pairs, rows, self._cuts)
         shared, codes, path = self._gpu.gpu.shared_per_block, self._scores.codes, not self._spec.score_only
         builds = tuple(b for b in self.builds if b.shared(codes) <= shared and (path or not b.whole))
         builds = builds or self.builds[:1]
         digits, (narrow, most) = self._scores.digits, self._longest
-        count = max(len(rows), self._under_way)  # jobs beside this one have the GPU that its last pairs leave idle
+        count = max(len(rows), self._under_way)  # other launches use the GPU when only the last pairs of this one run
         if len(rows) <= sw.MOST_LOOKED_AT:
             builds = sw.worth_launching(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits, count)
         best, builds = sw.best_builds(builds, count, path, codes, digits), (*builds, sw.WIDE)
         return self._in_order(pairs, rows, best, builds, 0 if wide else narrow, most)
 
     def _guided(self, pairs: PairBatch, rows: I32, cuts: Cuts) -> tuple[_Chosen, I32]:
-        """The same where one build takes all."""
+        """Same as _chosen, for extensions in a band with Z-drop, which use one build."""
         query_len, target_len = (int(side[rows].mean()) if len(rows) else 0 for side in (pairs.q_len, pairs.t_len))
         count, width = max(len(rows), self._under_way), cuts.width(query_len, target_len)
         build = sw_guided.best_build(self.guided, count, query_len, target_len, width)
@@ -213,7 +238,7 @@ class ExtendGpuEngine:
     def _in_order(
         self, pairs: PairBatch, rows: I32, best: U8, builds: tuple[sw.Build, ...], narrow: int, most: int
     ) -> tuple[_Chosen, I32]:
-        """Rows by their builds; see share_rows."""
+        """Group rows by build; see share_rows and _chosen."""
         widths = np.array([build.width for build in builds], np.int32)
         order, groups, others, letters = share_rows(pairs, rows, sw.STEP, best, widths, narrow, most)
         works = [self._work(builds[build], *sizes) for build, *sizes in groups]
@@ -242,7 +267,7 @@ class ExtendGpuEngine:
                 staged = Staged(buffer, letters, count, coded=True, lent=pairs.bases if chosen.lent else None)
                 staged.order[:] = chosen.order
                 staged.tables[:256] = staged.tables[256:] = codes
-        except DeviceError as error:  # of memory that cannot be pinned
+        except DeviceError as error:  # the host has no memory that can be pinned
             return failed(error)
         results, cancelled = session.results, session.cancelled
         return session.submit(SwLaunch(staged, chosen.works, workspace, give_back, answers, results, cancelled))
@@ -255,7 +280,7 @@ class ExtendGpuEngine:
         return PartialResult(places, found.status, found.cut, found.score, found.span, found.cigar, found.cigar_start)
 
     def _result(self, part: _Part) -> PartialResult:
-        """What came back, by places of the route."""
+        """Return the result of a part; its rows are indices into the route's rows."""
         places = part.places
         try:
             answers = part.future.result()
@@ -277,7 +302,7 @@ class ExtendGpuEngine:
 
 
 def _rows(route: Route, places: I32) -> I32:
-    """Of places in their order."""
+    """Return the rows of the batch at these indices of the route."""
     return route.rows if len(places) == len(route.rows) else route.rows[places]
 
 

@@ -1,4 +1,4 @@
-"""The GPU engine: routes of pairs in page-locked memory, aligned by the kernels of a GPU."""
+"""The GPU engine: stages routes in pinned memory and aligns them with the kernels of one GPU."""
 
 from __future__ import annotations
 
@@ -24,18 +24,25 @@ from ..gpu.runtime.pinned_pool import PinnedPool
 from ..gpu.runtime.session import MIN_LAUNCH, GpuSession, failed
 from .long import LongPairs
 
-_SPEAKING = 256  # pairs whose estimates say how many operations there will be
-_WORTH_ALL = 0.15  # of a batch's letters: to copy them takes the host longer than the bus takes for all
+_SPEAKING = 256  # pairs sampled to estimate the number of CIGAR operations
+_WORTH_ALL = 0.15  # share of a batch's bases above which the host takes longer to gather them than the bus for all
 
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Rows of a batch, none of them empty, and the bytes of their letters, each sequence padded to a multiple of 16.
+    """Rows of a batch that are aligned together; at least one.
 
-    `longest`, `apart`: letters of the longest sequence, and the most by which a pair's lengths differ. `edits`: the
-    most that is estimated; -1: of none. `coded`: letters go to the kernels as codes, since some are not A C G T.
-    `whole`: all letters of the batch go to the GPU as they stand, so that targets that repeat go once. `lent`: from
-    where they are. `bands`: the route's, of these rows.
+    Attributes:
+        pairs: the batch.
+        rows: i32[m], rows of the batch.
+        letters: bytes of sequence to copy to the GPU, each sequence padded to a multiple of 16.
+        longest: length of the longest sequence, in bases.
+        apart: maximum length difference of a pair, in bases.
+        edits: maximum estimated edits; -1 if no row has an estimate.
+        coded: whether symbols are converted to codes, because some are not A C G T.
+        whole: whether all bases of the batch are copied as they are, so that repeated targets are copied once.
+        lent: whether they are copied from the batch's own pinned memory.
+        bands: i32[m], band widths of the route for these rows; None if it has none.
     """
 
     pairs: PairBatch
@@ -51,7 +58,10 @@ class _Chosen:
 
     @classmethod
     def by_letters(cls, pairs: PairBatch, rows: I32, bands: I32 | None, lent: bool) -> list[_Chosen]:
-        """Rows of a batch, whose letters may be lent; those with letters other than A C G T by themselves."""
+        """Split rows of a batch into those of A C G T only and those with other symbols.
+
+        `lent`: whether the batch's bases are in pinned memory.
+        """
         if not len(rows):
             return []
         whole_batch = is_every_row(rows, len(pairs))
@@ -73,13 +83,13 @@ class _Chosen:
         return [cls(pairs, rows, size, extent.longest, extent.apart, edits, coded, whole, lent and whole, bands)]
 
     def part(self, some: slice) -> _Chosen:
-        """Some of the rows."""
+        """Return a slice of the rows."""
         bands = None if self.bands is None else self.bands[some]
         return self.by_letters(self.pairs, self.rows[some], bands, self.lent)[0]
 
 
 def _looked_up(pairs: PairBatch, rows: I32) -> tuple[Extent, int]:
-    """What rows take, and the most edits that are estimated of them; where some have none, of the batch."""
+    """Return the extent of rows and their maximum estimate; the batch's maximum if some rows have none."""
     nbytes, longest, apart, least, most, others = rows_summary(pairs, rows)
     return Extent(nbytes, longest, apart, others), most if least >= 0 else pairs.most_edits
 
@@ -88,7 +98,7 @@ def _looked_up(pairs: PairBatch, rows: I32) -> tuple[Extent, int]:
 class _Part:
     chosen: _Chosen
     future: Future[Answers]
-    launch_bytes: int  # that it was cut for
+    launch_bytes: int  # memory limit that it was sized for
 
 
 @dataclass(frozen=True)
@@ -98,13 +108,12 @@ class _Ticket:
 
 
 class GpuEngine:
-    """Every GPU kernel on one GPU; see engines.base.Engine.
+    """All GPU kernels on one GPU (engines.base.Engine).
 
-    A GPU that fails loses no result: its pairs get MEMORY_LIMIT or UNSUPPORTED, and so the next kernel, which runs on
-    the CPU.
+    No result is lost if the GPU fails: its pairs get MEMORY_LIMIT or UNSUPPORTED, and are retried by a CPU kernel.
 
     Attributes:
-        session: the GPU.
+        session: the open GPU.
     """
 
     name = "gpu"
@@ -120,14 +129,14 @@ class GpuEngine:
         """Open the GPU.
 
         Args:
-            spec: what is computed.
+            spec: what to compute.
             open_driver: called in the device's thread.
-            stats: of the run.
-            memory: bytes of the GPU that may be used, below 1 as a share of what is free; None: half of it.
-            bases: leases memory for batches' bases, and may have leased some before there was a GPU.
+            stats: counters of the run.
+            memory: bytes of GPU memory to use; below 1 a fraction of the free memory; None: half of it.
+            bases: pool for batches' bases, which may have leased memory before the GPU was open; None: a new one.
 
         Raises:
-            DeviceError: there is no GPU that works.
+            DeviceError: no GPU works.
         """
         self._spec, self._stats = spec, stats or Stats()
         self._costs = UnitCosts.of(spec)
@@ -135,29 +144,29 @@ class GpuEngine:
         self.session = GpuSession(open_driver, memory, bases=bases)
 
     def batch_memory(self, nbytes: int) -> U8 | None:
-        """Return pinned memory (u8[nbytes]), from which bases go to the GPU without another copy; see GpuSession."""
+        """Return pinned memory (u8[nbytes]), from which bases are copied to the GPU directly; see GpuSession."""
         return self.session.batch_memory(nbytes)
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
-        """Starts a route of one of dispatch.GPU_KERNELS. Raises Cancelled after cancel()."""
+        """Start a route of one of plan.kernels.GPU_KERNELS. Raises Cancelled after cancel()."""
         lent = self.session.bases.owns(pairs.bases)
         chosen = _Chosen.by_letters(pairs, route.rows, route.bands, lent)
         parts = [part for some in chosen for part in self._parts(some, route)]
         return _Ticket(route, parts)
 
     def collect(self, ticket: _Ticket) -> PartialResult:
-        """Waits for a route's results. Raises Cancelled."""
+        """Wait for a route and return its results. Raises Cancelled after cancel()."""
         found = [piece for part in ticket.parts for piece in self._result(ticket.route, part)]
-        # Rows with other letters have come last.
+        # Rows with other symbols than A C G T are the last ones.
         rows = ticket.route.rows if len(found) < 2 else np.concatenate([piece.rows for piece in found])
         return join(rows, found)
 
     def stats(self) -> dict[str, Any]:
-        """Return the GPU's properties, and how much of its memory is used at most."""
+        """Return properties of the GPU, and the maximum memory in use."""
         return {"engine": self.name, **self.session.report()}
 
     def long_pairs(self) -> LongPairs:
-        """Return the same GPU for pairs that are too long for its kernels, as long as the engine is not closed."""
+        """Return an aligner on the same GPU for pairs too long for batch kernels; valid until close()."""
         return LongPairs(self._spec, self.session.gpu, self.session.call)
 
     def cancel(self) -> None:
@@ -177,7 +186,7 @@ class GpuEngine:
         return list(self._pieces(chosen, shape, route, self.session.launch_bytes))
 
     def _pieces(self, chosen: _Chosen, shape: Shape, route: Route, launch_bytes: int) -> Iterator[_Part]:
-        """A route's rows in parts whose letters, answers and least workspace fit a job's memory."""
+        """Yield a route's rows in parts whose bases, results and minimum workspace fit the memory of a launch."""
         left = [(chosen, shape)]
         while left:
             chosen, shape = left.pop()
@@ -212,7 +221,7 @@ class GpuEngine:
         )
 
     def _scores_fit(self, shape: Shape) -> bool:
-        """Whether 32 bits hold the score of any pair of such lengths."""
+        """Return whether 32 bits hold the score of any pair of such lengths."""
         most = max(self._spec.penalties.match * shape.longest, 2 * self._costs.unit * self._costs.gap(shape.longest))
         return most < 1 << 31
 
@@ -225,7 +234,7 @@ class GpuEngine:
         pairs = chosen.pairs
         pinned = pairs.bases if chosen.lent else None
         try:
-            # Before the launch begins: to pin new memory takes longer than the device's thread should be kept busy.
+            # Here and not in the launch, because pinning memory would block the device's thread for too long.
             most, guess = shape.count * plan.op_capacity, _operations(pairs)
             answers = session.results.lease(plan.rows[0].name, shape.count, most, guess=guess)
             needs = Staged.needs(
@@ -233,13 +242,13 @@ class GpuEngine:
             )
             with self._stats.timed("stage"), session.staging(needs, chosen.lent) as (buffer, give_back):
                 staged = self._staged(chosen, pinned, buffer)
-        except DeviceError as error:  # of memory that cannot be pinned
+        except DeviceError as error:  # the host has no memory that can be pinned
             return _Part(chosen, failed(error), launch_bytes)
         launch = AlignLaunch(staged, plan, shape, workspace, give_back, answers, session.results, session.cancelled)
         return _Part(chosen, session.submit(launch), launch_bytes)
 
     def _staged(self, chosen: _Chosen, pinned: U8 | None, buffer: U8) -> Staged:
-        """Fill a staging buffer with the rows' columns, and with their bases if these are not in pinned memory."""
+        """Fill a staging buffer with the rows' columns, and with their bases unless these are in pinned memory."""
         pairs, count, letters = chosen.pairs, len(chosen.rows), chosen.letters
         if pinned is None:
             stage_rows(pairs, chosen.rows, buffer, letters)
@@ -253,7 +262,7 @@ class GpuEngine:
         return staged
 
     def _result(self, route: Route, part: _Part) -> list[PartialResult]:
-        """A part's results; where the GPU had too little memory, those of its halves."""
+        """Return a part's results, in smaller parts if the GPU ran out of memory."""
         try:
             answers = part.future.result()
         except OutOfDeviceMemory:
@@ -284,14 +293,14 @@ class GpuEngine:
 
 
 def _operations(pairs: PairBatch) -> float:
-    """CIGAR operations that a pair may have on average, going by some estimates: an edit, and matches behind it."""
+    """Estimate the mean number of CIGAR operations per pair from a sample: two per edit, and eight."""
     rows = pairs.rows_with_edits()
     edits = pairs.est_edits[rows[:: max(len(rows) // _SPEAKING, 1)]]
     return 8.0 + 2 * float(edits.mean()) if len(edits) else 8.0
 
 
 def _needs(chosen: _Chosen, plan: Plan) -> int:
-    """Bytes of the GPU without which the rows cannot be aligned at once."""
+    """Return the minimum GPU memory, in bytes, to align the rows in one launch."""
     count = len(chosen.rows)
     return (
         chosen.letters * (8 if chosen.coded else 5) // 4
@@ -301,7 +310,7 @@ def _needs(chosen: _Chosen, plan: Plan) -> int:
 
 
 class _Refused(Exception):
-    """No kernel of that name takes such pairs."""
+    """The kernel does not support these pairs; `status` says why."""
 
     def __init__(self, status: Status) -> None:
         self.status = status

@@ -1,4 +1,4 @@
-"""The GPU engine with the CPU engine behind it: each route goes to the one whose kernel it names."""
+"""GPU and CPU engine in one: each route goes to the engine of its kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .long import LongPairs
 
 @dataclass(frozen=True)
 class _Long:
-    """Rows of a route that are long pairs, and who has them."""
+    """Rows of a route that are long pairs, and the aligner that computes them."""
 
     by: LongPairs
     pairs: PairBatch
@@ -35,34 +35,41 @@ class _Ticket:
 
 
 class HybridEngine:
-    """Aligns on a GPU and on the CPU at the same time; see engines.base.Engine.
+    """Aligns on a GPU and on the CPU at the same time (engines.base.Engine).
 
-    What the GPU cannot finish comes back with a status, and its next rung is on the CPU's threads, which so work on
-    one batch while the GPU has the next.
+    Pairs that the GPU cannot align come back with a status and are retried by CPU kernels, so the CPU works on one
+    batch while the GPU works on the next.
 
     Attributes:
-        gpus: that there are.
+        gpus: number of GPUs.
     """
 
     name = "gpu"
 
     def __init__(self, gpu: Engine, cpu: Engine, long: LongPairs | None = None, gpus: int = 1) -> None:
-        """`long` has pairs that are the CPU's because the GPU's batch kernels do not take them; `GPUs`: of `gpu`."""
+        """Combine two engines, which are closed with this one.
+
+        Args:
+            gpu: GPU engine.
+            cpu: CPU engine.
+            long: aligns pairs of CPU routes that are too long for batch kernels on the GPU; None: the CPU does.
+            gpus: number of GPUs of `gpu`.
+        """
         self._gpu, self._cpu, self._long, self.gpus = gpu, cpu, long, gpus
 
     def batch_memory(self, nbytes: int) -> U8 | None:
-        """The GPU's."""
+        """Return memory of the GPU engine."""
         return self._gpu.batch_memory(nbytes)
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
-        """Starts a route where its kernel runs. Raises Cancelled after cancel()."""
+        """Start a route on the engine of its kernel. Raises Cancelled after cancel()."""
         if on_gpu(route.kernel):
             return _Ticket(self._gpu, self._gpu.submit(pairs, route))
         device = self._long
         long = device.takes(pairs, route.rows) if device else np.zeros(0, np.int32)
         if device is None or not len(long):
             inner = self._cpu.submit(pairs, route)
-            # Now, beside the GPU: nobody else would take them up until they are collected.
+            # Align these now, while the GPU works: otherwise they would wait until they are collected.
             done = self._cpu.collect(inner) if few_and_short(pairs, route.rows) else None
             return _Ticket(self._cpu, inner, done=done)
         rest = replace(route, rows=route.rows[~np.isin(route.rows, long)])
@@ -70,7 +77,7 @@ class HybridEngine:
         return _Ticket(self._cpu, inner, _Long(device, pairs, route, long))
 
     def collect(self, ticket: _Ticket) -> PartialResult:
-        """Waits for a route's results. Raises Cancelled after cancel()."""
+        """Wait for a route and return its results. Raises Cancelled after cancel()."""
         if ticket.done is not None:
             return ticket.done
         if ticket.long is None:
@@ -81,7 +88,7 @@ class HybridEngine:
         return join(np.concatenate([part.rows for part in parts]), parts)
 
     def _collect_long(self, asked: _Long) -> list[PartialResult]:
-        """Of all rows that the GPU was to have; the CPU has them from the first on at which the GPU fails."""
+        """Align long pairs on the GPU; from the first failure on, align the remaining ones on the CPU."""
         parts: list[PartialResult] = []
         try:
             for row in asked.rows.tolist():
@@ -93,19 +100,19 @@ class HybridEngine:
         return parts
 
     def stats(self) -> dict[str, Any]:
-        """The GPU's, and under "cpu" those of the CPU engine."""
+        """Return the stats of the GPU engine, and under "cpu" those of the CPU engine."""
         long = {"long_pairs": self._long.aligned} if self._long else {}
         return {**self._gpu.stats(), **long, "cpu": self._cpu.stats()}
 
     def cancel(self) -> None:
-        """Stops both."""
+        """Cancel both engines."""
         if self._long:
             self._long.cancel()
         self._gpu.cancel()
         self._cpu.cancel()
 
     def close(self) -> None:
-        """Waits for both, the GPU first."""
+        """Wait for both engines and close them, the GPU first."""
         try:
             self._gpu.close()
         finally:

@@ -1,4 +1,4 @@
-"""Pairs that are too long for a GPU's batch kernels, one at a time over all of it: the distance, then the path."""
+"""Alignment of pairs too long for batch kernels, one at a time on a whole GPU: first the distance, then the path."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from ..solve.gpu import wavefront as gpu_wavefront
 from ..solve.gpu.bits import GpuBits
 from ..solve.gpu.wavefront import GpuWavefront
 
-_SLICE = 0.03  # seconds for which no other job begins
-_FOLD = 0xDF  # of A C G T in either case
+_SLICE = 0.03  # seconds of a time slice, during which no other launch begins
+_FOLD = 0xDF  # clears the bit that distinguishes lower case
 _EQUAL = OPERATIONS.index("=")
 
 T = TypeVar("T")
 
 
 class LongPairs:
-    """Aligns long pairs on a GPU, in the thread that has it, a slice of time after the other.
+    """Aligns long pairs on a GPU, in the device's thread, in time slices.
 
     Attributes:
-        aligned: pairs so far.
+        aligned: number of pairs aligned so far.
     """
 
     def __init__(self, spec: AlignSpec, gpu: Gpu, call: Callable[[Callable[[Driver], Any]], Any]) -> None:
-        """`call` has a function called by the thread that has the GPU, and returns what that does."""
+        """Create an aligner for `gpu`; `call` runs a function in the device's thread and returns its result."""
         self._spec, self._gpu, self._call = spec, gpu, call
         self._able = is_edit(spec) and spec.max_cost is None
         self._one_at_a_time = threading.Lock()
@@ -49,14 +49,14 @@ class LongPairs:
         self.aligned = 0
 
     def takes(self, pairs: PairBatch, rows: I32) -> I32:
-        """Those of some rows that the GPU aligns sooner than the CPU, which has them otherwise."""
+        """Return those of `rows` (i32[m]) that the GPU is expected to align faster than the CPU (i32[k])."""
         none: I32 = np.zeros(0, np.int32)
         if not self._able:
             return none
         long = np.maximum(pairs.q_len[rows], pairs.t_len[rows]) >= tuning.LONG_PAIR_LETTERS
         long &= (np.minimum(pairs.q_len[rows], pairs.t_len[rows]) > 0) & (pairs.flags[rows] & Flag.NON_ACGT == 0)
         rows = rows[long]
-        # The CPU's threads have as many at a time as they are; the GPU has one.
+        # The CPU aligns one pair per thread at a time, the GPU only one.
         share = min(len(rows), tuning.THREADS_BESIDE_A_GPU)
         return np.array([row for row in rows.tolist() if self._sooner(pairs, row, share)] or none, np.int32)
 
@@ -75,7 +75,7 @@ class LongPairs:
         return tuning.LONG_PAIR_MARGIN * share * on_gpu < on_cpu
 
     def _seconds(self, pair: Pair, edits: int) -> dict[str, float]:
-        """What each algorithm takes for so many edits."""
+        """Return the expected seconds of each algorithm for the distance of a pair with `edits` edits."""
         lengths, wide = (len(pair.query), len(pair.target)), int(tuning.GPU_BITS_MARGIN * edits)
         return {
             gpu_wavefront.NAME: gpu_wavefront.forecast(self._gpu, lengths, edits),
@@ -83,7 +83,7 @@ class LongPairs:
         }
 
     def align(self, pairs: PairBatch, row: int) -> PartialResult:
-        """One row's alignment, the canonical one. Raises Cancelled, DeviceError."""
+        """Return the canonical alignment of a row. Raises Cancelled, DeviceError."""
         with self._one_at_a_time:
             pair = _pair_of(pairs, row)
             distance = self._distance(pair)
@@ -140,7 +140,7 @@ class LongPairs:
             raise Cancelled("stopped")
 
     def cancel(self) -> None:
-        """Stops soon."""
+        """Stop running work soon."""
         self._cancelled.set()
 
 

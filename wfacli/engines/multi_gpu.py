@@ -1,4 +1,4 @@
-"""Several GPUs as one engine: each route goes to the one that has the least to do."""
+"""Several GPUs as one engine: each route goes to the GPU with the least outstanding work."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .parts import overlaid
 @dataclass
 class _Gpu:
     engine: GpuEngine
-    index: int  # as the driver counts GPUs
-    waiting: float = 0.0  # letters that it has not given back yet
+    index: int  # the driver's number of the GPU
+    waiting: float = 0.0  # bases submitted and not yet collected
     routes: int = 0
     pairs: int = 0
     told: bool = False
 
     @property
     def trouble(self) -> str:
-        """Why it gets no more routes; "" as long as it does."""
+        """Why the GPU gets no more routes; "" if it works."""
         session = self.engine.session
         if session.failure is not None:
             return f"failed, the others go on: {session.failure}"
@@ -47,15 +47,15 @@ class _Ticket:
 
 @dataclass
 class MultiGpuEngine:
-    """One GpuEngine a GPU; see engines.base.Engine.
+    """One GpuEngine per GPU (engines.base.Engine).
 
-    A GPU that fails, or whose memory somebody else has, gets no more routes, and what it had goes to the others; only
-    where none is left is it the CPU's. What a batch gets does not depend on which GPU had it.
+    A GPU that fails, or whose memory is taken by other programs, gets no more routes, and its pairs are retried on the
+    other GPUs; the CPU aligns them only if no GPU is left. Results do not depend on the GPU.
 
     Attributes:
-        engines: with the index of each one's GPU; the first one's memory for letters serves all, and they are closed
+        engines: each with the index of its GPU; all use the first one's pinned memory for bases, and all are closed
             with this one.
-        tell: told of a GPU that fails, in a line; from any thread.
+        tell: receives a line for each GPU that fails, from any thread.
     """
 
     engines: Sequence[tuple[int, GpuEngine]]
@@ -69,11 +69,11 @@ class MultiGpuEngine:
         self._lock = threading.Lock()
 
     def batch_memory(self, nbytes: int) -> U8 | None:
-        """Page-locked memory, whichever GPU takes the letters."""
+        """Return pinned memory (u8[nbytes]) that all GPUs can copy from."""
         return self._gpus[0].engine.batch_memory(nbytes)
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
-        """Starts a route on a GPU. Raises Cancelled after cancel()."""
+        """Start a route on a GPU. Raises Cancelled after cancel()."""
         letters = len(pairs.bases) * len(route.rows) / max(len(pairs), 1)
         with self._lock:
             gpu = min(self._working() or self._gpus, key=lambda one: one.waiting)
@@ -87,7 +87,7 @@ class MultiGpuEngine:
             raise
 
     def collect(self, ticket: _Ticket) -> PartialResult:
-        """Waits for a route's results. Raises Cancelled."""
+        """Wait for a route and return its results. Raises Cancelled after cancel()."""
         gpu = ticket.gpu
         try:
             found = gpu.engine.collect(ticket.inner)
@@ -106,7 +106,7 @@ class MultiGpuEngine:
         return overlaid(found, self.collect(self.submit(ticket.pairs, again)))
 
     def stats(self) -> dict[str, Any]:
-        """Of the GPUs together, as of one; under "GPUs" those of each."""
+        """Return the stats of all GPUs combined, as of one, and under "cards" those of each."""
         each = [gpu.engine.stats() for gpu in self._gpus]
         names = Counter(str(one["card"]) for one in each)
         failures = [one["failure"] for one in each]
@@ -124,16 +124,16 @@ class MultiGpuEngine:
         }
 
     def long_pairs(self) -> LongPairs:
-        """One GPU for pairs that are too long for batch kernels."""
+        """Return an aligner on the first GPU for pairs too long for batch kernels."""
         return self._gpus[0].engine.long_pairs()
 
     def cancel(self) -> None:
-        """Jobs that have not begun are not begun, on any GPU."""
+        """Prevent launches that have not begun, on all GPUs."""
         for gpu in self._gpus:
             gpu.engine.cancel()
 
     def close(self) -> None:
-        """Waits for all GPUs and gives them back; the first one, whose memory the others' copies use, last."""
+        """Wait for all GPUs and close them; the first one last, since the others copy from its pinned memory."""
         problems: list[BaseException] = []
         for gpu in reversed(self._gpus):
             try:

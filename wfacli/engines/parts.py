@@ -1,4 +1,4 @@
-"""Answers for parts of a batch, put together."""
+"""Merging of partial results of a batch."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..core.batch import AlignmentBatch, PairBatch, PartialResult, every_row, is
 def gather(
     parts: Sequence[PartialResult], origins: Sequence[int], pairs: PairBatch, kernels: tuple[str, ...]
 ) -> AlignmentBatch:
-    """Puts results of parts of a batch together; where a row is in several, the last one counts.
+    """Merge partial results of a batch; for a row that is in several, the last one counts.
 
     Args:
-        parts: results that cover every row between them.
-        origins: for each part, the kernel that made it, as an index into kernels.
+        parts: results that together cover every row.
+        origins: for each part, the index in `kernels` of the kernel that aligned it.
         pairs: the batch.
-        kernels: names of kernels.
+        kernels: names of the kernels.
     """
     n = len(pairs)
     if len(parts) == 1 and is_every_row(parts[0].rows, n):
@@ -34,7 +34,7 @@ def gather(
 
 
 def overlaid(found: PartialResult, again: PartialResult) -> PartialResult:
-    """A result in which those rows that were aligned again, some of its own, have the later answers."""
+    """Return `found` with the rows of `again`, which must be a subset of its rows, replaced."""
     order = np.argsort(found.rows, kind="stable")
     places = order[np.searchsorted(found.rows, again.rows, sorter=order)].astype(np.int32)
     count = len(found.rows)

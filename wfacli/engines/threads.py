@@ -1,4 +1,4 @@
-"""Routes shared out among threads, each with a native aligner of its own: what CPU engines have in common."""
+"""Base class of the CPU engines: routes shared among threads, each with its own native aligner."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import Cancelled
 
-# Letters of a part of a shared route, which one thread aligns without a pause: few enough for all to end together, and
-# enough for kernels that take many short pairs at a time.
+# Size of the parts of a shared route, in bases: parts per thread, minimum and maximum. Small enough for all threads to
+# finish together, and large enough for kernels that align many short pairs at a time.
 _PARTS_A_THREAD, _PART_LEAST, _PART_MOST = 32, 16_000, 160_000
 
 
 class NativeAligner(Protocol):
-    """What each thread has of its own."""
+    """Native aligner of one thread."""
 
     @property
     def isa(self) -> str:
-        """The instruction set that it is built for."""
+        """Instruction set that it is compiled for."""
 
 
 class NativeJob(Protocol):
-    """Rows of a batch that several threads share."""
+    """Rows of a batch that several threads share (native/engine/job.hpp)."""
 
     @property
     def parts(self) -> int:
-        """How many parts there are."""
+        """Number of parts."""
 
     def work(self, aligner: Any) -> None:
-        """Aligns parts until all are taken."""
+        """Align parts until all are taken."""
 
     def joined(self) -> Any:
-        """Waits for parts that others have taken; the columns of all."""
+        """Wait for the parts that other threads have taken, and return the columns of all rows."""
 
 
 A = TypeVar("A", bound=NativeAligner)
@@ -50,27 +50,27 @@ A = TypeVar("A", bound=NativeAligner)
 
 @dataclass(frozen=True)
 class Ticket:
-    """A route under way."""
+    """A submitted route."""
 
     pairs: PairBatch
     route: Route
-    job: NativeJob | None  # none where who collects the route aligns it alone
+    job: NativeJob | None  # None if collect() aligns the whole route
     helpers: list[Future[None]]
 
 
 class ThreadedEngine(ABC, Generic[A]):
-    """Aligns on the CPU's threads; see engines.base.Engine."""
+    """Aligns on threads of the CPU (engines.base.Engine)."""
 
     name = "cpu"
 
     def __init__(self, aligners: list[A], stats: Stats | None) -> None:
-        """Starts the threads lazily, as many as there are aligners. Raises ValueError where there are none."""
+        """Create one thread per aligner; threads start on first use. Raises ValueError if there are no aligners."""
         if not aligners:
             raise ValueError("an engine needs at least one thread")
         self.isa = aligners[0].isa
         self._threads = len(aligners)
         self._cancel = CancelFlag()
-        # As many may run as there are threads, whoever runs them; each with memory of its own.
+        # Limits the aligners in use to the number of threads, including callers' threads; each has its own memory.
         self._aligners: SimpleQueue[A] = SimpleQueue()
         for aligner in aligners:
             self._aligners.put(aligner)
@@ -80,50 +80,50 @@ class ThreadedEngine(ABC, Generic[A]):
 
     @abstractmethod
     def _shared(self, pairs: PairBatch, route: Route) -> int:
-        """Letters of a route that is worth sharing, or 0."""
+        """Return the bases of a route if sharing it is worthwhile, otherwise 0."""
 
     @abstractmethod
     def _job(self, pairs: PairBatch, route: Route, part: int) -> NativeJob:
-        """A route in parts of so many letters."""
+        """Return a route as a job with parts of at least `part` bases."""
 
     @abstractmethod
     def _alone(self, aligner: A, pairs: PairBatch, route: Route) -> Any:
-        """Columns of a whole route."""
+        """Align a whole route in this thread; return its columns."""
 
     @abstractmethod
     def _result(self, route: Route, found: Any) -> PartialResult:
-        """Columns as a result."""
+        """Convert columns to a result."""
 
     def batch_memory(self, nbytes: int) -> U8 | None:
-        """Any does."""
+        """Return None: any memory will do."""
         return None
 
     def submit(self, pairs: PairBatch, route: Route) -> Ticket:
-        """Starts a route. Raises Cancelled after cancel()."""
+        """Start a route. Raises Cancelled after cancel()."""
         if self._closed:
             raise RuntimeError("the engine is closed")
         letters = self._shared(pairs, route)
-        if not letters:  # else in parts even for one thread, which looks after signals between them
+        if not letters:  # a shared route has parts even with one thread, which handles signals between them
             return Ticket(pairs, route, None, [])
         part = min(max(letters // (_PARTS_A_THREAD * self._threads), _PART_LEAST), _PART_MOST)
         job = self._job(pairs, route, part)
-        helpers = min(self._threads, job.parts) - 1  # who collects the route takes part
+        helpers = min(self._threads, job.parts) - 1  # collect() takes part as well
         try:
             return Ticket(pairs, route, job, [self._pool.submit(self._work, job) for _ in range(helpers)])
         except RuntimeError:
             if not self._cancel.is_set:
                 raise
-            raise Cancelled("stopped") from None  # the pool takes nothing more
+            raise Cancelled("stopped") from None  # cancel() has shut the pool down
 
     def collect(self, ticket: Ticket) -> PartialResult:
-        """Takes part in a route, or aligns it; results have rows in the route's order. Raises Cancelled."""
+        """Align the rest of a route and return its results, in the route's order. Raises Cancelled after cancel()."""
         if ticket.job is None:
             with self._aligner() as aligner:
                 found = self._alone(aligner, ticket.pairs, ticket.route)
         else:
             self._work(ticket.job)
             for helper in ticket.helpers:
-                helper.cancel()  # one that has not begun would find nothing left
+                helper.cancel()  # a helper that has not begun would find no part left
             found = ticket.job.joined()
         result = self._result(ticket.route, found)
         if self._cancel.is_set and (result.status == Status.DROPPED).any():
@@ -131,16 +131,16 @@ class ThreadedEngine(ABC, Generic[A]):
         return result
 
     def stats(self) -> dict[str, Any]:
-        """Name, instruction set and threads."""
+        """Return name, instruction set and number of threads."""
         return {"engine": self.name, "instruction_set": self.isa, "threads": self._threads}
 
     def cancel(self) -> None:
-        """Stops running kernels at their next row."""
+        """Stop running kernels at their next row."""
         self._cancel.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
-        """Waits for running threads; nothing is aligned any more."""
+        """Wait for running threads; no route can be submitted afterwards."""
         self._closed = True
         self._pool.shutdown(wait=True)
 
@@ -161,7 +161,7 @@ class ThreadedEngine(ABC, Generic[A]):
 
 
 def bases_of(pairs: PairBatch, route: Route) -> int:
-    """Letters of a route's queries and targets."""
+    """Return the total bases of a route's queries and targets."""
     q_len, t_len = (
         (pairs.q_len, pairs.t_len)
         if len(route.rows) == len(pairs)

@@ -1,7 +1,7 @@
-"""Whether a GPU's kernel for a heuristic band answers as the CPU's does, tried before a run depends on it.
+"""Self-test of the GPU kernels for a heuristic band: compares them with the CPU before a run depends on them.
 
-The GPU's machine code is made by whatever nvcc a machine has, and one has been seen to lose a sign in these kernels
-(Reach in cuda/wfa/wfa_band.cuh). A path replays well even where the band went astray, so nobody would notice.
+GPU kernels are compiled by the machine's nvcc, and one version lost a sign in these kernels (Reach in
+cuda/wfa/wfa_band.cuh). A check of paths (--check) cannot detect that, because a path is valid wherever the band went.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _ERRORS = (0.02, 0.1, 0.2)
 
 
 def band_agrees(gpu: Engine, cpu: Engine, spec: AlignSpec) -> bool:
-    """Whether both engines say the same of made-up pairs; `spec` asks for a band and no other heuristic.
+    """Return whether both engines agree on simulated pairs; `spec` has a band and no other heuristic.
 
-    What either hands on, since it costs too much, or there is no memory, or the GPU fails, shows nothing.
+    Pairs that either engine leaves to another kernel (cost limit, memory, failure of the GPU) are not compared.
     """
     kernels = banded(spec)
-    if not kernels:  # none serves these costs, so none is used
+    if not kernels:  # no kernel supports these costs, so none is used
         return True
     batch = _pairs()
     rows = np.arange(len(batch), dtype=np.int32)
@@ -51,7 +51,7 @@ def _pairs() -> PairBatch:
 
 
 def _answers(found: PartialResult) -> dict[int, tuple[int, ...]]:
-    """Of each row that is decided: score, whether something was left out, operations; () where the band is lost."""
+    """Map each decided row to its score, its `cut` flag and its operations; to () if the band lost the path."""
     start = found.cigar_start
     aligned = {
         row: (int(found.score[at]), int(found.cut[at]), *found.cigar[start[at] : start[at + 1]].tolist())

@@ -1,4 +1,4 @@
-"""Expected times: how long each kernel takes for each pair, by the models of wfacli.core.tuning."""
+"""Expected times of each kernel for each pair, by the models of core.tuning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ F64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ExpectedTime:
-    """How many pairs were looked at, and the microseconds that a model promises for all of them; may be infinite."""
+    """Number of pairs considered, and the total expected time in microseconds, which may be infinite."""
 
     pairs: int
     microseconds: float
@@ -33,7 +33,7 @@ class ExpectedTime:
 
 
 def lanes_support(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
-    """Pairs (bool[n]) with free ends that READS takes."""
+    """Return which pairs with free ends READS supports (bool[n])."""
     short: npt.NDArray[np.bool_] = np.maximum(pairs.q_len, pairs.t_len) <= tuning.READS_OVERLAP
     if spec.ambiguous is Ambiguous.WILDCARD:
         short &= (pairs.flags & Flag.NON_ACGT) == 0
@@ -41,19 +41,19 @@ def lanes_support(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
 
 
 def in_lanes(pairs: PairBatch, spec: AlignSpec) -> I32:
-    """Rows (i32[m]) so short that READS computes all their cells sooner than others look for the best ends."""
+    """Return the rows (i32[m]) so short that READS computes all cells before other kernels find the best ends."""
     if not spec.free or spec.heuristics or spec.max_cost is not None or is_inside(spec):
         return every_row(0)
     short = lanes_support(pairs, spec)
     if free_in_query(spec) and spec.mode is not Mode.OVERLAP:
-        # A wavefront that may begin on few diagonals ends clean pairs before all cells are computed.
+        # With few starting diagonals, a wavefront finishes similar pairs before all cells are computed.
         short &= np.maximum(pairs.q_len, pairs.t_len) <= max(tuning.READS_AT_ONCE, 2 * sum(spec.free.as_tuple()))
     rows = np.flatnonzero(short).astype(np.int32)
     return rows if len(rows) >= tuning.READS_TOGETHER else rows[:0]
 
 
 def surely_inside(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
-    """Pairs (bool[n]) for which INSIDE is the best kernel, or nearly so, whatever their edits."""
+    """Return for which pairs (bool[n]) INSIDE is about the fastest kernel for any number of edits."""
     if not is_inside(spec):
         return np.zeros(len(pairs), bool)
     edit = spec.metric is Metric.EDIT
@@ -63,7 +63,7 @@ def surely_inside(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
 
 
 def _columns(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.int64]:
-    """Letters (i64[n]) of targets that paths can meet, as native/kernels/bits/inside.cpp has it."""
+    """Return the bases of targets that paths can reach (i64[n]), as in native/kernels/bits/inside.cpp."""
     n, m = pairs.q_len.astype(np.int64), pairs.t_len.astype(np.int64)
     begin, end = np.minimum(spec.free.target_begin, m), np.minimum(spec.free.target_end, m)
     longest = n + (n + np.maximum(m - begin - end, 0)) * edits_per_edit(spec)
@@ -73,10 +73,10 @@ def _columns(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.int64]:
 
 
 class Forecast:
-    """How long kernels will take for the pairs of a batch, by their models.
+    """Expected times of kernels for the pairs of a batch.
 
-    Beside a GPU (`gpu`) times are those of the whole machine: a CPU kernel's are shared out among all threads, as a
-    GPU kernel's are of a full GPU. For such a batch either of them would be the only one at work.
+    With a GPU (`gpu`), times are those of the whole machine: of all threads for a CPU kernel, of a full GPU for a GPU
+    kernel, because either would have the batch to itself. Otherwise they are those of one thread.
     """
 
     def __init__(self, pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> None:
@@ -86,7 +86,7 @@ class Forecast:
         self._costs = CostTraits.of(spec)
 
     def microseconds(self, kernel: str) -> F64:
-        """What a kernel will take for each pair (f64[n]); infinite where it cannot align it."""
+        """Return the expected time of each pair (f64[n], microseconds); infinite if the kernel cannot align it."""
         if on_gpu(kernel):
             return gpu_kernels.KERNELS[kernel].microseconds(self.for_gpu, self.other_bases)
         times: F64 = self._on_cpu[CPU_KERNELS.index(kernel)]
@@ -105,24 +105,24 @@ class Forecast:
         return times
 
     def _in_lanes(self) -> F64:
-        """Microseconds (f64[n]) of one thread for short pairs with free ends, of which all cells are computed."""
+        """Return the time of READS (f64[n], microseconds of one thread) for short pairs with free ends, all cells."""
         longest, cells = self._shapes[0], self._pairs.q_len.astype(np.float64) * self._pairs.t_len
         times = tuning.cpu_models(instruction_set()).reads_overlap.of(longest, cells)
         return np.where(lanes_support(self._pairs, self._spec), times, np.inf)
 
     def _inside(self) -> F64:
-        """Microseconds (f64[n]) of one thread for queries inside targets."""
+        """Return the time of INSIDE (f64[n], microseconds of one thread)."""
         pairs, costs, models = self._pairs, self._costs, tuning.cpu_models(instruction_set())
         n, edits = pairs.q_len.astype(np.float64), pairs.est_edits.astype(np.float64)
         columns, short = _columns(pairs, self._spec).astype(np.float64), pairs.q_len <= tuning.INSIDE_LANES
         slabs = np.ceil(n / tuning.INSIDE_SLAB)
         reach = edits_per_edit(self._spec) * edits
-        likely = reach < tuning.INSIDE_RANDOM / tuning.INSIDE_SLAB * n  # else paths like nothing may be the best
+        likely = reach < tuning.INSIDE_RANDOM / tuning.INSIDE_SLAB * n  # else a random path may be best
 
         def down(most: F64) -> F64:
-            """Columns of all slabs for paths of so many edits."""
+            """Return the total columns of all slabs for paths of `most` edits."""
             wide = np.minimum(1 + np.floor(most / tuning.INSIDE_RANDOM), slabs)
-            # Where more than one is over all columns, there is one more try.
+            # If several slabs span all columns, there is a second attempt.
             narrow = np.where(wide > 1, 2 * slabs, slabs) - wide
             found: F64 = wide * columns + narrow * np.minimum(tuning.INSIDE_COLUMNS + 2 * most, columns)
             return found
@@ -138,7 +138,7 @@ class Forecast:
         return np.where(self.other_bases, np.inf, times) if self._spec.ambiguous is Ambiguous.WILDCARD else times
 
     def _add_free_ends(self, times: F64) -> None:
-        """Adds to times (f64[kernels, n]) what free ends take: diagonals on which a path may as well begin."""
+        """Add the time of free ends to `times` (f64[kernels, n]): a path may start on more diagonals."""
         pairs, spec, costs = self._pairs, self._spec, self._costs
         begin, end = spec.free.target_begin, spec.free.target_end
         apart = pairs.t_len.astype(np.int64) - pairs.q_len
@@ -148,7 +148,7 @@ class Forecast:
         dense = tuning.FREE_SHARE * model_of(DIFFERENCE, costs).unit * pairs.q_len * diagonals
         times[CPU_KERNELS.index(DIFFERENCE)] += share * dense
         rows = 2 * costs.components * edits * costs.edit
-        alone = edits * costs.edit / costs.extend if costs.meet else 0.0  # where ends are free no two wavefronts meet
+        alone = edits * costs.edit / costs.extend if costs.meet else 0.0  # wavefronts do not meet with free ends
         front = model_of(TABLE, costs).unit * rows * (tuning.FREE_FRONT * diagonals + alone)
         for kernel, factor in ((TABLE, 1.0), (CAPPED, 1.0), (LINEAR, tuning.LINEAR_FACTOR)):
             times[CPU_KERNELS.index(kernel)] += share * factor * front
@@ -158,7 +158,7 @@ class Forecast:
 
     @functools.cached_property
     def _shapes(self) -> tuple[F64, F64]:
-        """Letters of the longer sequence, and edits: estimated, or what pairs have as a rule (both f64[n])."""
+        """Length of the longer sequence, and estimated or typical edits (both f64[n])."""
         pairs = self._pairs
         longest = np.maximum(pairs.q_len, pairs.t_len).astype(np.float64)
         usual = np.maximum(np.abs(pairs.q_len - pairs.t_len), tuning.USUAL_ERROR * longest)
@@ -166,29 +166,29 @@ class Forecast:
 
     @functools.cached_property
     def for_gpu(self) -> gpu_kernels.PairCosts:
-        """The pairs as the GPU's kernels see them."""
+        """The pairs as the models of GPU kernels require them."""
         costs, pairs = self._costs, self._pairs
         expected, most = self._shapes[1] * costs.edit, costs.bound(self._spec)
         return gpu_kernels.PairCosts(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most)
 
     @property
     def other_bases(self) -> npt.NDArray[np.bool_]:
-        """Whether pairs have letters other than A C G T (bool[n])."""
+        """Whether pairs have symbols other than A C G T (bool[n])."""
         other: npt.NDArray[np.bool_] = (self._pairs.flags & Flag.NON_ACGT) != 0
         return other
 
     @property
     def edit_cost(self) -> float:
-        """Of an average edit, in the same units."""
+        """Cost of an average edit, in units of `costs`."""
         return self._costs.edit
 
     @property
     def costs(self) -> tuple[int, tuple[tuple[int, int], ...]]:
-        """Mismatch and gaps, divided by their greatest common divisor."""
+        """Mismatch and gap costs, divided by their greatest common divisor."""
         return self._costs.mismatch, self._costs.gaps
 
     def features(self, kernel: str) -> tuple[F64, F64]:
-        """What a CPU kernel's model is a function of: letters of the longer sequence, and work (both f64[n])."""
+        """Return the arguments of a CPU kernel's model: length of the longer sequence, and work (both f64[n])."""
         longest, edits = self._shapes
         work, query = CPU[kernel].work(self._costs), self._pairs.q_len.astype(np.float64)
         if work.cells:
@@ -197,14 +197,14 @@ class Forecast:
 
 
 def _with_usual_edits(pairs: PairBatch) -> PairBatch:
-    """Estimates for pairs that have none and whose targets have free ends: more of a target is no edit."""
+    """Fill in missing estimates of pairs with free target ends, for which extra target bases are not edits."""
     usual = np.maximum(pairs.q_len - pairs.t_len, tuning.USUAL_ERROR * pairs.q_len).astype(np.int32)
     return pairs.with_edits(np.where(pairs.est_edits < 0, usual, pairs.est_edits))
 
 
 @functools.lru_cache(maxsize=256)
 def forecaster(spec: AlignSpec, limits: Limits, kernels: tuple[str, ...], threads: int = 1) -> Forecaster:
-    """Models of CPU kernels for the native code, which chooses by them; times are divided by the threads."""
+    """Return models of CPU kernels for the native code, which chooses by them; times are divided by `threads`."""
     return Forecaster([_native_model(kernel, spec, limits, threads) for kernel in kernels], tuning.USUAL_ERROR)
 
 
@@ -216,7 +216,7 @@ def model_of(kernel: str, costs: CostTraits) -> tuning.Model:
 def _native_model(name: str, spec: AlignSpec, limits: Limits, threads: int) -> tuple[float, ...]:
     """Return a KernelModel of native/plan/forecast.hpp."""
     costs, kernel, model = CostTraits.of(spec), CPU[name], model_of(name, CostTraits.of(spec))
-    scores = kernel.score_share if spec.score_only and not spec.free else 1.0  # free ends are found by the path
+    scores = kernel.score_share if spec.score_only and not spec.free else 1.0  # free ends need the path
     share = scores / threads * (tuning.LINEAR_FACTOR if name == LINEAR else 1.0)
     work, reach = kernel.work(costs), kernel.reach(spec, limits)
     longest, *rest = (model.unit * factor for factor in (work.longest, work.band, work.edit, work.square, work.cells))
@@ -226,14 +226,14 @@ def _native_model(name: str, spec: AlignSpec, limits: Limits, threads: int) -> t
 
 
 def _rows_before(kernel: str, spec: AlignSpec) -> tuple[float, float]:
-    """Microseconds, and those a base, of the rows that a wavefront under steep costs makes before it begins."""
+    """Return the time (microseconds, and microseconds per base) to set up a wavefront's rows under steep costs."""
     costs, skip = CostTraits.of(spec), UnitCosts.of(spec).skip
     depth = costs.depth
     if depth <= tuning.STEEP or kernel not in (CAPPED, TABLE, LINEAR):
         return 0.0, 0.0
     if kernel != LINEAR and spec.mode is not Mode.EXTENSION:
         return tuning.STEEP_TABLE * depth, 0.0
-    # Rows of a ring are wider by the diagonals that are gained in `depth` scores, up to those of the pair.
+    # Rows of a ring are wider by the diagonals gained in `depth` scores, at most by those of the pair.
     wider = depth / min(skip or costs.extend, costs.extend)
     if wider < tuning.STEEP_WIDE:
         return depth * (tuning.STEEP_RING + tuning.STEEP_RING_LETTER * wider), 0.0

@@ -1,6 +1,6 @@
-"""The GPU's kernels as dispatch sees them: which pairs each one can be trusted with, and how long it takes.
+"""The registry of GPU kernels: the pairs that each one is expected to align, and its expected time.
 
-Times are microseconds a pair of a GPU that is full of such pairs.
+Times are microseconds per pair on a GPU that is full of similar pairs.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from ..gpu.kernels.plans import NO_BOUND, PREFIX
 
 F64 = npt.NDArray[np.float64]
 Gaps = tuple[tuple[int, int], ...]
-_SHARED = 227 << 10  # bytes that a block may have on GPUs from sm_90 on
-_GRAIN = 32  # diagonals of tiles' bands
-_NARROWED = 0.4  # of a band's rows, that are left at least
-_ANY = 1 << 14  # letters of a pair that stands for all
+_SHARED = 227 << 10  # bytes of shared memory per block, on GPUs from sm_90 on
+_GRAIN = 32  # granularity of the band widths of tiles, in diagonals
+_NARROWED = 0.4  # minimum share of a band's rows that remains when a sweep narrows it
+_ANY = 1 << 14  # length in bases of a representative pair
 
 
 @dataclass(frozen=True)
 class PairCosts:
-    """What a kernel is chosen by.
+    """Properties of n pairs by which GPU kernels are chosen.
 
     Attributes:
-        q_len, t_len: i32[n].
-        cost: f64[n], expected, in units of the costs.
+        q_len, t_len: i32[n], lengths in bases.
+        cost: f64[n], expected cost, in units of the costs.
         mismatch, gaps: costs, divided by their greatest common divisor.
-        max_cost: in the same units; what costs more needs no alignment.
-        spread: of the logarithm of the true cost by the expected one, f64[n] or of all.
+        max_cost: maximum cost in the same units; pairs above it have no alignment.
+        spread: f64[n] or one value for all, standard deviation of log(true cost / expected cost).
     """
 
     q_len: I32
@@ -49,29 +49,29 @@ class PairCosts:
 
     @functools.cached_property
     def longest(self) -> F64:
-        """Letters of the longer sequence, f64[n]."""
+        """Length of the longer sequence in bases, f64[n]."""
         return np.maximum(self.q_len, self.t_len).astype(np.float64)
 
     @functools.cached_property
     def needed(self) -> F64:
-        """The cost (f64[n]) that a kernel must reach to be trusted with a pair."""
+        """Cost (f64[n]) that a kernel must reach to be given a pair."""
         return np.minimum(self.cost * tuning.SAFETY, self.max_cost)
 
 
 @dataclass(frozen=True)
 class GpuKernel:
-    """A kernel.
+    """A GPU kernel.
 
     Attributes:
-        name: with PREFIX.
-        reach: the cost (f64[n]) below which pairs are surely aligned.
-        work: what the model's third factor counts (f64[n]).
-        model: of its time.
-        cycles: that a pair takes which is alone on the GPU (f64[n]): how long it keeps a job waiting.
-        coded: whether it also takes letters other than A C G T.
-        any_band: whether its band can have any number of diagonals.
-        band: that number, where it is not left to the pairs.
-        own: the diagonals (i64[n]) of each pair's own band, where each has one.
+        name: name with PREFIX.
+        reach: returns the cost (f64[n]) below which the kernel certainly aligns a pair.
+        work: returns the work (f64[n]) that the third factor of the model counts.
+        model: model of its time.
+        cycles: returns the latency (f64[n]) of a pair by itself on the GPU, in cycles.
+        coded: whether it also supports symbols other than A C G T.
+        any_band: whether its band can have any width.
+        band: band width in diagonals, the same for all pairs; 0: it depends on the pairs.
+        own: returns the band width (i64[n]) of each pair, if each has its own.
     """
 
     name: str
@@ -85,24 +85,24 @@ class GpuKernel:
     own: Callable[[PairCosts], I64] | None = None
 
     def microseconds(self, pairs: PairCosts, other_bases: npt.NDArray[np.bool_]) -> F64:
-        """For each pair (f64[n]); infinite where it is not to be trusted with one."""
+        """Return the expected time of each pair (f64[n], microseconds); infinite if the kernel may fail it."""
         time = np.where(pairs.needed < self.reach(pairs), self.tried(pairs), np.inf)
         return np.where(other_bases, time * tuning.GPU_CODED if self.coded else np.inf, time)
 
     def tried(self, pairs: PairCosts) -> F64:
-        """What it takes for each pair (f64[n]) whether it aligns it or not."""
+        """Return the time of each pair (f64[n], microseconds), whether the kernel aligns it or fails."""
         return self.model.of(pairs.longest, self.work(pairs))
 
     def alone(self, pairs: PairCosts) -> F64:
-        """Microseconds (f64[n]) that each pair takes which is alone on the GPU."""
+        """Return the latency (f64[n], microseconds) of each pair by itself on the GPU."""
         return self.cycles(pairs) / tuning.GPU_CLOCK
 
 
-Bands = Callable[[PairCosts], I64]  # diagonals of each pair's band
+Bands = Callable[[PairCosts], I64]  # returns the band width of each pair in diagonals
 
 
 def _row_cycles(size: float, pairs: PairCosts) -> F64:
-    """Of kernels that go along the letters."""
+    """Return the latency in cycles of kernels that iterate over the bases; `size`: diagonals per lane."""
     each: F64 = pairs.longest * (tuning.GPU_LETTER_CYCLES + size * tuning.GPU_CELL_CYCLES)
     return each
 
@@ -121,7 +121,7 @@ def _bits_reach(diagonals: int, pairs: PairCosts) -> F64:
 
 
 def _dp_reach(band: int, pairs: PairCosts) -> F64:
-    """See dp.provable_cost; a warp's costs have 32 bits where they need them."""
+    """See dp.provable_cost; kernels that use a warp per pair have 32-bit costs if 16 bits do not suffice."""
     bits = 16 if band <= dp.WIDEST_OF_THREADS else 32
     return dp.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band, bits).astype(np.float64)
 
@@ -142,7 +142,7 @@ def _tiles_reach(bands: Bands, pairs: PairCosts) -> F64:
 
 
 def _tiles_work(bands: Bands, pairs: PairCosts) -> F64:
-    """Cells of two pieces take about twice as many instructions."""
+    """Return the work of tiles in cells, twice as many with two pieces of gap costs; see GPU_TILES."""
     own = bands(pairs)
     lanes = _lanes(int(own.max(initial=1)), pairs.mismatch, pairs.gaps)
     if lanes is None:
@@ -152,14 +152,14 @@ def _tiles_work(bands: Bands, pairs: PairCosts) -> F64:
 
 
 def _tiles_rows(own: I64, pairs: PairCosts) -> F64:
-    """Rows (f64[n]) that a column has on average: fewer, the more a path has cost until then (dp_tile_sweep.cuh)."""
+    """Return the mean rows of a column (f64[n]): the sweep narrows the band as path costs grow (dp_tile_sweep.cuh)."""
     narrowed = pairs.cost / (2 * min(extend for _, extend in pairs.gaps))
     rows: F64 = np.minimum(np.maximum(own - narrowed, _NARROWED * own), pairs.longest)
     return rows
 
 
 def _tiles_cycles(bands: Bands, pairs: PairCosts) -> F64:
-    """Stripes of a pair come one after the other, or each some rows behind the one before; then one warp goes back."""
+    """Return the latency in cycles of tiles: stripes run in turn or staggered, then one warp does the traceback."""
     own, rounded = bands(pairs), 1 << int(pairs.longest.max(initial=1)).bit_length()
     lanes = _lanes_of_few(int(own.max(initial=1)), pairs.mismatch, pairs.gaps, rounded) or tiles.LANES[0]
     stripes = np.floor(pairs.longest / tiles.width(lanes)) + 1
@@ -170,7 +170,7 @@ def _tiles_cycles(bands: Bands, pairs: PairCosts) -> F64:
 
 
 def band_for(gaps: Gaps, apart: npt.NDArray[np.integer], cost: F64) -> F64:
-    """Diagonals (f64[n]) that a band needs for costs; as in tiles.cut."""
+    """Return the band width in diagonals (f64[n]) required for costs (f64[n]); as in tiles.cut."""
     out = np.max([(cost - 2 * opened) / (2 * extend) for opened, extend in gaps], axis=0)
     return np.asarray(2 * np.ceil(np.maximum(out, 1.0)) + apart + 2)
 
@@ -190,7 +190,7 @@ def _narrowed(widest: int, pairs: PairCosts) -> I64:
 
 
 def _up_to(tail: float, pairs: PairCosts) -> I64:
-    """What pairs need that cost so many spreads more than expected."""
+    """Return the band width (i64[n]) of pairs whose cost is `tail` spreads above the expected one."""
     cost, most = pairs.cost * np.exp(tail * pairs.spread), _widest(pairs.mismatch, pairs.gaps)
     longer = pairs.t_len.astype(np.int64) - pairs.q_len
     held = np.clip(tiles.widest(pairs.mismatch, pairs.gaps, most, longer) // _GRAIN * _GRAIN, 3 * _GRAIN, most)
@@ -201,13 +201,13 @@ def _up_to(tail: float, pairs: PairCosts) -> I64:
 
 @functools.cache
 def own_bands(tail: float) -> GpuKernel:
-    """The kernel of tiles where each pair has the band that suffices up to so many spreads above the expected cost."""
+    """Return the tiles kernel with a band for each pair, sufficient up to `tail` spreads above its expected cost."""
     bands = partial(_up_to, tail)
     return dataclasses.replace(_tiles(tiles.BANDS[-1], bands, bands), own=bands)
 
 
 def bands(least: float, most: float, count: int, mismatch: int, gaps: Gaps) -> list[GpuKernel]:
-    """The kernel of tiles with some bands between two numbers of diagonals, as far as it takes such costs."""
+    """Return the tiles kernel with up to `count` bands, `least` to `most` diagonals wide, that support the costs."""
     spread = np.geomspace(max(least, 3 * _GRAIN), max(most, 3 * _GRAIN), count)
     found = np.unique(np.ceil(spread / _GRAIN).astype(int) * _GRAIN).tolist()
     return [with_band(b) for b in found if b <= tiles.BANDS[-1] and _lanes(b, mismatch, gaps) is not None]
@@ -215,13 +215,16 @@ def bands(least: float, most: float, count: int, mismatch: int, gaps: Gaps) -> l
 
 @functools.lru_cache(maxsize=1024)
 def with_band(band: int) -> GpuKernel:
-    """The kernel of tiles for a band of so many diagonals, whatever pairs it gets."""
+    """Return the tiles kernel with a band of `band` diagonals for all pairs."""
     same = partial(_same, band)
     return dataclasses.replace(_tiles(next(widest for widest in tiles.BANDS if band <= widest), same, same), band=band)
 
 
 def _tiles(widest: int, reached: Bands, worked: Bands) -> GpuKernel:
-    """The rung named after its widest band: bands that it has at most, and those that are worked on."""
+    """Return the tiles kernel named after its widest band.
+
+    `reached`, `worked`: band widths for its reach and for its time.
+    """
     return GpuKernel(
         f"{PREFIX}tiles-{widest}",
         partial(_tiles_reach, reached),
@@ -239,10 +242,10 @@ def _wfa_reach(variant: wfa.Variant, pairs: PairCosts) -> F64:
 
 
 def _wfa_work(variant: wfa.Variant, pairs: PairCosts) -> F64:
-    """Instructions of warps: so many for 32 cells, and for each warp's share of a row."""
+    """Return the work in instructions of warps: per 32 cells, and per row for each warp; see GPU_WFA."""
     extend = min(e for _, e in pairs.gaps)
     rows = pairs.needed / tuning.SAFETY + 1
-    # Rows grow until a bound on the cost, likely_bound, narrows them.
+    # Rows grow until a bound on the cost (likely_bound) narrows them.
     width = tuning.GPU_WFA_SHARE * np.minimum(rows / extend, 2 * pairs.longest) + 1
     passes = np.maximum(width / variant.group + 0.5, 1.0)
     warps = variant.group / 32
@@ -251,7 +254,7 @@ def _wfa_work(variant: wfa.Variant, pairs: PairCosts) -> F64:
     work: F64 = rows * warps * (passes * each + tuning.GPU_WFA_ROW)
     if variant.outside != wfa.SPILLED:
         return work
-    # Fewer pairs at a time than the GPU could hold, where their workspace does not fit.
+    # If their workspace does not fit, fewer pairs are resident than the GPU has room for.
     resident = tuning.GPU_MULTIPROCESSORS * variant.resident * variant.pairs
     least = variant.stride(pairs.mismatch, pairs.gaps, 1000, _ANY) / 1000**2 * rows**2  # grows with the square
     return work * np.maximum(1.0, resident * least / tuning.GPU_WORKSPACE)
@@ -283,7 +286,7 @@ def _spills(kernel: str) -> bool:
 
 
 def decides(kernel: str, mismatch: int, gaps: Gaps, max_cost: int) -> bool:
-    """Whether a wavefront that says that a pair costs too much has looked as far as the user's bound on costs."""
+    """Return whether a cost limit from a wavefront kernel is final: it searches up to the user's maximum cost."""
     variant = wfa.VARIANTS.get(kernel.removeprefix(PREFIX))
     return variant is not None and not _spills(kernel) and variant.most_cost(mismatch, gaps, NO_BOUND) >= max_cost
 
@@ -316,7 +319,7 @@ _DP = {
 }
 _TILES = {band: _tiles(band, partial(_same, band), partial(_narrowed, band)) for band in tiles.BANDS}
 _WFA = {name: _wavefront(name) for name in wfa.LADDER}
-# They have no model: where one is asked for there is no other choice.
+# Their model is never compared: a heuristic band leaves no other choice.
 _BANDED = tuple(
     GpuKernel(
         f"{PREFIX}{name}",
@@ -343,7 +346,7 @@ def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, GpuKernel]]:
 
 
 def banded(mismatch: int, gaps: Gaps) -> list[str]:
-    """The kernels whose band follows the path, for some costs: for many pairs, and for any that keep it waiting."""
+    """Return the names of kernels with a heuristic band: for many pairs, and for pairs that others would wait for."""
     pieces = dp.pieces_macro(gaps)
     names = [names[pieces] for names in (wfa.BANDS, wfa.LONE) if pieces in names]
     return [f"{PREFIX}{name}" for name in names if wfa.VARIANTS[name].shared_bytes(mismatch, gaps) <= _SHARED]
@@ -351,13 +354,13 @@ def banded(mismatch: int, gaps: Gaps) -> list[str]:
 
 @functools.cache
 def families(edit: bool, mismatch: int, gaps: Gaps, path: bool) -> tuple[tuple[GpuKernel, ...], tuple[GpuKernel, ...]]:
-    """The kernels for some costs: bands and wavefronts, each in the order of their reach.
+    """Return the kernels for some costs, with bands and with wavefronts, each in the order of their reach.
 
     Args:
-        edit: whether it is edit distance.
-        mismatch: its cost, divided by all costs' greatest common divisor.
-        gaps: theirs.
-        path: whether CIGARs are wanted.
+        edit: whether costs are those of edit distance.
+        mismatch: mismatch cost, divided by the greatest common divisor of all costs.
+        gaps: gap costs, divided by the same.
+        path: whether CIGARs are computed.
     """
     pieces = dp.pieces_macro(gaps)
     bands = _BITS if edit else tuple(rung for _, rung in sorted(_dense(mismatch, gaps), key=lambda found: found[0]))
@@ -370,17 +373,17 @@ def families(edit: bool, mismatch: int, gaps: Gaps, path: bool) -> tuple[tuple[G
 
 
 def further(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> str | None:
-    """The kernel for pairs that cost more than this one reaches: of its own kind, or else of the other."""
+    """Return the fallback for pairs that cost more than a kernel reaches: of the same family, or else the other."""
     own, other = families(edit, mismatch, gaps, path)
     if kernel in (rung.name for rung in other):
         own, other = other, own
     names = [rung.name for rung in own]
-    if kernel not in names or _spills(kernel):  # not made for these costs, where it was forced; or the last
+    if kernel not in names or _spills(kernel):  # a forced kernel that does not support these costs, or the last one
         return None
     same = np.full(1, _ANY, np.int32)
     like = PairCosts(same, same, np.zeros(1), mismatch, gaps)
     least = tuning.GPU_FURTHER * float(KERNELS[kernel].reach(like)[0])
-    # Wavefronts that spill come last; of the two, the one whose trace is smaller comes in nobody's turn.
+    # Wavefronts that spill come last. Those with a trace in blocks, which is smaller, are not used as fallbacks.
     following = [r for r in (*own[names.index(kernel) + 1 :], *other) if not r.name.endswith("-blocks")]
     following.sort(key=lambda rung: _spills(rung.name))
     return next((rung.name for rung in following if float(rung.reach(like)[0]) > least), None)

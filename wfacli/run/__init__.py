@@ -1,1 +1,1 @@
-"""One command put together: reading, aligning and writing side by side, in the order of the input."""
+"""Commands that read, align and write batches concurrently, in the order of the input."""

@@ -1,4 +1,4 @@
-"""One `align` command."""
+"""The run of an `align` command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class AlignRun(BatchRun):
-    """One `align` command."""
+    """Run of an `align` command."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class AlignRun(BatchRun):
         self._planner = self._planner_beside(len(config.devices or (0,)))
         self._check_options = native_options(config.spec, config.limits, TABLE)
         super().__init__(config, files, output, version, report, formatter or Formatter.of(config), tell)
-        if self._gpus != len(config.devices or (0,)):  # batches were planned for GPUs that are not there
+        if self._gpus != len(config.devices or (0,)):  # the first planner assumed another number of GPUs
             self._planner = self._planner_beside(self._gpus)
 
     @property
@@ -51,11 +51,11 @@ class AlignRun(BatchRun):
         return config.engine is not EngineName.CPU and not (unasked and not may_have_gpu())
 
     def _begun_reading(self) -> EarlyBatches | None:
-        """See BatchRun; files only, which can be opened again where there is no GPU in the end."""
+        """See BatchRun; only for regular files, which can be opened again if there is no GPU after all."""
         gpus = self.config.devices
         if not self._gpu_wanted or not gpus or not all(source.regular for source in self._sources):
             return None
-        # What lends memory takes a while to import.
+        # Imported here because it is slow to import.
         from .prefetch import EarlyBatches
 
         letters = self._batch_of(len(gpus))
@@ -73,7 +73,7 @@ class AlignRun(BatchRun):
         cpu = CpuEngine(config.spec, config.limits, config.threads, stats=self.stats)
         if not self._gpu_wanted:
             return cpu, 0
-        # What drives a GPU takes a while to import.
+        # Imported here because the GPU engines are slow to import.
         from ..engines.choice import with_gpu
         from ..engines.hybrid import HybridEngine
 
@@ -88,12 +88,12 @@ class AlignRun(BatchRun):
 
     @property
     def asked_for(self) -> dict[str, Any]:
-        """The specification."""
+        """The specification, as plain values for the report."""
         return asdict(self.config.spec)
 
     @property
     def left_out(self) -> dict[str, str]:
-        """Statuses that the user's own bounds and heuristics give to pairs, and what they mean."""
+        """Statuses that result from the user's own bounds and heuristics, each with its meaning."""
         spec = self.config.spec
         asked = {"SCORE_LIMIT": "over --max-score"} if spec.max_cost is not None else {}
         return asked | ({"DROPPED": "given up by heuristics"} if spec.heuristics else {})

@@ -1,4 +1,4 @@
-"""What the batch commands have in common: inputs, an engine, an output, and the loop between them."""
+"""Base class of the batch commands: opens inputs, engine and output, and runs the pipeline between them."""
 
 from __future__ import annotations
 
@@ -26,25 +26,26 @@ if TYPE_CHECKING:
     from .prefetch import EarlyBatches
 
 
-# Beside a GPU: batches at a time for each, which are large and whose letters are in page-locked memory; and seconds
-# that a thread may keep the interpreter from the one that has the GPU, by default more than a job takes.
+# With a GPU: maximum number of batches in flight per GPU; they are large, and their bases are in pinned memory.
 MOST_BESIDE_A_GPU = 8
 
 
+# With a GPU: seconds for which a thread may hold the GIL while the device's thread waits. Python's default is longer
+# than a launch takes.
 SWITCH_BESIDE_A_GPU = 2e-4
 
 
-_SPARE = 17 / 16  # times a batch's share: a pair weighs more than its letters
+_SPARE = 17 / 16  # margin over a batch's share of the bases, since a pair weighs more than its bases
 
 
-_LEAST_SHARED = 8_000_000  # letters of a batch below which another GPU gains less than a batch more costs
+_LEAST_SHARED = 8_000_000  # bases of a batch below which another GPU saves less time than another batch costs
 
 
 def shared_out(sizes: Sequence[int | None], gpus: int = 1) -> int:
-    """Letters of a batch beside so many GPUs, for files of so many bytes (None: unknown).
+    """Return the bases per batch for `gpus` GPUs and files of these sizes in bytes (None: unknown).
 
-    Batches are alike, and each GPU has as many as any other, so that none is left alone in the end; as few as there
-    may be, since each costs the interpreter about a millisecond.
+    Batches have equal sizes and every GPU gets the same number of them, so that all finish together. There are as few
+    batches as possible, since each takes the interpreter about a millisecond.
     """
     known = [size for size in sizes if size is not None]
     total = sum(known)
@@ -57,11 +58,11 @@ def shared_out(sizes: Sequence[int | None], gpus: int = 1) -> int:
 
 @dataclass(frozen=True)
 class Watch:
-    """How far a run is, for whoever shows it.
+    """Progress of a run, for display.
 
     Attributes:
-        bytes_total: bytes of the inputs as stored, or None where unknown.
-        bytes_read: called for the bytes read so far.
+        bytes_total: bytes of the inputs as stored; None if unknown.
+        bytes_read: returns the bytes read so far.
         stats: counters of the run.
     """
 
@@ -78,13 +79,13 @@ class _Text:
 
 
 class BatchRun(ABC):
-    """A command that aligns what files hold: opens all, runs, leaves the output complete or under its temporary name.
+    """A command that aligns the pairs of files; an incomplete output keeps its temporary name.
 
     Attributes:
         stats: counters and timers.
-        engine: what aligns.
-        output: where records go.
-        partial: after run() has raised, the output's temporary name, if there is one.
+        engine: the engine of the run.
+        output: destination of the records.
+        partial: temporary name of the output after run() has raised; None if there is none.
     """
 
     engine: Engine
@@ -100,12 +101,21 @@ class BatchRun(ABC):
         formatter: Formatter,
         tell: Callable[[str], None] | None,
     ) -> None:
-        """Opens inputs, output and (nothing else is done with it here) the report; tell: see engines.choice.
+        """Open inputs, output, report and engine.
+
+        Args:
+            config: configuration of the run.
+            files: the inputs.
+            output: path of the output; None: standard output.
+            version: version of the program, for SAM's header.
+            report: path of the report, which the caller writes; None: no report.
+            formatter: formats the records.
+            tell: see engines.choice.with_gpu.
 
         Raises:
-            InputError, OutputError: a file that cannot be opened.
-            UsageError: one that is named twice.
-            DeviceError: a GPU is insisted on, and there is none that works.
+            InputError, OutputError: a file cannot be opened.
+            UsageError: a file is named twice.
+            DeviceError: a GPU is required, and none works.
         """
         self.settings = config
         self.stats = Stats()
@@ -116,7 +126,7 @@ class BatchRun(ABC):
         if config.explain:
             self.stats.promises = {}
         self._formatter = formatter
-        # SAM's header takes a while, in which a GPU can be opened; so do the first batches.
+        # SAM's header and the first batches are prepared while the GPU is being opened, which takes a while.
         self._header = self._begun_header()
         self._early = self._begun_reading()
         try:
@@ -136,13 +146,13 @@ class BatchRun(ABC):
         self.batch_bases = self._batch_of(self._gpus) if self.on_gpu else config.batch_bases or CPU_BATCH
         if self._early and self.on_gpu:
             self._early.opened(self.engine.batch_memory)
-        elif self._early:  # batches of the CPU are others
+        elif self._early:  # the batches read ahead are sized for a GPU
             self._end_reading()
             self._sources = files.open()
 
     @property
     def _inputs(self) -> tuple[str | None, ...]:
-        """Names of all files that are read."""
+        """Paths of all files that are read."""
         return self._files.paths
 
     def _refuse_overwriting(self, output: str | None, report: str | None) -> None:
@@ -153,7 +163,7 @@ class BatchRun(ABC):
         refuse_overwriting(self._inputs, (output, report))
 
     def _batch_of(self, gpus: int) -> int:
-        """Letters of a batch beside so many GPUs."""
+        """Return the bases per batch for `gpus` GPUs."""
         return self.settings.batch_bases or shared_out([source.size for source in self._sources], gpus)
 
     def _output(self, path: str | None) -> Output:
@@ -164,42 +174,42 @@ class BatchRun(ABC):
 
     @abstractmethod
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
-        """The engine, and how many GPUs it has."""
+        """Open the engine; return it and its number of GPUs."""
 
     @abstractmethod
     def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
-        """A batch's alignments; in any thread."""
+        """Align a batch; called in any thread."""
 
     def _records(self, pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
-        """A batch's alignments, and the pairs whose rows they are; in any thread."""
+        """Align a batch; return the pairs to write, which may have other rows, and their alignments. Any thread."""
         return pairs, self._aligned(pairs)
 
     @abstractmethod
     def _fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
-        """(row, what is wrong with its alignment), or None."""
+        """Check alignments; return the first wrong row and what is wrong with it, or None."""
 
     @property
     @abstractmethod
     def asked_for(self) -> dict[str, Any]:
-        """What was to be computed, as plain values for the report."""
+        """The specification, as plain values for the report."""
 
     @property
     def left_out(self) -> dict[str, str]:
-        """Statuses that the user's own bounds and heuristics give to pairs, and what they mean."""
+        """Statuses that result from the user's own bounds and heuristics, each with its meaning."""
         return {}
 
     @property
     def subject(self) -> str:
-        """What was aligned, in words."""
+        """Summary of what was aligned, as text."""
         return counted(self.stats.counts["pairs"], "pair")
 
     @property
     def more(self) -> dict[str, Any]:
-        """What else the report says, as plain values."""
+        """Further plain values for the report."""
         return {}
 
     def _batches(self, most: int) -> Iterator[PairBatch]:
-        """The input; `most` batches are alive at a time."""
+        """Yield the batches of the input; at most `most` are alive at a time."""
         return self._read(self.batch_bases, self.engine.batch_memory if self.on_gpu else None)
 
     def _read(self, batch_bases: int, lend: Callable[[int], U8 | None] | None) -> Iterator[PairBatch]:
@@ -215,22 +225,22 @@ class BatchRun(ABC):
 
     @property
     def on_gpu(self) -> bool:
-        """Whether there is a GPU."""
+        """Whether the engine has a GPU."""
         return self._gpus > 0
 
     @property
     def watch(self) -> Watch:
-        """The run's progress."""
+        """Progress of the run."""
         sizes = [s.size for s in self._sources]
         total = None if None in sizes else sum(s or 0 for s in sizes)
         return Watch(total, lambda: sum(s.bytes_read for s in self._sources), self.stats)
 
     def run(self) -> None:
-        """Aligns everything.
+        """Align all pairs and write their records.
 
         Raises:
-            WfacliError, KeyboardInterrupt: what ended the run early. Records of complete pairs
-                before that are written; a file keeps its temporary name (see partial).
+            WfacliError, KeyboardInterrupt: the run ended early. Records of earlier batches are written, and the
+                output keeps its temporary name (see partial).
         """
         try:
             self._prepare()
@@ -262,11 +272,11 @@ class BatchRun(ABC):
     def _cancel(self) -> None:
         self.engine.cancel()
 
-    def _prepare(self) -> None:  # noqa: B027 - most have nothing to do
-        """What comes before the first batch."""
+    def _prepare(self) -> None:  # noqa: B027 - most runs have nothing to prepare
+        """Prepare for the first batch."""
 
     def _begun_header(self) -> Ahead[bytes] | None:
-        """SAM's header, where there is to be one and nothing has to be read before. Raises UsageError."""
+        """Start to prepare SAM's header if one is written and it needs no input first. Raises UsageError."""
         if not self._has_sam_header:
             return None
         return sam_header(self._files, self._sources, self.settings, self._version)
@@ -276,7 +286,7 @@ class BatchRun(ABC):
         return self.settings.output.header and self.settings.output.format is Format.SAM
 
     def _begun_reading(self) -> EarlyBatches | None:
-        """Batches that are read while a GPU is opened, where that may be."""
+        """Start to read batches while a GPU is being opened; None if that is not possible."""
         return None
 
     def _end_reading(self) -> None:

@@ -1,4 +1,4 @@
-"""Ends of mapped reads: how far alignments go beyond the mapped parts, and where parts of a split read meet."""
+"""Ends of mapped reads: extension beyond the mapped parts, and the breakpoints between parts of split reads."""
 
 from __future__ import annotations
 
@@ -19,24 +19,29 @@ from ..engines.parts import overlaid
 from ..plan.kernels import TABLE
 from ..plan.planner import Planner
 
-_SUPPLEMENTARY = 2048  # of SAM's flags
-DOUBTFUL = 1_000  # bases from either end within which a mapped end may be wrong
+_SUPPLEMENTARY = 2048  # SAM FLAG bit
+DOUBTFUL = 1_000  # bases from either end within which a mapped end may be unreliable
 
 Align = Callable[[PairBatch], AlignmentBatch]
 Lend = Callable[[int], U8 | None]
 
 
 class Extender:
-    """Extends alignments of mapped reads at both ends, breaks them at drops, and cuts parts where they overlap.
+    """Extends alignments of mapped reads at both ends, splits them at Z-drops, and trims overlapping parts.
 
-    Ends are found on the CPU's threads under scores of their own; what lies between two ends is aligned globally by
-    whatever engine a run has, so results are the same for every engine.
+    Extensions use scores of their own and always run on the CPU. The sequence between two ends is aligned globally by
+    the run's engine, so results do not depend on the engine.
     """
 
     def __init__(self, ends: Ends, spec: AlignSpec, limits: Limits, threads: int, stats: Stats) -> None:
-        """Take how ends are found, and `spec`, which says how the reads are aligned.
+        """Create the extender; its threads start on first use.
 
-        Threads start lazily; `stats` gets their time.
+        Args:
+            ends: how to extend.
+            spec: how the sequences between the ends are aligned.
+            limits: bounds on memory.
+            threads: number of threads.
+            stats: gets the time of the threads.
         """
         self._ends, self._limits = ends, limits
         metric = Metric.AFFINE if len(ends.penalties.gaps) == 1 else Metric.AFFINE2P
@@ -60,10 +65,10 @@ class Extender:
         Args:
             pairs: the batch; pairs.mapped.inner has the mapped parts.
             align: aligns a batch globally.
-            lend: gives memory for so many bytes of a batch's bases, or None where any serves.
+            lend: Engine.batch_memory, or None if bases need no special memory.
 
         Returns:
-            The batch, in which broken alignments have several rows, and its alignments.
+            The batch, in which split alignments have several rows, and its alignments.
 
         Raises:
             Cancelled: after cancel().
@@ -92,21 +97,32 @@ class Extender:
             solver.engine.cancel()
 
     def close(self) -> None:
-        """Wait for running work and free everything."""
+        """Wait for running work and free all resources."""
         for solver in filter(None, (self._outward, self._to_the_end)):
             solver.engine.close()
 
     def _again(
         self, pairs: PairBatch, found: AlignmentBatch, rows: I32, outer: I32, sure: I32, align: Align
     ) -> AlignmentBatch:
-        """Extend some rows from sure places inside them as far as `outer` (i32[m, 4] both), and align what changes."""
+        """Extend some rows again from reliable positions inside them, and realign those whose ends change.
+
+        A new alignment replaces the old one only if it scores more.
+
+        Args:
+            pairs: the batch.
+            found: its alignments.
+            rows: i32[m], the rows.
+            outer: i32[m, 4], spans that extensions may not exceed.
+            sure: i32[m, 4], reliable spans, from which extensions start.
+            align: aligns a batch globally.
+        """
         some, before = pairs.part(rows), found.span[rows]
         extents = self._extents(some, np.ascontiguousarray(outer, np.int32), sure)
         changed = np.flatnonzero((extents != before).any(axis=1))
         if not len(changed):
             return found
         new = _between(some.part(changed), np.ascontiguousarray(extents[changed]), align, None)
-        # An extension that began further inside may have met the Z-drop sooner.
+        # An extension that starts further inside may have ended earlier, at a Z-drop.
         old = _some(found, rows[changed])
         better = np.flatnonzero(path_scores(new, self._scores) > path_scores(old, self._scores))
         merged = overlaid(_as_part(found, every_row(len(pairs))), _as_part(_some(new, better), rows[changed[better]]))
@@ -121,9 +137,11 @@ class Extender:
         )
 
     def _broken(self, pairs: PairBatch, found: AlignmentBatch) -> tuple[PairBatch, AlignmentBatch, I32, I32]:
-        """Give pieces of alignments that fall by more than the Z-drop rows of their own, as parts of split reads.
+        """Split alignments whose score drops by more than the Z-drop into rows of their own, as parts of split reads.
 
-        The rows of pieces (i32[k]) come third, and fourth what they may extend into (i32[k, 4]).
+        Returns:
+            The batch and its alignments with these rows, the rows of the pieces (i32[k]), and the spans into which
+            the pieces may be extended (i32[k, 4]).
         """
         ends = self._ends
         breaks = ends.zdrop, ends.penalties.gaps[0][1], ends.least
@@ -142,7 +160,7 @@ class Extender:
         return pairs, found, np.flatnonzero(broken).astype(np.int32), outer.reshape(-1, 4)
 
     def _extents(self, pairs: PairBatch, outer: I32, inner: I32) -> I32:
-        """Return where extensions outward from `inner` end, no further than `outer`; all are i32[n, 4]."""
+        """Extend spans outwards from `inner`, at most to `outer`, and return the extended spans; all are i32[n, 4]."""
         columns = dict(flank_pairs(pairs, outer, inner))
         side = columns.pop("side")
         extents = inner.copy()
@@ -165,9 +183,14 @@ class Extender:
     def _reaching_the_end(
         self, flanks: PairBatch, found: AlignmentBatch, at_end: npt.NDArray[np.bool_]
     ) -> tuple[I32, I32]:
-        """Return how many bases extensions have of the read and of the reference, i32[m] each.
+        """Return the lengths of extensions on the read and on the reference, in bases (i32[m] each).
 
-        One that the Z-drop has not ended goes to the end of the read where that scores more with the bonus.
+        An extension that did not end at a Z-drop continues to the end of the read if that scores more with the bonus.
+
+        Args:
+            flanks: the m pairs of the extensions.
+            found: their alignments.
+            at_end: bool[m], whether the flank reaches the end of the read.
         """
         assert self._to_the_end
         query, target = found.span[:, 1].copy(), found.span[:, 3].copy()
@@ -185,7 +208,7 @@ class Extender:
 
 
 class _Solver:
-    """A specification with the CPU's threads for it."""
+    """A specification with its planner and CPU engine."""
 
     def __init__(self, spec: AlignSpec, limits: Limits, threads: int, stats: Stats) -> None:
         self.spec, self.engine = spec, CpuEngine(spec, limits, threads, stats=stats)
@@ -196,7 +219,7 @@ class _Solver:
 
 
 def _whole(pairs: PairBatch) -> I32:
-    """Spans (i32[n, 4]) of all of each row."""
+    """Return spans (i32[n, 4]) that cover both sequences of each row."""
     spans = np.zeros((len(pairs), 4), np.int32)
     spans[:, 1], spans[:, 3] = pairs.q_len, pairs.t_len
     return spans
@@ -205,13 +228,13 @@ def _whole(pairs: PairBatch) -> I32:
 def _by_sides(
     differ: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """bool[n, 4] of spans as bool[n, 4]: whether a side differs in either sequence."""
+    """Combine flags of span ends (bool[n, 4]) by side: True for both sequences if either is True."""
     sides = differ[:, [0, 1]] | differ[:, [2, 3]]
     return np.concatenate([sides, sides], axis=1)
 
 
 def _pairs_of(ordinal: int, columns: dict[str, Any]) -> PairBatch:
-    """A batch of pairs without names."""
+    """Build a batch of pairs without names and estimates from native columns."""
     n = len(columns["q_len"])
     places, lengths = np.zeros(n, np.int64), np.zeros(n, np.int32)
     records = Records(np.zeros(0, np.uint8), places, places, lengths, lengths, places)
@@ -219,7 +242,7 @@ def _pairs_of(ordinal: int, columns: dict[str, Any]) -> PairBatch:
 
 
 def _between(pairs: PairBatch, spans: I32, align: Align, lend: Lend | None) -> AlignmentBatch:
-    """Global alignments of parts of rows (i32[n, 4]), with spans inside the rows."""
+    """Align parts of rows globally, spans i32[n, 4]; spans of the result are positions in the rows."""
     size = parts_bytes(spans)
     bases = lend(size) if lend else None
     if bases is None:
@@ -241,7 +264,7 @@ def _between(pairs: PairBatch, spans: I32, align: Align, lend: Lend | None) -> A
 
 
 def _some(found: AlignmentBatch, rows: npt.NDArray[np.signedinteger[Any]]) -> AlignmentBatch:
-    """Some rows, i64[m]."""
+    """Return the alignments of some rows (i64[m])."""
     first, counts = found.cigar_start[rows], np.diff(found.cigar_start)[rows]
     start = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
     at = np.arange(start[-1]) + np.repeat(first - start[:-1], counts)

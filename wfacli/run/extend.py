@@ -1,4 +1,4 @@
-"""One `extend` command: files in, files out."""
+"""The run of an `extend` command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .batch_run import BatchRun
 
 @dataclass(frozen=True)
 class ExtendConfig:
-    """Everything that a run needs beside its files; see config.RunConfig."""
+    """Configuration of a run, except for its files; see config.RunConfig."""
 
     spec: ExtendSpec
     output: OutputSpec
@@ -41,11 +41,11 @@ class ExtendConfig:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which query is aligned to which target.
+    """Selection of the pairs to align.
 
     Attributes:
-        every: each query to each target; else record i to record i.
-        listed: a file with pairs of names, or None.
+        every: True: align each query to each target; False: align record i to record i.
+        listed: path of a file with pairs of names, or None.
     """
 
     every: bool = False
@@ -63,7 +63,7 @@ def _any_gpu() -> bool:
 
 
 class ExtendRun(BatchRun):
-    """One `extend` command."""
+    """Run of an `extend` command."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class ExtendRun(BatchRun):
         """See BatchRun.
 
         Raises:
-            UsageError: pairs are chosen, and there are not two files to choose from.
+            UsageError: pairs are selected without two files to select from, or two inputs are standard input.
         """
         self.config, self._choice = config, choice
         if (choice.every or choice.listed is not None) and files.target is None:
@@ -110,12 +110,12 @@ class ExtendRun(BatchRun):
             return cpu, 0
 
         def opened() -> Engine:
-            from ..engines.choice import extending  # what drives a GPU takes a while to import
+            from ..engines.choice import extending  # the GPU engines are slow to import
 
             return extending(config.spec, cpu, config.gpu_memory, self.stats, tell)
 
         if auto:
-            gpus = int(self._large and _any_gpu())  # whose batches it has from the beginning
+            gpus = int(self._large and _any_gpu())  # use a GPU's batch size from the beginning
             return AutoExtendEngine(cpu, opened, config.threads, config.spec), gpus
         try:
             return opened(), 1
@@ -125,7 +125,7 @@ class ExtendRun(BatchRun):
 
     @property
     def _large(self) -> bool:
-        """Whether files may hold more than one batch for a GPU, as far as their sizes tell."""
+        """Whether the input may have more than one GPU batch, judging by file sizes."""
         sizes = [source.size for source in self._sources]
         return self._choice.every or self._listed is not None or None in sizes or sum(filter(None, sizes)) > GPU_BATCH
 
@@ -157,7 +157,7 @@ class ExtendRun(BatchRun):
 
     @property
     def asked_for(self) -> dict[str, Any]:
-        """The specification."""
+        """The specification, as plain values for the report."""
         spec = self.config.spec
         scheme = spec.scheme
         return {

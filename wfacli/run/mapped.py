@@ -1,4 +1,4 @@
-"""One `align --mappings` command: reads against a reference."""
+"""The run of an `align --mappings` command: mapped reads against a reference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .ends import Extender
 
 
 class MappedRun(AlignRun):
-    """Aligns reads where mappings say that they lie."""
+    """Run that aligns reads at the positions given by mappings."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class MappedRun(AlignRun):
         report: str | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
-        """See BatchRun; config.spec has the mode that mapping.span asks for, and mapping.ends belongs to EXTENDED."""
+        """See BatchRun; config.spec has the mode that mapping.span requires, and mapping.ends implies EXTENDED."""
         self._mapping, self._mapped_files = mapping, files
         self._reader: MappedReader | None = None
         self._all_mapped = False
@@ -42,10 +42,10 @@ class MappedRun(AlignRun):
         self._extender = ends and Extender(ends, config.spec, config.limits, config.threads, self.stats)
 
     def _begun_header(self) -> Ahead[bytes] | None:
-        return None  # the reference comes first
+        return None  # needs the reference, which _prepare reads
 
     def _begun_reading(self) -> None:
-        return None  # likewise
+        return None  # same as above
 
     def _prepare(self) -> None:
         with self.stats.timed("reference"):
@@ -63,7 +63,7 @@ class MappedRun(AlignRun):
         sam = out.format is Format.SAM
         groups = sam and bool(self._mapped_files.reads_header)
         self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group), groups)
-        # Of rows that are extended first, copies of parts are what is aligned.
+        # With an extender, the engine aligns copies of parts, so the batch's own bases need no pinned memory.
         lend = self.engine.batch_memory if self.on_gpu and not self._extender else None
         streams = (*self._sources[:2], *self._sources[3:])
         batches = batches_of(
@@ -73,14 +73,17 @@ class MappedRun(AlignRun):
             for batch in batches:
                 check_fits(self._reference, self._sources[2].path)
                 yield batch
-            check_fits(self._reference, self._sources[2].path)  # what its checksums were made of, too
+            check_fits(self._reference, self._sources[2].path)  # windows read for checksums must match as well
         except InputError as fault:
             self._mapped_files.blame(fault)
             raise
         self._mapped_files.finished()
 
     def _has_more(self) -> bool:
-        """Whether reads are left behind all mappings, which are complete. Raises InputError where they are not."""
+        """Return True once, after the last mapping, if further reads follow it.
+
+        Raises InputError if the mappings are incomplete.
+        """
         assert self._reader
         if not self._mapping.in_order or self._all_mapped:
             return False
@@ -111,9 +114,9 @@ class MappedRun(AlignRun):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Reads, mapped and unmapped ones, mappings that were aligned or skipped, records, clipped letters of reads.
+        """Counts of reads, mappings, records and soft-clipped bases, by name; empty before the run.
 
-        A read is mapped that has a primary record; clipped are letters of these that it does not align.
+        A read with a primary record counts as mapped; soft-clipped bases are those that primary records do not align.
         """
         if self._reader is None:
             return {}
@@ -144,7 +147,7 @@ class MappedRun(AlignRun):
 
     @property
     def skipped(self) -> str:
-        """What mappings were skipped, in words; nothing where none were."""
+        """Message about skipped mappings; empty if there are none."""
         if self._reader is None or not self.counts["skipped"]:
             return ""
         what, line = self._reader.first_skipped()
@@ -153,7 +156,7 @@ class MappedRun(AlignRun):
 
     @property
     def asked_for(self) -> dict[str, Any]:
-        """The specification."""
+        """The specification, as plain values for the report."""
         return {**super().asked_for, "mapping": asdict(self._mapping)}
 
     @property

@@ -1,7 +1,7 @@
-"""Threads and bounded queues: items read by one thread, worked on by several, written in order by the caller.
+"""Ordered pipeline: one thread reads items, several process them, and the caller writes the results in order.
 
-Knows nothing of alignment. At most `in_flight` items exist between reader and writer: the reader takes a slot for
-each, the writer gives it back, so memory is bounded whatever the input's size.
+Independent of alignment. The reader acquires a slot for each item and the writer releases it, so at most `in_flight`
+items exist between them, and memory does not depend on the size of the input.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeVar
 In = TypeVar("In")
 Out = TypeVar("Out")
 
-_JOIN_SECONDS = 2.0  # a reader that waits for a pipe cannot be woken; it is left behind as a daemon
+_JOIN_SECONDS = 2.0  # a reader blocked on a pipe cannot be woken; it is abandoned as a daemon thread
 
 
 class _Failed:
@@ -37,16 +37,16 @@ def run_ordered(
     cancel: Callable[[], None],
     begin: Callable[[], None] = lambda: None,
 ) -> None:
-    """Passes every item through work and its result to write, in order.
+    """Call `work` on every item and `write` on every result, in order.
 
     Args:
-        items: read in a thread of its own. An exception it raises is raised here after all earlier items are written.
+        items: read in a thread of its own. Its exception is raised here after all earlier items are written.
         work: called in `workers` threads.
         write: called in this thread.
-        workers: threads for work.
-        in_flight: items between reader and writer at any time.
-        begin: called in this thread before the first write, while items are read and worked on already.
-        cancel: called once when something fails or the caller is interrupted, to make running work stop.
+        workers: number of threads for `work`.
+        in_flight: maximum number of items between reader and writer.
+        cancel: called once if anything fails or the caller is interrupted, to stop running work.
+        begin: called in this thread before the first write, while items are already being read and processed.
     """
     slots = threading.Semaphore(in_flight)
     stop = threading.Event()
@@ -64,7 +64,7 @@ def run_ordered(
                     break
                 results.put(pool.submit(work, item))
             results.put(_Ended())
-        except BaseException as error:  # handed to the writer, which raises it in its turn
+        except BaseException as error:  # raised by the writer, after the results of earlier items
             results.put(_Failed(error))
 
     reader = threading.Thread(target=read, name="wfacli-read", daemon=True)

@@ -1,4 +1,4 @@
-"""Batches that are read while a GPU is being opened."""
+"""Batches that are read and planned while a GPU is being opened."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Lend = Callable[[int], U8 | None]
 
 
 class EarlyBatches:
-    """Yields what an iterator does, whose first items are taken at once, and got ready, until opened() is called.
+    """Yields the batches of an iterator; until opened() is called, threads read and plan the first ones ahead.
 
     Attributes:
-        letters: lends the memory that these batches have their letters in.
+        letters: pool from which the memory for these batches' bases is leased.
     """
 
     def __init__(
         self, batches: Callable[[Lend], Iterator[PairBatch]], prepare: Callable[[PairBatch], None], most: int
     ) -> None:
-        """Begins, with one thread that reads and one behind it.
+        """Start two threads, one that reads and one that plans.
 
         Args:
-            batches: makes the iterator, which asks for memory as io.reader.read_batches does.
-            prepare: plans a batch, which needs no GPU.
-            most: batches that are taken before somebody wants them.
+            batches: creates the iterator, which leases memory as io.read.reader.read_batches does.
+            prepare: plans a batch; needs no GPU.
+            most: maximum number of batches to read ahead.
         """
         self.letters = PinnedPool(forked=False)
         self._lend: Lend = self.letters.lease_early
@@ -44,7 +44,7 @@ class EarlyBatches:
     def _memory(self, nbytes: int) -> U8 | None:
         try:
             return self._lend(nbytes)
-        except DeviceError:  # who has no such memory takes any
+        except DeviceError:  # fall back to pageable memory
             return None
 
     def _read(self, most: int) -> None:
@@ -54,7 +54,7 @@ class EarlyBatches:
                 if batch is None:
                     break
                 self._ready.put(self._maker.submit(self._prepared, batch))
-        except BaseException as error:  # handed to who wants the batches
+        except BaseException as error:  # re-raised by __iter__
             self._error = error
         self._ready.put(None)
 
@@ -63,7 +63,7 @@ class EarlyBatches:
         return batch
 
     def opened(self, lend: Lend) -> None:
-        """There is a GPU now: it lends the memory of further batches, which are read by who wants them."""
+        """Stop reading ahead; further batches are read by the thread that iterates, with memory from `lend`."""
         self._lend = lend
         self._stop.set()
 
@@ -75,7 +75,7 @@ class EarlyBatches:
         yield from self._batches
 
     def close(self) -> None:
-        """Waits for the batch that is being read; nobody may be iterating."""
+        """Wait for the batch that is being read; no thread may be iterating."""
         self._stop.set()
         self._thread.join()
         self._maker.shutdown(cancel_futures=True)

@@ -1,1 +1,1 @@
-"""A GPU in use: the driver, its thread, memory on the way, jobs."""
+"""A GPU in use: driver, device thread, pinned memory and launches."""

@@ -1,15 +1,15 @@
-"""Memory of the GPU for one job: taken once, given out piece by piece."""
+"""Bump allocator: GPU memory of one launch, allocated at once and handed out in pieces."""
 
 from __future__ import annotations
 
 from ..kernels.layout import padded
 from .driver import Driver, Memory
 
-_SPARE = 1.25  # times as much as is asked for: jobs are never quite alike, and whoever grows waits for the whole GPU
+_SPARE = 1.25  # growth factor: launches differ in size, and growing waits for all work on the GPU
 
 
 class Arena:
-    """A piece of the GPU's memory that only grows."""
+    """A block of GPU memory that only grows, handed out in pieces."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
@@ -18,13 +18,13 @@ class Arena:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it holds."""
+        """Size in bytes."""
         return self._memory.nbytes if self._memory else 0
 
     def begin(self, nbytes: int, most: int = 0) -> None:
-        """Makes room for so many bytes; what was given out before is void. Raises OutOfDeviceMemory.
+        """Make room for `nbytes` bytes and invalidate all pieces. Raises OutOfDeviceMemory.
 
-        `most`: bytes up to which it may hold more than that, for jobs that want a little more than this one.
+        `most`: size in bytes up to which the arena may grow beyond `nbytes`, for slightly larger launches later.
         """
         self._used = 0
         if nbytes > self.nbytes:
@@ -32,7 +32,7 @@ class Arena:
             self._memory = self._driver.allocate(max(min(int(_SPARE * nbytes), most), nbytes))
 
     def take(self, nbytes: int) -> int:
-        """The address of the next piece."""
+        """Return the address of a piece of `nbytes` bytes."""
         if self._memory is None or self._used + nbytes > self._memory.nbytes:
             raise MemoryError(f"an arena of {self.nbytes} bytes has no room for {nbytes} more than {self._used}")
         address = self._memory.address + self._used
@@ -40,7 +40,7 @@ class Arena:
         return address
 
     def release(self) -> None:
-        """Gives the memory back to the GPU."""
+        """Free the memory."""
         if self._memory is not None:
             self._driver.free(self._memory)
             self._memory = None

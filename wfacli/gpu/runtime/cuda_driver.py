@@ -1,4 +1,4 @@
-"""The driver protocol on an NVIDIA GPU, by PyCUDA, which is imported only when a GPU is opened."""
+"""Driver for NVIDIA GPUs, through PyCUDA, which is imported only when a GPU is opened."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from ..kernels.occupancy import capability, resident_blocks
 from ..kernels.properties import Gpu
 from .driver import Bytes, Event, Kernel, Memory, Stream
 
-_PLAIN_SHARED = 48 << 10  # bytes that a block may have without being allowed more
-_NON_BLOCKING = 1  # streams that do not wait for the default one
+_PLAIN_SHARED = 48 << 10  # bytes of shared memory per block without opt-in
+_NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: does not synchronize with the default stream
 _OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 _PORTABLE = 1  # CU_MEMHOSTREGISTER_PORTABLE: page-locked for all GPUs
-_PRIORITY = 8  # CU_STREAM_ATTRIBUTE_PRIORITY, of what comes on the stream next
+_PRIORITY = 8  # CU_STREAM_ATTRIBUTE_PRIORITY: priority of subsequent work on the stream
 GET_PYCUDA = (
     "pip install 'wfacli[gpu]' builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
 )
 
 
 def load_pycuda() -> Any:
-    """The module pycuda.driver; a DeviceError says what it lacks."""
+    """Import and return pycuda.driver. Raises DeviceError, which says what is missing."""
     try:
         import pycuda.driver as cuda
     except ModuleNotFoundError as problem:
@@ -45,12 +45,12 @@ def load_pycuda() -> Any:
 
 
 def load_libcuda() -> Any:
-    """The driver's own library, which PyCUDA has loaded already."""
+    """Return the CUDA driver library, which PyCUDA has already loaded."""
     return ctypes.CDLL("libcuda.so.1")
 
 
 def count_devices(cuda: Any = None) -> int:
-    """GPUs that the driver counts, which CUDA_VISIBLE_DEVICES may hide from it. Raises DeviceError."""
+    """Return the number of GPUs visible to the driver (see CUDA_VISIBLE_DEVICES). Raises DeviceError."""
     cuda = cuda or load_pycuda()
     try:
         cuda.init()
@@ -60,7 +60,7 @@ def count_devices(cuda: Any = None) -> int:
 
 
 def open_device(cuda: Any, index: int) -> Any:
-    """A device of PyCUDA's that the kernels can run on."""
+    """Return the PyCUDA device `index`. Raises DeviceError if it does not exist or is too old."""
     count = count_devices(cuda)
     if not 0 <= index < count:
         what = (
@@ -75,7 +75,7 @@ def open_device(cuda: Any, index: int) -> Any:
 
 
 def describe(cuda: Any, device: Any) -> Gpu:
-    """What PyCUDA tells of a device."""
+    """Return the properties of a PyCUDA device."""
     attribute, version = cuda.device_attribute, cuda.get_driver_version()
     return Gpu(
         name=device.name(),
@@ -91,9 +91,9 @@ def describe(cuda: Any, device: Any) -> Gpu:
 
 @contextlib.contextmanager
 def _awake(library: Any, index: int) -> Iterator[None]:
-    """Makes a GPU's primary context, without the interpreter's lock: PyCUDA would keep that for all the 0.2 s.
+    """Create a GPU's primary context with the GIL released; PyCUDA would hold it for all of the 0.2 s.
 
-    Whatever fails here PyCUDA's own calls will find, and name.
+    Errors are ignored here, since PyCUDA's own calls will report them.
     """
     device, context = ctypes.c_int(), ctypes.c_void_p()
     held = not (
@@ -114,33 +114,33 @@ class CudaKernel:
 
     row: Row
     gpu: Gpu
-    module: Any  # lives as long as its function
+    module: Any  # must live as long as its function
     function: Any
     registers: int
     static_shared: int
-    shared_limit: int = 0  # dynamic shared memory that a launch may ask for
-    argument_bytes: int = 0  # that the function is prepared for
+    shared_limit: int = 0  # bytes of dynamic shared memory that launches may request
+    argument_bytes: int = 0  # argument size that the function is prepared for
 
     @property
     def name(self) -> str:
-        """Of its row."""
+        """Name of its row in the catalogue."""
         return self.row.name
 
     @property
     def threads(self) -> int:
-        """Of a block."""
+        """Threads per block."""
         return self.row.threads
 
     def resident(self, shared_bytes: int = 0) -> int:
-        """Blocks of a multiprocessor at a time."""
+        """Return the resident blocks per multiprocessor."""
         return resident_blocks(self.gpu, self.threads, self.registers, self.static_shared + shared_bytes)
 
 
 class CudaEvent:
-    """A number of the driver's, free again when nobody holds it any more.
+    """Number of one of the driver's events; reused once this object is deleted.
 
-    PyCUDA's own events and streams complain on standard error when another thread than the device's drops the last
-    reference, or when that is after the context is gone; so only the driver has any.
+    PyCUDA's own events and streams print to standard error if their last reference is dropped in another thread than
+    the device's, or after the context is gone, so only the driver refers to them.
     """
 
     __slots__ = ("_unused", "number")
@@ -156,11 +156,11 @@ class CudaDriver:
     """A GPU whose primary context is current in the calling thread until close()."""
 
     def __init__(self, index: int = 0, compiler: Compiler | None = None) -> None:
-        """Opens the GPU.
+        """Open the GPU.
 
         Args:
-            index: which GPU, as the driver counts them.
-            compiler: where the kernels' machine code comes from.
+            index: the driver's number of the GPU.
+            compiler: source of the kernels' machine code.
         """
         self._cuda = load_pycuda()
         self._library = load_libcuda()
@@ -177,8 +177,8 @@ class CudaDriver:
         self._kernels: dict[Row, CudaKernel] = {}
         self._streams: list[Any] = []
         self._events: list[Any] = []
-        self._unused: deque[int] = deque()  # events that may be recorded again
-        self._brief: dict[Stream, bool] = {}  # whether what comes next goes before others
+        self._unused: deque[int] = deque()  # numbers of events that can be reused
+        self._brief: dict[Stream, bool] = {}  # whether subsequent work has priority
         with self._named("opening the GPU"):
             self._context: Any = self._entered(device)
         least, greatest = ctypes.c_int(), ctypes.c_int()
@@ -187,14 +187,14 @@ class CudaDriver:
 
     @staticmethod
     def _entered(device: Any) -> Any:
-        """The context that work is done in, current in this thread from now on."""
+        """Retain the primary context and make it current in this thread."""
         context = device.retain_primary_context()
         context.push()
         return context
 
     @contextlib.contextmanager
     def _named(self, what: str) -> Iterator[None]:
-        """PyCUDA's errors as ours. Work on streams fails late, so `what` may only be where it was noticed."""
+        """Translate PyCUDA's errors. Work on streams fails late, so `what` may only be the call that noticed it."""
         try:
             yield
         except self._cuda.MemoryError as problem:
@@ -203,7 +203,7 @@ class CudaDriver:
             raise DeviceError(f"{self.gpu.name}: {what} failed: {problem}") from problem
 
     def _dead(self) -> bool:
-        """Whether no call can succeed any more, as after a kernel's illegal access, in any context of the process."""
+        """Return whether all further calls of this process fail, as after a kernel's illegal memory access."""
         try:
             self._cuda.Context.synchronize()
         except self._cuda.Error:
@@ -211,15 +211,15 @@ class CudaDriver:
         return False
 
     def free_memory(self) -> int:
-        """Bytes that nobody has."""
+        """Return the free GPU memory in bytes."""
         with self._named("a query of free memory"):
             return int(self._cuda.mem_get_info()[0])
 
-    # Memory is not PyCUDA's: its objects complain on standard error where they cannot be freed, as when another GPU's
-    # failure has ended CUDA for the process; and it gives a second base to an array that it page-locks, which numpy
-    # refuses.
+    # Memory is allocated without PyCUDA. Its objects print to standard error if they cannot be freed, as when the
+    # failure of another GPU has ended CUDA for the process; and it sets a second base of an array that it page-locks,
+    # which numpy rejects.
     def _called(self, what: str, name: str, *arguments: Any) -> None:
-        """A function of the driver's library. Raises DeviceError, OutOfDeviceMemory."""
+        """Call a function of the driver library. Raises DeviceError, OutOfDeviceMemory."""
         error = getattr(self._library, name)(*arguments)
         if error == _OUT_OF_MEMORY:
             raise OutOfDeviceMemory(f"{self.gpu.name}: out of memory in {what}")
@@ -227,12 +227,12 @@ class CudaDriver:
             raise DeviceError(f"{self.gpu.name}: {what} failed: {name.partition('_')[0]} gave error {error}")
 
     def _given_back(self, name: str, address: int) -> None:
-        """Frees memory; a context that is dead has none, and whatever is asked of it next says why it died."""
+        """Free memory, ignoring errors: a dead context has no memory, and the next call reports why it is dead."""
         with contextlib.suppress(DeviceError):
             self._called("freeing memory", name, ctypes.c_void_p(address))
 
     def allocate(self, nbytes: int) -> Memory:
-        """Memory of the GPU."""
+        """Allocate GPU memory."""
         address = ctypes.c_uint64()
         what = f"an allocation of {nbytes:,} bytes"
         self._called(what, "cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(int(nbytes)))
@@ -240,12 +240,12 @@ class CudaDriver:
         return Memory(address.value, int(nbytes))
 
     def free(self, memory: Memory) -> None:
-        """Gives it back."""
+        """Free GPU memory."""
         self._allocations.remove(memory.address)
         self._given_back("cuMemFree_v2", memory.address)
 
     def pinned(self, nbytes: int) -> Bytes:
-        """Page-locked memory of the host."""
+        """Allocate page-locked host memory."""
         address = ctypes.c_void_p()
         what = f"page-locking {nbytes:,} bytes of the host's memory"
         self._called(what, "cuMemAllocHost_v2", ctypes.byref(address), ctypes.c_size_t(int(nbytes)))
@@ -254,49 +254,49 @@ class CudaDriver:
         return np.ctypeslib.as_array((ctypes.c_uint8 * int(nbytes)).from_address(address.value))
 
     def unpin(self, array: Bytes) -> None:
-        """Gives it back."""
+        """Free page-locked memory."""
         self._pins.remove(array.ctypes.data)
         self._given_back("cuMemFreeHost", array.ctypes.data)
 
     def lock(self, memory: Bytes) -> None:
-        """Page-locks memory of the host."""
+        """Page-lock host memory."""
         what, address = f"page-locking {memory.nbytes:,} bytes of the host's memory", memory.ctypes.data
         size = ctypes.c_size_t(memory.nbytes)
         self._called(what, "cuMemHostRegister_v2", ctypes.c_void_p(address), size, _PORTABLE)
         self._locks[address] = memory
 
     def unlock(self, memory: Bytes) -> None:
-        """Ends that."""
+        """Unlock host memory."""
         address = memory.ctypes.data
         del self._locks[address]
         self._called("unlocking memory", "cuMemHostUnregister", ctypes.c_void_p(address))
 
     def stream(self) -> Stream:
-        """A new stream."""
+        """Create a stream."""
         with self._named("making a stream"):
             self._streams.append(self._cuda.Stream(_NON_BLOCKING))
         return len(self._streams) - 1
 
     def upload(self, address: int, source: npt.NDArray[Any], stream: Stream) -> None:
-        """Copies to the GPU."""
+        """Copy to the GPU."""
         if source.nbytes:
             with self._named("a copy to the GPU"):
                 self._cuda.memcpy_htod_async(int(address), source, self._streams[stream])
 
     def download(self, into: npt.NDArray[Any], address: int, stream: Stream) -> None:
-        """Copies from the GPU."""
+        """Copy from the GPU."""
         if into.nbytes:
             with self._named("a copy from the GPU"):
                 self._cuda.memcpy_dtoh_async(into, int(address), self._streams[stream])
 
     def fill(self, address: int, byte: int, nbytes: int, stream: Stream) -> None:
-        """Sets bytes."""
+        """Set bytes of GPU memory."""
         if nbytes:
             with self._named("filling memory"):
                 self._cuda.memset_d8_async(int(address), int(byte), int(nbytes), self._streams[stream])
 
     def kernel(self, row: Row) -> Kernel:
-        """A row, loaded."""
+        """Return a row of the catalogue as a loaded kernel."""
         if row not in self._kernels:
             image = self._compiler.image(row, self.gpu.arch)
             with self._named(f"loading kernel {row.name}"):
@@ -311,19 +311,19 @@ class CudaDriver:
         return self._kernels[row]
 
     def _go_before(self, brief: bool, stream: Stream) -> None:
-        """Gives what comes on a stream next the greatest priority, or the least: a matter of time alone."""
+        """Set the priority of subsequent work on a stream: highest if `brief`, else lowest; affects only timing."""
         if self._brief.get(stream, False) != brief:
             self._brief[stream] = brief
-            value = (ctypes.c_int * 16)(self._priorities[brief])  # of a union of 64 bytes
+            value = (ctypes.c_int * 16)(self._priorities[brief])  # a union of 64 bytes
             handle = ctypes.c_void_p(self._streams[stream].handle)
             self._library.cuStreamSetAttribute(handle, _PRIORITY, ctypes.byref(value))
 
     def launch(
         self, kernel: Kernel, grid: int, arguments: npt.NDArray[np.void], stream: Stream, shared_bytes: int = 0
     ) -> None:
-        """Runs a kernel; its argument goes by value, as bytes."""
+        """Launch a kernel; its argument is passed by value, as bytes."""
         assert isinstance(kernel, CudaKernel)
-        # So does what leaves most of the GPU free: it takes as long as one of its blocks.
+        # Launches that leave some multiprocessors idle have priority, too: they take only as long as one block.
         self._go_before(kernel.row.brief or grid < self.gpu.multiprocessors, stream)
         with self._named(f"launching kernel {kernel.name}"):
             if kernel.argument_bytes != arguments.nbytes:
@@ -337,7 +337,7 @@ class CudaDriver:
             kernel.function.prepared_async_call(size, block, own, arguments.tobytes(), shared_size=int(shared_bytes))
 
     def record(self, stream: Stream) -> Event:
-        """An event; who waits for it leaves the core to others."""
+        """Record an event; waiting for it blocks the thread instead of spinning."""
         with self._named("recording an event"):
             if self._unused:
                 event = CudaEvent(self._unused.popleft(), self._unused)
@@ -348,22 +348,22 @@ class CudaDriver:
             return event
 
     def done(self, event: Event) -> bool:
-        """Whether it is done."""
+        """Return whether an event is done."""
         with self._named("the work before an event"):
             return bool(self._events[event.number].query())
 
     def wait(self, event: Event) -> None:
-        """Waits for it."""
+        """Wait for an event."""
         with self._named("the work before an event"):
             self._events[event.number].synchronize()
 
     def elapsed(self, start: Event, end: Event) -> float:
-        """Seconds between two events."""
+        """Return the seconds between two events."""
         with self._named("reading an event's time"):
             return float(self._events[end.number].time_since(self._events[start.number])) * 1e-3
 
     def close(self) -> None:
-        """Gives everything back, on a GPU that is lost too: PyCUDA ends a process that leaves its context behind."""
+        """Free all resources, even if the GPU is lost: PyCUDA aborts a process that leaves its context behind."""
         if self._context is None:
             return
         dead = self._dead()
@@ -388,5 +388,5 @@ class CudaDriver:
 
 
 def _abandon(held: Any) -> None:
-    """Keeps an object of PyCUDA's for ever: of a dead context, each says on standard error that it cannot be freed."""
+    """Leak a PyCUDA object: if its context is dead, it would print to standard error that it cannot be freed."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))

@@ -1,7 +1,7 @@
-"""The one thread that owns a GPU: it starts jobs, keeps several in flight, and hands their results over.
+"""The thread that owns a GPU: starts launches, keeps several in flight, and returns their results as futures.
 
-Every call of the driver is made here. Results come as futures; a job that fails leaves its error in its future and the
-GPU to the next one.
+All calls of the driver are made in this thread. A launch that fails sets an exception on its future, and the next one
+proceeds.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from ...errors import DeviceError, OutOfDeviceMemory
 from .arena import Arena
 from .driver import Driver
 
-IN_FLIGHT = 3  # jobs on the GPU: one arrives, one is computed, one leaves
-# Seconds between two looks whether a job is done while another may come: as long as a look takes, up to a job's time.
+IN_FLIGHT = 3  # launches in flight: one copies inputs, one runs, one copies results
+# Polling interval in seconds while launches run and new ones may arrive: doubles from about the time of a poll to that
+# of a launch.
 _SHORTEST, _LONGEST = 5e-5, 2e-4
 
 
 class Slot:
-    """What a job in flight has to itself: a stream, and memory of the GPU."""
+    """Resources of a launch in flight: a stream and GPU memory."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
@@ -33,33 +34,33 @@ class Slot:
         self.arena = Arena(driver)
 
     def settle(self) -> None:
-        """Waits for what a failed job has left on the stream, before what it reads and writes is another's."""
+        """Wait for what a failed launch has enqueued, before the memory that it accesses is reused."""
         with contextlib.suppress(DeviceError):
             self.driver.wait(self.driver.record(self.stream))
 
     def release(self) -> None:
-        """Gives all memory back."""
+        """Free the GPU memory."""
         self.arena.release()
 
 
 class Launch(Protocol):
-    """Work for the GPU."""
+    """Work for the GPU; the device's thread calls all methods."""
 
     def start(self, slot: Slot) -> None:
-        """Puts everything on the slot's stream; waits for nothing."""
+        """Enqueue all work on the slot's stream without waiting."""
 
     def over(self, slot: Slot) -> bool:
-        """Whether finish would not wait."""
+        """Return True if finish() would return without blocking."""
 
     def finish(self, slot: Slot) -> Any:
-        """Waits for it and returns its result."""
+        """Wait for the work and return its result."""
 
 
 class Device:
-    """A GPU with its thread."""
+    """A GPU and the thread that owns it."""
 
     def __init__(self, open_driver: Callable[[], Driver], in_flight: int = IN_FLIGHT) -> None:
-        """Opens the driver in the new thread, for so many jobs at a time. Raises DeviceError as open_driver does."""
+        """Start the thread and open the driver in it, for `in_flight` launches at a time. Raises DeviceError."""
         self.in_flight = in_flight
         self._waiting: queue.SimpleQueue[tuple[Launch, Future[Any]] | None] = queue.SimpleQueue()
         opened: Future[Driver] = Future()
@@ -68,7 +69,7 @@ class Device:
         self.driver = opened.result()
 
     def report(self, job_bytes: int, failure: Exception | None) -> dict[str, Any]:
-        """What an engine's stats say of its GPU; `job_bytes`: that a job may have of its memory, at most."""
+        """Return the GPU's part of an engine's stats; `job_bytes`: maximum GPU memory of a launch, in bytes."""
         gpu = self.driver.gpu
         return {
             "card": gpu.name,
@@ -80,21 +81,21 @@ class Device:
         }
 
     def submit(self, job: Launch) -> Future[Any]:
-        """The future of job.finish."""
+        """Start a launch when a slot is free; return the future of its finish()."""
         future: Future[Any] = Future()
         self._waiting.put((job, future))
         return future
 
     def call(self, function: Callable[[Driver], Any]) -> Any:
-        """The function's result, called in the device's thread when all that was submitted before is done."""
+        """Call a function in the device's thread after all earlier launches are done; return its result."""
         return self.submit(_Call(function)).result()
 
     def call_now(self, function: Callable[[Driver], Any]) -> Any:
-        """The same, beside jobs that are under way."""
+        """Call a function in the device's thread while launches are in flight; return its result."""
         return self.submit(_Call(function, now=True)).result()
 
     def close(self) -> None:
-        """Finishes what was submitted and closes the driver."""
+        """Finish all submitted launches and close the driver."""
         self._waiting.put(None)
         self._thread.join()
 
@@ -121,7 +122,7 @@ class Device:
         running: deque[_Running] = deque()
         more, pause = True, _SHORTEST
         while more or running:
-            # Nothing of the last turn may be held while this one waits.
+            # `item` must not keep the previous launch alive while this iteration waits.
             item = self._next(0.0 if running else None) if more and free else None
             if item is None and more and free and not running[0].over():
                 item = self._next(pause)
@@ -138,7 +139,7 @@ class Device:
             item = None
 
     def _next(self, seconds: float | None) -> tuple[Launch, Future[Any]] | object | None:
-        """What is submitted next, within so many seconds (None: at some time)."""
+        """Return the next submitted launch; None after `seconds` without one (None: wait)."""
         try:
             item = self._waiting.get(timeout=seconds)
         except queue.Empty:
@@ -155,14 +156,14 @@ class _Running:
     def over(self) -> bool:
         try:
             return self.job.over(self.slot)
-        except BaseException:  # which finish will meet as well
+        except BaseException:  # finish() will raise it as well
             return True
 
 
 def _begin(job: Launch, future: Future[Any], free: list[Slot], running: deque[_Running]) -> None:
     if not future.set_running_or_notify_cancel():
         return
-    slot = max(free, key=lambda slot: slot.arena.nbytes)  # to grow is to wait for all that runs
+    slot = max(free, key=lambda slot: slot.arena.nbytes)  # growing an arena would wait for all running work
     free.remove(slot)
     if isinstance(job, _Call) and job.now:
         _end(_Running(job, slot, future), free)
@@ -172,7 +173,7 @@ def _begin(job: Launch, future: Future[Any], free: list[Slot], running: deque[_R
     except BaseException as error:
         free.append(slot)
         if isinstance(error, OutOfDeviceMemory):
-            _release(free)  # or else what jobs had when there was more would keep it from all others
+            _release(free)  # idle slots may hold memory that later launches need
         future.set_exception(error)
     else:
         running.append(_Running(job, slot, future))
@@ -191,7 +192,7 @@ _ENDED = object()
 
 def _release(idle: Iterable[Slot]) -> None:
     for slot in idle:
-        with contextlib.suppress(DeviceError):  # a GPU that is lost has its memory already
+        with contextlib.suppress(DeviceError):  # a lost GPU has no memory to free
             slot.release()
 
 
@@ -200,12 +201,12 @@ class _Call:
         self._function, self.now = function, now
 
     def start(self, slot: Slot) -> None:
-        """Nothing is put on the stream."""
+        """Do nothing."""
 
     def over(self, slot: Slot) -> bool:
-        """It waits for nothing."""
+        """Return True: finish() does not wait."""
         return True
 
     def finish(self, slot: Slot) -> Any:
-        """Calls it."""
+        """Call the function."""
         return self._function(slot.driver)

@@ -1,4 +1,4 @@
-"""What this machine has of what the GPU engine needs, as plain values for `wfacli doctor`."""
+"""Diagnosis of the GPU engine's requirements on this machine, as plain values for `wfacli doctor`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ from .selftest import check_gpu
 
 
 def diagnose(index: int = 0, progress: Progress | None = None) -> dict[str, Any]:
-    """Everything by name: "missing" says what to get and how, "usable" whether the GPU works, "problem" why not."""
+    """Return the state of each requirement, by name.
+
+    "missing" lists what to install and how, "usable" says whether the GPU works, and "problem" why it does not.
+
+    Args:
+        index: the driver's number of the GPU to test.
+        progress: called for each compiled kernel; see Compiler.
+    """
     cache = Cache()
     driver, gpus = installed_driver()
     nvcc = find_nvcc()
@@ -47,7 +54,7 @@ def diagnose(index: int = 0, progress: Progress | None = None) -> dict[str, Any]
 
 
 def installed_driver() -> tuple[str | None, int]:
-    """The version that libcuda supports, None without one; and how many GPUs it finds. Needs no PyCUDA."""
+    """Return the CUDA version that libcuda supports (None without libcuda) and its number of GPUs, without PyCUDA."""
     try:
         library = ctypes.CDLL("libcuda.so.1")
     except OSError:

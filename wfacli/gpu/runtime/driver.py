@@ -1,8 +1,8 @@
-"""What the engine asks of a GPU: a narrow protocol, so that it also runs where there is none (tests/emulation).
+"""The protocol of GPU drivers, narrow enough to be emulated without a GPU (tests/emulation).
 
-All calls come from one thread, the one that made the driver. Copies, fills and launches are put on a stream and run in
-their order, some time later; nothing is ordered between streams. What they read or write must stay as it is until an
-event recorded after them is done. Every call may raise DeviceError, also for work that was put on a stream before it.
+All calls must come from the thread that created the driver. Copies, fills and launches are enqueued on a stream and
+run asynchronously, in order within a stream and unordered between streams. Memory that they access must not be changed
+or freed until an event recorded after them is done. Every call may raise DeviceError, also for work enqueued earlier.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Event = Any  # opaque
 
 @dataclass(frozen=True)
 class Memory:
-    """Memory of the GPU, 256-byte aligned, its content undefined at first."""
+    """GPU memory, 256-byte aligned, initially undefined."""
 
     address: int
     nbytes: int
@@ -34,86 +34,91 @@ class Kernel(Protocol):
 
     @property
     def name(self) -> str:
-        """Of its row in the catalogue."""
+        """Name of its row in the catalogue."""
 
     @property
     def threads(self) -> int:
-        """Of a block."""
+        """Threads per block."""
 
     @property
     def registers(self) -> int:
-        """Of a thread."""
+        """Registers per thread."""
 
     @property
     def static_shared(self) -> int:
-        """Bytes of shared memory that a block has whatever the launch asks for."""
+        """Bytes of static shared memory per block."""
 
     def resident(self, shared_bytes: int = 0) -> int:
-        """Blocks that a multiprocessor runs at a time, when each asks for so much dynamic shared memory; 0: none."""
+        """Return the resident blocks per multiprocessor, given bytes of dynamic shared memory per block; may be 0."""
 
 
 class Driver(Protocol):
-    """A GPU that is open."""
+    """An open GPU."""
 
     @property
     def gpu(self) -> Gpu:
-        """Which GPU it is."""
+        """Properties of the GPU."""
 
     def free_memory(self) -> int:
-        """Bytes that nobody has, whichever process: others may take them at any time."""
+        """Return the free GPU memory in bytes; other processes may allocate it at any time."""
 
     def allocate(self, nbytes: int) -> Memory:
-        """Memory of the GPU, at least a byte; raises OutOfDeviceMemory."""
+        """Allocate GPU memory, at least one byte. Raises OutOfDeviceMemory."""
 
     def free(self, memory: Memory) -> None:
-        """Gives it back; nothing on a stream may still need it."""
+        """Free GPU memory; no enqueued work may still need it."""
 
     def pinned(self, nbytes: int) -> Bytes:
-        """Page-locked memory of the host; only this, what is locked, and views of them can be copied from or to."""
+        """Allocate page-locked host memory. Copies need such memory, memory that was locked, or views of these."""
 
     def unpin(self, array: Bytes) -> None:
-        """Gives it back: the very array that `pinned` gave, when no view of it is used any more."""
+        """Free an array that pinned() returned; no view of it may be in use."""
 
     def lock(self, memory: Bytes) -> None:
-        """Page-locks memory that the host has already, from a page's beginning: every GPU's copies take it then."""
+        """Page-lock existing host memory, which starts at a page boundary, for copies of all GPUs."""
 
     def unlock(self, memory: Bytes) -> None:
-        """Ends that: the very array that was locked, when no copy needs it any more. The memory stays."""
+        """Unlock an array that was passed to lock(), without freeing it; no copy may still need it."""
 
     def stream(self) -> Stream:
-        """A new stream; it lives as long as the driver."""
+        """Create a stream, which lives as long as the driver."""
 
     def upload(self, address: int, source: npt.NDArray[Any], stream: Stream) -> None:
-        """Copies a contiguous array to the GPU."""
+        """Copy a contiguous array to the GPU."""
 
     def download(self, into: npt.NDArray[Any], address: int, stream: Stream) -> None:
-        """Copies from the GPU, as many bytes as the contiguous array has."""
+        """Copy from the GPU as many bytes as the contiguous array has."""
 
     def fill(self, address: int, byte: int, nbytes: int, stream: Stream) -> None:
-        """Sets bytes of the GPU's memory."""
+        """Set bytes of GPU memory."""
 
     def kernel(self, row: Row) -> Kernel:
-        """A row of the catalogue, compiled or from the cache, and loaded; the same one each time."""
+        """Return a row of the catalogue as a loaded kernel, compiled or cached; always the same object."""
 
     def launch(
         self, kernel: Kernel, grid: int, arguments: npt.NDArray[np.void], stream: Stream, shared_bytes: int = 0
     ) -> None:
-        """Runs `grid` blocks of a kernel, each with so much dynamic shared memory.
+        """Launch a kernel.
 
-        `arguments` has one element, the kernel's argument (task.py); it is copied before the call returns.
+        Args:
+            kernel: the kernel.
+            grid: number of blocks.
+            arguments: one element, the kernel's argument (task.py); copied before the call returns.
+            stream: stream to enqueue the launch on.
+            shared_bytes: bytes of dynamic shared memory per block.
         """
 
     def record(self, stream: Stream) -> Event:
-        """An event that is done when all that is on the stream now is done."""
+        """Return an event that is done once all work now on the stream is done."""
 
     def done(self, event: Event) -> bool:
-        """Whether it is done, without waiting."""
+        """Return whether an event is done, without waiting."""
 
     def wait(self, event: Event) -> None:
-        """Waits for it; other threads of Python run meanwhile."""
+        """Wait for an event, with the GIL released."""
 
     def elapsed(self, start: Event, end: Event) -> float:
-        """Seconds between two events that are done."""
+        """Return the seconds between two events that are done."""
 
     def close(self) -> None:
-        """Waits for everything and gives everything back; no call may follow but close itself."""
+        """Wait for all work and free all resources; idempotent, and no other call may follow."""

@@ -1,4 +1,4 @@
-"""Rows of a batch on their way through the GPU: letters up, packed, aligned, CIGARs put together, answers down."""
+"""A launch: copies pairs to the GPU, packs their bases, aligns them, gathers CIGARs, and copies the results back."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from .driver import Driver, Event, Kernel
 from .staging import ResultPool, answer_bytes
 
 _GATHERING = ("sum-chunks", "sum-before", "sum-slots", "gather-ops")
-_GRID = 8  # blocks a multiprocessor of kernels that go over an array
+_GRID = 8  # blocks per multiprocessor for kernels that iterate over an array
 
 
 @dataclass(frozen=True)
 class Staged:
-    """Pairs in page-locked memory: letters, then four columns of u32 and i32[m] and the order in which they go.
+    """Pairs of a launch in pinned memory.
 
-    Where pairs have bands of their own these follow as another column, and where letters become codes their tables, of
-    queries' letters and of targets'.
+    The layout is: bases; the columns of LAID_OUT, u32[m] and i32[m]; the order of the pairs, i32[m]; if `banded`, the
+    bands, i32[m]; if `coded`, the code tables of queries and targets, u8[256] each.
 
     Attributes:
-        buffer: u8, all of it, or what follows the letters.
-        letters: bytes of letters on the GPU, a multiple of 16.
-        count: pairs, m.
-        coded: whether letters become codes.
-        lent: u8, a batch's letters where they are in such memory already.
-        banded: whether pairs have bands of their own.
+        buffer: u8, the whole layout, or the part after the bases if `lent` is set.
+        letters: bytes of bases on the GPU, a multiple of 16.
+        count: number of pairs, m.
+        coded: whether symbols are converted to codes.
+        lent: u8, the batch's bases if they are in pinned memory already.
+        banded: whether each pair has its own band.
     """
 
     buffer: U8
@@ -50,58 +50,58 @@ class Staged:
 
     @staticmethod
     def needs(letters: int, count: int, coded: bool, banded: bool = False) -> int:
-        """Bytes of the buffer that has so many letters."""
+        """Return the bytes of a layout with `letters` bytes of bases and `count` pairs."""
         columns = letters + (COLUMNS + banded) * 4 * count
         return -(-columns // 16) * 16 + _TABLES if coded else columns
 
     @property
     def nbytes(self) -> int:
-        """Bytes that go to the GPU."""
+        """Bytes to copy to the GPU."""
         return self.needs(self.letters, self.count, self.coded, self.banded)
 
     @property
     def pieces(self) -> list[tuple[int, U8]]:
-        """What goes to the GPU, and where, counted from the first letter."""
+        """Arrays to copy to the GPU, each with its offset in bytes from the first base."""
         if self.lent is None:
             return [(0, self.buffer[: self.nbytes])]
         return [(0, self.lent), (self.letters, self.buffer[: self.nbytes - self.letters])]
 
     @property
     def bands(self) -> I32:
-        """Diagonals of each pair's band, i32[m]."""
+        """Band width of each pair in diagonals, i32[m]."""
         begin = (self.letters if self.lent is None else 0) + COLUMNS * 4 * self.count
         return self.buffer[begin : begin + 4 * self.count].view(np.int32)
 
     @property
     def order(self) -> I32:
-        """Places of pairs in the order in which they go, i32[m]."""
+        """Indices of the pairs in the order in which they are aligned, i32[m]."""
         begin = (self.letters if self.lent is None else 0) + len(LAID_OUT) * 4 * self.count
         return self.buffer[begin : begin + 4 * self.count].view(np.int32)
 
     @property
     def tables(self) -> U8:
-        """Codes, u8[512]."""
+        """Codes of query symbols and of target symbols, u8[512]."""
         end = self.nbytes - (0 if self.lent is None else self.letters)
         return self.buffer[end - _TABLES : end]
 
 
-LAID_OUT = ("query_start", "target_start", "query_len", "target_len")  # and the order
+LAID_OUT = ("query_start", "target_start", "query_len", "target_len")  # columns before the order
 COLUMNS = len(LAID_OUT) + 1
 _TABLES = 512  # bytes
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What came back for m pairs, in page-locked memory that is lent as long as one of these arrays lives.
+    """Results of a launch for m pairs, in pinned memory that is leased as long as any of these arrays lives.
 
     Attributes:
-        start: i64[m + 1], where each pair's operations start in cigar.
-        cost: i32[m].
+        start: i64[m + 1], offset of each pair's operations in cigar.
+        cost: i32[m], in units of the costs.
         status: u8[m].
-        cut: u8[m], 1 where a band left something out; None where no kernel leaves anything out.
-        cigar: u32[C].
-        span: i32[m, 4] where kernels tell it, else i32[0, 4].
-        seconds: the GPU's time, by what it did: rows of the catalogue, "copy" for the way there.
+        cut: u8[m], 1 if the heuristic band excluded anything; None if the kernel has no heuristic band.
+        cigar: u32[C], operations as in BAM.
+        span: i32[m, 4] if the kernel reports spans, otherwise i32[0, 4].
+        seconds: GPU time by step: kernel names, "copy" for the input, "pack" and "gather".
     """
 
     start: I64
@@ -114,9 +114,9 @@ class Answers:
 
 
 class AlignLaunch:
-    """One kernel's pairs; see device.Launch."""
+    """Pairs that one plan aligns (device.Launch)."""
 
-    _SPANS = 0  # bytes of a pair's span among the answers
+    _SPANS = 0  # bytes of a pair's span in the results
 
     def __init__(
         self,
@@ -129,17 +129,17 @@ class AlignLaunch:
         results: ResultPool,
         cancelled: Callable[[], bool],
     ) -> None:
-        """Takes the staged buffer over and gives it back once the GPU has it.
+        """Take ownership of the staging buffer, which is returned once it is copied.
 
         Args:
             staged: the pairs.
             plan: how they are aligned.
-            shape: what the plan was made for.
-            workspace: bytes that the kernel may have at most; at least plan.stride.
-            given_back: takes the buffer.
-            answers: memory of the results for them; where they are larger, others are taken.
-            results: told how large they are.
-            cancelled: whether to stop.
+            shape: the pairs' shape, for which the plan was made.
+            workspace: maximum bytes of workspace; at least plan.stride.
+            given_back: receives the staging buffer.
+            answers: leased memory for the results; replaced if they are larger.
+            results: pool of that memory, which records the size of the results.
+            cancelled: returns True if the launch should not start.
         """
         self._staged, self._plan, self._shape, self._workspace = staged, plan, shape, workspace
         self._given_back, self._cancelled = given_back, cancelled
@@ -147,12 +147,12 @@ class AlignLaunch:
         self._staging: U8 | None = staged.buffer  # until it is given back
 
     def start(self, slot: Slot) -> None:
-        """Puts everything on the slot's stream. Raises DeviceError, Cancelled."""
+        """Enqueue all work on the slot's stream. Raises DeviceError, Cancelled."""
         try:
             if self._cancelled():
                 raise Cancelled("stopped")
             driver, staged, stream = slot.driver, self._staged, slot.stream
-            # All of them before the first one runs: loading another waits for what runs on the GPU, of any stream.
+            # Load all kernels before the first launch: loading one waits for all running work, on any stream.
             kernels = [driver.kernel(row) for row in self._plan.rows]
             for name in self._around():
                 driver.kernel(catalogue.ROWS[name])
@@ -178,13 +178,13 @@ class AlignLaunch:
             raise
 
     def over(self, slot: Slot) -> bool:
-        """Whether the answers are there; gives the staged buffer back as soon as the GPU has it."""
+        """Return whether the results have arrived; returns the staging buffer once it is copied."""
         if self._staging is not None and slot.driver.done(self._uploaded):
             self._give_staging_back()
         return slot.driver.done(self._done)
 
     def finish(self, slot: Slot) -> Answers:
-        """Waits for the answers. Raises DeviceError."""
+        """Wait for the results and return them. Raises DeviceError."""
         try:
             return self._finish(slot)
         except BaseException:
@@ -202,7 +202,7 @@ class AlignLaunch:
         if self._shape.path:
             operations = int(self._answers[8 * m : 8 * (m + 1)].view(np.int64)[0])
             self._results.record_size(self._plan.rows[0].name, m, operations)
-        if len(self._answers) < self._answer_bytes(operations):  # all of it once more
+        if len(self._answers) < self._answer_bytes(operations):  # copy all results again, into larger memory
             self._answers = self._results.lease_now(driver, m, operations, self._SPANS)
             driver.download(self._answers, self._out, slot.stream)
             driver.wait(driver.record(slot.stream))
@@ -234,7 +234,7 @@ class AlignLaunch:
         return dict(found)
 
     def _units(self, driver: Driver, kernels: list[Kernel]) -> int:
-        """Pieces of workspace."""
+        """Return the units of workspace."""
         return units_of(self._plan, self._shape.count, self._workspace, kernels[0], driver)
 
     def _bytes(self, units: int) -> int:
@@ -242,7 +242,7 @@ class AlignLaunch:
         pieces = (
             self._staged.nbytes,
             self._staged.letters if self._staged.coded else self._staged.letters // 4 + 8 * task.GUARD,
-            m * 4 * cap,  # operations where kernels put them
+            m * 4 * cap,  # operations as the kernel writes them, before they are gathered
             self._answer_bytes(m * cap),
             4 * m,
             8 * gather_chunks(m)[1],
@@ -319,11 +319,11 @@ class AlignLaunch:
                 self._events.append((kernel.name, driver.record(slot.stream)))
 
     def _around(self) -> tuple[str, ...]:
-        """Kernels before and behind the plan's."""
+        """Return the kernels before and after those of the plan."""
         return ("encode" if self._staged.coded else "pack", *(_GATHERING if self._shape.path else ()))
 
     def _operations(self) -> list[tuple[int, int, int, int]]:
-        """Slots whose operations lie together: their rows (0: as they lie), how many, operations, room of each."""
+        """Return groups of slots with contiguous operations: rows (0: in order), count, operations, and capacity."""
         return [(0, self._shape.count, self._ops, self._plan.op_capacity)]
 
     def _gather(self, driver: Driver, arena: Arena, slot: Slot) -> None:
@@ -341,29 +341,29 @@ class AlignLaunch:
                 lanes = min(max((cap // 16).bit_length(), 1), 5)
                 gather["count"], gather["op_capacity"], gather["lanes_log2"] = count, cap, lanes
                 _launch(driver, "gather-ops", count << lanes, gather, slot)
-        # Without paths only a copy comes after the kernel: whatever runs on the GPU would wait for the next one.
+        # Without paths only a copy follows the kernel: a further kernel would wait for the next launch's.
         first = 0 if self._shape.path else 8 * (m + 1)
         driver.download(self._answers[first:], self._out + first, slot.stream)
         self._done = driver.record(slot.stream)
 
 
 def units_of(plan: Plan, count: int, workspace: int, kernel: Kernel, driver: Driver) -> int:
-    """Pieces of a workspace of so many bytes: for all pairs or groups, or as many as fit."""
+    """Return the units of a workspace of `workspace` bytes: one for each pair or group, or as many as fit."""
     wanted = -(-count // plan.unit)
     if plan.resident and not plan.spread:
         resident = kernel.resident(plan.shared_on(driver.gpu))
         wanted = min(wanted, plan.blocks[0] * resident * driver.gpu.multiprocessors)
     if not plan.stride:
         return wanted
-    whole = plan.blocks[0] // plan.unit  # of one block
+    whole = plan.blocks[0] // plan.unit  # units per block
     if plan.resident:
-        wanted = -(-wanted // whole) * whole  # each group of a block has a piece, as any of them may draw a pair
+        wanted = -(-wanted // whole) * whole  # each group of a block needs one, since any group may draw a pair
     fit = workspace // plan.stride
     return max(min(wanted, fit // whole * whole), min(wanted, whole))
 
 
 def _launch(driver: Driver, name: str, items: int, arguments: npt.NDArray[np.void], slot: Slot) -> None:
-    """A kernel that goes over any number of items with any grid."""
+    """Launch a kernel that accepts any number of items with any grid."""
     kernel = driver.kernel(catalogue.ROWS[name])
     blocks = min(-(-items // kernel.threads), _GRID * driver.gpu.multiprocessors)
     driver.launch(kernel, max(blocks, 1), arguments, slot.stream)

@@ -1,4 +1,4 @@
-"""Page-locked memory of the host that is lent as arrays; it comes back by itself when the last of them is gone."""
+"""Pool of page-locked host memory, leased as numpy arrays; a lease ends when the last view of its array is deleted."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ Call = Callable[[Callable[[Driver], None]], Any]  # runs a function in the devic
 
 
 class _Lease:
-    """What an array over lent memory, and every view of it, has at its base.
+    """Base object of an array over leased memory and of all its views; deleting it ends the lease.
 
-    No array itself: numpy leaves out arrays between a view and the memory, and one that is left out may go too early.
+    It is not an array, because numpy collapses chains of bases: an array between a view and the memory might be
+    deleted too early.
     """
 
     __slots__ = ("__array_interface__", "_address", "_back", "_memory")
@@ -29,55 +30,55 @@ class _Lease:
     def __init__(self, memory: U8, back: Callable[[int], None]) -> None:
         self.__array_interface__ = memory.__array_interface__
         self._memory, self._back = memory, back
-        self._address: int = memory.ctypes.data  # read now: numpy imports to tell it, which fails as the program ends
+        self._address: int = memory.ctypes.data  # read here: numpy imports a module for it, which fails at exit
 
     def __del__(self) -> None:
         self._back(self._address)
 
 
 class PinnedPool:
-    """Any number of pieces of memory, which serve again and again.
+    """Any number of pieces of page-locked memory, which are reused.
 
-    The memory is the host's own and only page-locked for the GPU, so that arrays may outlive the GPU: after close()
-    they are as good as any, and their memory goes with them.
+    The memory belongs to the host process and is only locked for the GPU, so arrays may outlive the GPU: after close()
+    they remain valid, and are freed like any other array.
     """
 
     def __init__(self, forked: bool = True) -> None:
-        """`forked`: whether copies of this process may look at what is lent, too."""
+        """Create an empty pool; `forked`: whether forked child processes read leased memory as well."""
         self._forked = forked
         self._lock = threading.Lock()
-        # What came back. Arrays die in any thread at any moment, even in one that has the lock: no lock for these.
+        # Free pieces, not guarded by the lock: a lease may end in any thread at any time, even in one that holds it.
         self._free: deque[U8] = deque()
         self._all: dict[int, U8] = {}  # by address; only the device's thread changes it
-        self._early: list[U8] = []  # not locked, as there is no GPU yet
+        self._early: list[U8] = []  # pieces leased before a GPU was open, not page-locked yet
         self._call: Call | None = None
         self._closed = False
 
     @property
     def leased(self) -> int:
-        """Pieces that somebody has."""
+        """Number of pieces that are leased."""
         return len(self._all) - len(self._free)
 
     def lease(self, nbytes: int, call: Call, spare: float = 1.0) -> U8:
-        """An array (u8[nbytes]) that keeps its memory lent as long as it or a view of it lives; in any thread.
+        """Return an array (u8[nbytes]) whose memory is leased as long as it or a view of it lives. Any thread.
 
         Args:
-            nbytes: bytes.
-            call: runs what has to be done by the device's thread.
-            spare: times as many where new memory is taken, so that more of about one size fit.
+            nbytes: size in bytes.
+            call: runs a function in the device's thread.
+            spare: growth factor for new memory, so that later leases of similar size fit.
 
         Raises:
-            DeviceError: no such memory is to be had.
+            DeviceError: the host has no memory to pin.
         """
         with self._lock:
             memory, small = self._fitting(nbytes)
-        if memory is None:  # without the lock, as the device's thread may want it before it comes to the call
+        if memory is None:  # without the lock, which the device's thread may need before it runs the call
             memory = self._renewed(max(int(nbytes * spare), 1), small, call)
         array: U8 = np.asarray(_Lease(memory, self._come_back))
         return array[:nbytes]
 
     def lease_early(self, nbytes: int) -> U8:
-        """The same for who may come before there is a GPU; see opened(). Raises DeviceError."""
+        """Lease memory, possibly before a GPU is open; see opened(). Any thread. Raises DeviceError."""
         if self._call is None:
             memory = _pages(nbytes, self._forked)
             with self._lock:
@@ -91,28 +92,28 @@ class PinnedPool:
         return self.lease(nbytes, self._call)
 
     def opened(self, call: Call) -> None:
-        """There is a GPU now: page-locks what was lent early, where that can be done."""
+        """Page-lock memory that was leased before a GPU was open, if possible; `call`: see lease."""
         with self._lock:
             self._call = call
         call(self._lock_early)
 
     def _lock_early(self, driver: Driver) -> None:
         for memory in self._early:
-            with contextlib.suppress(DeviceError):  # its letters are staged
+            with contextlib.suppress(DeviceError):  # its bases will be staged instead
                 driver.lock(memory)
                 self._all[memory.ctypes.data] = memory
         self._early.clear()
 
     def owns(self, array: U8) -> bool:
-        """Whether an array that begins where a piece does is lent memory."""
+        """Return whether an array is at the beginning of a page-locked piece of this pool."""
         memory = self._all.get(array.ctypes.data)
         return memory is not None and array.nbytes <= len(memory)
 
     def close(self, driver: Driver) -> None:
-        """Unlocks all memory, also what is still lent; in the device's thread."""
+        """Unlock all memory, including leased pieces; in the device's thread."""
         self._closed = True
         for memory in self._all.values():
-            with contextlib.suppress(DeviceError):  # a GPU that is lost has nothing locked
+            with contextlib.suppress(DeviceError):  # a lost GPU has no locked memory
                 driver.unlock(memory)
         self._all.clear()
         self._free.clear()
@@ -123,7 +124,7 @@ class PinnedPool:
             self._free.append(memory)
 
     def _fitting(self, nbytes: int) -> tuple[U8 | None, U8 | None]:
-        """The smallest free piece that is large enough; where there is none, the largest one."""
+        """Take the smallest free piece that is large enough; if there is none, the largest one, to be replaced."""
         free: list[U8] = []
         with contextlib.suppress(IndexError):
             while True:
@@ -151,12 +152,12 @@ class PinnedPool:
 
 
 def _pages(nbytes: int, forked: bool) -> U8:
-    """Memory in whole pages, which are there: to lock them takes less then.
+    """Allocate whole pages and touch them, since present pages are locked faster.
 
-    Where no copy of this process is to have it, the pages are large ones if the system has such, of which fewer are to
-    be made; what that is worth differs from system to system. Memory that is shared with copies has none, as systems
-    are set up; and if it were private, a copy could leave the GPU and this process with different pages of what was
-    one.
+    If no child process reads the memory, it uses huge pages if the system has them, since fewer pages have to be
+    created; the gain depends on the system. Otherwise the memory is shared, and shared memory usually has no huge
+    pages. It cannot be private: copy-on-write after a fork could leave the GPU and this process with different copies
+    of a page.
     """
     if forked or not hasattr(mmap, "MADV_HUGEPAGE") or not hasattr(mmap, "MADV_DONTFORK"):
         pages = mmap.mmap(-1, nbytes)

@@ -1,4 +1,4 @@
-"""Whether a GPU may be there, told without what it takes to use one."""
+"""A check for GPU support that imports nothing that drives a GPU."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 
 
 def may_have_gpu() -> bool:
-    """Whether PyCUDA is installed, without which no GPU is opened.
+    """Return whether PyCUDA is installed, which is required to open a GPU.
 
-    Where nobody insists on a GPU, a run that cannot have one need not import what drives it.
+    Runs that do not require a GPU check this first, to avoid importing the GPU engines in vain.
     """
     return "pycuda" in sys.modules or importlib.util.find_spec("pycuda") is not None

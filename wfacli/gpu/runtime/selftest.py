@@ -1,4 +1,4 @@
-"""Whether a GPU does what it should, in a second or so once its kernels are compiled."""
+"""Self-test of a GPU; takes about a second once its kernels are compiled."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was tried; `problem` is empty where it went well."""
+    """Result of a check; `problem` is empty if it passed."""
 
     name: str
     problem: str = ""
 
 
 def check_gpu(driver: Driver, rows: Iterable[Row]) -> Iterator[Check]:
-    """Copies there and back, then loads every kernel."""
+    """Copy data to the GPU and back, then load every kernel; yield the result of each check."""
     yield _checked("copies", partial(_copies, driver))
     for row in rows:
         yield _checked(f"kernel {row.name}", partial(_loads, driver, row))

@@ -1,4 +1,4 @@
-"""One GPU as the engines use it: its thread, pinned memory for inputs and results, its budget, and its failure."""
+"""One GPU as the engines use it: device thread, pinned memory for inputs and results, memory budget, and failure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .driver import Driver
 from .pinned_pool import PinnedPool
 from .staging import ResultPool, Staging
 
-_SHARE = 0.5  # of the GPU's free memory
-_MAX_LAUNCH = 24 << 30  # bytes of a launch, whatever the GPU has: enough for all pairs of a batch at once
+_SHARE = 0.5  # default share of the GPU's free memory
+_MAX_LAUNCH = 24 << 30  # default maximum bytes of a launch: enough for all pairs of a batch at once
 MIN_LAUNCH = 16 << 20  # bytes of a launch below which the CPU takes over
 
 
@@ -25,9 +25,9 @@ class GpuSession:
     """A GPU that one run has opened.
 
     Attributes:
-        launch_bytes: GPU memory that a launch may use; less after the GPU had no more.
+        launch_bytes: GPU memory that a launch may use, in bytes; reduced after the GPU ran out of memory.
         failure: why the GPU gets no more pairs; None as long as it works.
-        starved: True if the GPU had no memory left for the smallest of launches, since other programs have it.
+        starved: True if the GPU had too little memory even for the smallest launch, because other programs use it.
         results: pinned memory for results.
         bases: pinned memory for batches' bases.
     """
@@ -43,12 +43,12 @@ class GpuSession:
 
         Args:
             open_driver: called in the device's thread.
-            memory: bytes of the GPU that may be used, below 1 as a share of what is free; None: half of it.
-            in_flight: launches at a time.
-            bases: leases memory for bases, and may have leased some before there was a GPU.
+            memory: bytes of GPU memory to use; below 1 a fraction of the free memory; None: half of it.
+            in_flight: maximum number of launches in flight.
+            bases: pool for batches' bases, which may have leased memory before the GPU was open; None: a new one.
 
         Raises:
-            DeviceError: there is no GPU that works.
+            DeviceError: no GPU works.
         """
         self._device = Device(open_driver, in_flight)
         try:
@@ -68,7 +68,7 @@ class GpuSession:
         self.results = ResultPool(self._device.call_now)
         self.bases = self._own_bases = bases or PinnedPool(forked=False)
         self._inputs = Staging(in_flight + 2, self._device.call_now)
-        # For batches whose bases are in pinned memory already: small, and held until their results are there.
+        # For batches whose bases are in pinned memory already: small buffers, in use until the results arrive.
         self._columns = Staging(2 * in_flight + 2, self._device.call_now)
         self._cancelled = threading.Event()
         self._closed = False
@@ -80,16 +80,16 @@ class GpuSession:
 
     @property
     def call(self) -> Callable[[Callable[[Driver], Any]], Any]:
-        """Runs a function of the driver in the device's thread, beside launches that are under way."""
+        """Function that runs a function of the driver in the device's thread, while launches are in flight."""
         return self._device.call_now
 
     @property
     def cancelled(self) -> Callable[[], bool]:
-        """Tells whether cancel() was called."""
+        """Function that returns whether cancel() was called."""
         return self._cancelled.is_set
 
     def share_bases(self, other: GpuSession) -> None:
-        """Take bases from another session's memory, pinned for all GPUs; that session is closed after this one."""
+        """Use the pinned memory of another session for bases; that session must be closed after this one."""
         self.bases = other.bases
 
     def batch_memory(self, nbytes: int) -> U8 | None:
@@ -98,7 +98,7 @@ class GpuSession:
             return None
         try:
             return self.bases.lease(nbytes, self._device.call_now)
-        except DeviceError:  # then bases are staged from pageable memory
+        except DeviceError:  # bases are staged from pageable memory instead
             return None
 
     def check_open(self) -> None:
@@ -113,11 +113,11 @@ class GpuSession:
         """Yield a buffer for a launch's inputs, and the function that returns it; an exception returns it at once.
 
         Args:
-            nbytes: size.
+            nbytes: size in bytes.
             pinned: True if the bases are in pinned memory already, so that only columns are staged.
 
         Raises:
-            DeviceError: the host has no such memory.
+            DeviceError: the host has no memory to pin.
         """
         buffers = self._columns if pinned else self._inputs
         buffer = buffers.take(nbytes)
@@ -132,13 +132,13 @@ class GpuSession:
         return self._device.submit(launch)
 
     def out_of_memory(self, launch_bytes: int) -> None:
-        """Halve the memory of launches after one of `launch_bytes` found too little; note if that is too little."""
-        # Launches that were sized before the last one failed say nothing about what fits now.
+        """Halve the memory of launches after one of `launch_bytes` failed; set `starved` if that is too little."""
+        # Launches sized before an earlier failure may fail as well, and must not reduce the size again.
         self.launch_bytes = min(self.launch_bytes, launch_bytes // 2)
         self.starved = self.starved or launch_bytes // 2 < MIN_LAUNCH
 
     def report(self) -> dict[str, Any]:
-        """Return what an engine's stats say of its GPU, as plain values."""
+        """Return the GPU's part of an engine's stats, as plain values."""
         return self._device.report(self.launch_bytes, self.failure)
 
     def cancel(self) -> None:

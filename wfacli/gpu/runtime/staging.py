@@ -1,4 +1,4 @@
-"""Page-locked memory of the host, through which batches go to the GPU; any thread fills it."""
+"""Pinned staging buffers for the inputs of launches, and pinned memory for their results; used by any thread."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ...errors import DeviceError
 from .driver import Driver
 from .pinned_pool import Call, PinnedPool
 
-_GROWTH = 1.25  # over what is asked for, so that batches of about one size need one allocation
-_OPERATIONS, _LEAST = 8.0, 1024  # a pair, as long as nothing is known; in any case
-_MARGIN = 1.125  # over what the last answers had
-_MOST_READ = 24  # answers that may be somebody's at a time; what is kept beyond that is copied
+_GROWTH = 1.25  # growth factor, so that batches of similar sizes need one allocation
+_OPERATIONS, _LEAST = 8.0, 1024  # first guess of operations per pair; operations added to any guess
+_MARGIN = 1.125  # factor over the size of earlier results
+_MOST_READ = 24  # maximum number of results that stay in leased memory; further ones are copied
 
 
 class Staging:
-    """A fixed number of buffers; who wants one waits until another one is given back."""
+    """A fixed number of pinned buffers; take() waits until one is free."""
 
     def __init__(self, count: int, call: Callable[[Callable[[Driver], U8]], U8]) -> None:
-        """`call` runs a function of the driver in the device's thread."""
+        """Create `count` empty buffers; `call` runs a function of the driver in the device's thread."""
         self._call, self._count = call, count
         self._free: queue.LifoQueue[U8 | None] = queue.LifoQueue()
         for _ in range(count):
             self._free.put(None)
 
     def take(self, nbytes: int) -> U8:
-        """A buffer of at least so many bytes. Raises DeviceError where the host has no such memory."""
+        """Return a buffer of at least `nbytes` bytes. Raises DeviceError if the host has no memory to pin."""
         buffer = self._free.get()
         if buffer is not None and len(buffer) >= nbytes:
             return buffer
@@ -48,11 +48,11 @@ class Staging:
             raise
 
     def give_back(self, buffer: U8) -> None:
-        """For the next one."""
+        """Return a buffer for the next take()."""
         self._free.put(buffer)
 
     def close(self) -> None:
-        """Waits for all buffers and gives their memory back."""
+        """Wait for all buffers and free their memory."""
         held = [buffer for buffer in (self._free.get() for _ in range(self._count)) if buffer is not None]
 
         def release(driver: Driver) -> U8:
@@ -64,56 +64,66 @@ class Staging:
 
 
 def answer_bytes(count: int, operations: int, spans: int = 0) -> int:
-    """Bytes of answers.
+    """Return the size of results in bytes.
 
-    start i64[m + 1], cost i32[m], status and cut u8[m]; from a multiple of 16 on, spans of so many bytes each and
+    Results are start i64[m + 1], cost i32[m], status and cut u8[m]; then, at a multiple of 16, the spans and u32
     operations.
+
+    Args:
+        count: pairs, m.
+        operations: CIGAR operations of all pairs.
+        spans: bytes of a pair's span.
     """
     return -(-(14 * count + 8) // 16) * 16 + spans * count + 4 * operations
 
 
 class ResultPool:
-    """Memory for answers, which comes back by itself, and how large they have been.
+    """Leases pinned memory for results, sized by the results of earlier launches.
 
-    Nobody waits for it, since who holds some may be waiting for the device.
+    A lease never waits for another one to end, since the holder of that may be waiting for the device.
     """
 
     def __init__(self, call: Call) -> None:
-        """`call` runs a function of the driver in the device's thread."""
+        """Create a pool; `call` runs a function of the driver in the device's thread."""
         self._pool, self._call = PinnedPool(), call
-        self._operations: dict[str, float] = {}  # a pair, by kernel
+        self._operations: dict[str, float] = {}  # operations per pair, by kernel
 
     def lease(self, kernel: str, count: int, most: int, spans: int = 0, guess: float = _OPERATIONS) -> U8:
-        """Memory for a kernel's answers for so many pairs with as many operations as are likely, up to so many.
+        """Lease memory for the expected size of a launch's results.
 
-        `guess`: operations a pair, as long as the kernel has answered nothing.
+        Args:
+            kernel: name of the kernel.
+            count: number of pairs.
+            most: maximum number of operations of all pairs.
+            spans: bytes of a pair's span.
+            guess: expected operations per pair while the kernel has no results yet.
 
         Raises:
-            DeviceError: there is none.
+            DeviceError: the host has no memory to pin.
         """
         likely = int(_MARGIN * self._operations.get(kernel, guess) * count) + _LEAST
         return self._pool.lease(answer_bytes(count, min(most, likely), spans), self._call, _GROWTH)
 
     def lease_now(self, driver: Driver, count: int, operations: int, spans: int = 0) -> U8:
-        """Memory for answers whose size is known, in the device's thread. Raises DeviceError."""
+        """Lease memory for results of known size, in the device's thread. Raises DeviceError."""
         return self._pool.lease(answer_bytes(count, operations, spans), lambda renew: renew(driver), _GROWTH)
 
     @property
     def has_spare(self) -> bool:
-        """Whether answers may stay where they are for as long as somebody wants to read them."""
+        """Whether results may stay in leased memory; otherwise they should be copied and the lease dropped."""
         return self._pool.leased <= _MOST_READ
 
     def record_size(self, kernel: str, count: int, operations: int) -> None:
-        """How many they had; in the device's thread."""
+        """Record the size of a kernel's results, in the device's thread."""
         now = operations / count
         self._operations[kernel] = max(now, (now + 3 * self._operations.get(kernel, now)) / 4)
 
     def close(self, driver: Driver) -> None:
-        """Unlocks all memory; in the device's thread."""
+        """Unlock all memory, in the device's thread."""
         self._pool.close(driver)
 
 
 def _unpin(driver: Driver, buffer: U8) -> None:
-    """As the last thing that is done with it: who closes wants no error of a GPU that is lost."""
+    """Free a buffer on close, ignoring errors of a GPU that is lost."""
     with contextlib.suppress(DeviceError):
         driver.unpin(buffer)

@@ -1,4 +1,4 @@
-"""Rows of a batch through the kernels of scored alignment; the way to the GPU and back is job.AlignLaunch's."""
+"""A launch of the kernels of scored alignment; copies and CIGARs are those of launch.AlignLaunch."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .driver import Driver, Kernel
 from .launch import LAID_OUT, AlignLaunch, Staged, units_of
 from .staging import ResultPool
 
-_MOST_KEPT = 8 << 30  # bytes of directions at a time: of many more pairs than a GPU has at work
-_WALKING = 2  # blocks a multiprocessor of a way back, which waits for memory: the rest is for other jobs' sweeps
+_MOST_KEPT = 8 << 30  # maximum bytes of directions at a time: enough for many more pairs than are resident on a GPU
+_WALKING = 2  # blocks per multiprocessor for tracebacks, which wait for memory; other launches' sweeps use the rest
 
 
 def plan_of(work: sw.Work) -> Plan:
-    """How pairs of one build go through their kernels."""
+    """Return the plan of the pairs of one build."""
     launches = work.launches
     strides = [work.stride(rule) for _, rule in launches]
     return Plan(
@@ -39,24 +39,35 @@ def plan_of(work: sw.Work) -> Plan:
 
 
 def operations(works: Sequence[sw.Work]) -> int:
-    """For which all pairs' CIGARs have room."""
+    """Return the total capacity of all pairs' CIGARs, in operations."""
     return sum(work.count * work.op_capacity for work in works)
 
 
 def least_workspace(works: Sequence[sw.Work]) -> int:
-    """Bytes without which no launch is possible: builds take turns."""
+    """Return the minimum workspace in bytes; builds run one after another and share it."""
     return max(plan_of(work).least_workspace(work.count) for work in works)
 
 
 def needs(works: Sequence[sw.Work], letters: int) -> int:
-    """Bytes of the GPU without which pairs cannot be aligned at once."""
+    """Return the minimum GPU memory, in bytes, to align all pairs in one launch.
+
+    `letters`: bytes of sequence to copy.
+    """
     count = sum(work.count for work in works)
     return 2 * letters + 8 * operations(works) + 88 * count + 4096 + least_workspace(works)
 
 
 @dataclass(frozen=True)
 class _Launched:
-    """A build's share of a job: kernels, for how many pairs there is workspace, and blocks of a launch that draws."""
+    """A build's share of a launch.
+
+    Attributes:
+        work: the build's pairs.
+        plan: their plan.
+        kernels: the build's kernels.
+        pairs: pairs for which there is workspace.
+        blocks: blocks of a launch whose groups draw pairs until none is left.
+    """
 
     work: sw.Work
     plan: Plan
@@ -66,9 +77,9 @@ class _Launched:
 
 
 class SwLaunch(AlignLaunch):
-    """Pairs of some builds, which take turns; see device.Launch.
+    """Pairs of several builds, which run one after another (device.Launch).
 
-    The staged order has the pairs of each build side by side. Letters become codes; none lacks one, and no sequence is
+    The staged order groups pairs by build. Symbols are converted to codes; every symbol has one, and no sequence is
     empty.
     """
 
@@ -85,20 +96,20 @@ class SwLaunch(AlignLaunch):
         results: ResultPool,
         cancelled: Callable[[], bool],
     ) -> None:
-        """See AlignLaunch; `workspace`: least_workspace at least."""
+        """See AlignLaunch; `workspace` is at least least_workspace(works)."""
         self._works, self._plans = works, [plan_of(work) for work in works]
         longest = max(max(work.longest_query, work.longest_target) for work in works)
         shape = Shape(staged.count, longest, 0, (), NO_BOUND, works[0].path, coded=True)
         rows = tuple(row for plan in self._plans for row in plan.rows)
-        room = -(-operations(works) // staged.count)  # of a pair, on average
-        plan = Plan(rows, (), 1, 1, room, resident=True)  # units are bytes
+        room = -(-operations(works) // staged.count)  # operations per pair, on average
+        plan = Plan(rows, (), 1, 1, room, resident=True)  # units of workspace are bytes
         super().__init__(staged, plan, shape, workspace, given_back, answers, results, cancelled)
 
     def _bytes(self, units: int) -> int:
         return super()._bytes(units) + 2 * padded(8 * self._shape.count)
 
     def _units(self, driver: Driver, kernels: list[Kernel]) -> int:
-        """Bytes of workspace, for the build that wants most."""
+        """Return the bytes of workspace of the build that needs most."""
         rest = iter(kernels)
         self._launched = []
         for plan, work in zip(self._plans, self._works, strict=True):
@@ -106,7 +117,7 @@ class SwLaunch(AlignLaunch):
             if work.keeps_all:
                 block, room = plan.blocks[0], min(self._workspace, _MOST_KEPT)
                 blocks = -(-work.count // block)
-                times = -(-blocks // max(room // plan.stride // block, 1))  # launches, none of them of few pairs
+                times = -(-blocks // max(room // plan.stride // block, 1))  # launches of about equal size
                 pairs = -(-blocks // times) * block
             else:
                 pairs = units_of(plan, work.count, self._workspace, own[0], driver)
@@ -142,7 +153,7 @@ class SwLaunch(AlignLaunch):
     def _launch_build(
         self, driver: Driver, todo: npt.NDArray[np.void], one: _Launched, places: tuple[int, int], slot: Slot
     ) -> None:
-        """All launches of a build over the task's pairs; `places`: memory for a place of each pair, twice."""
+        """Launch all kernels of a build on the task's pairs; `places`: two arrays with a position of each pair."""
         work, plan, count = one.work, one.plan, int(todo["count"][0])
         todo["stride"], todo["prefixes"] = plan.stride * work.build.pairs, 0
         work.into(todo)
@@ -158,7 +169,7 @@ class SwLaunch(AlignLaunch):
                 if work.keeps_all and rule is not sw.Rule.EXTENSION:
                     grid = max(grid, -(-count // (plan.blocks[0] * work.draws)))
                 driver.launch(kernel, grid, todo, slot.stream, plan.shared)
-            if rule is sw.Rule.EXTENSION:  # whose path comes next
+            if rule is sw.Rule.EXTENSION:  # followed by the launch that computes its path
                 todo["prefixes"] = todo["ends"]
             self._events.append((kernel.name, driver.record(slot.stream)))
 

@@ -1,4 +1,4 @@
-"""The arguments of kernels as numpy structures; cuda/common/task.cuh has the same layout, and says what each means."""
+"""Kernel arguments as numpy structures, with the layout of cuda/common/task.cuh, which documents the fields."""
 
 from __future__ import annotations
 
@@ -131,4 +131,4 @@ LOCAL_CONES_TASK = np.dtype(
     ],
     align=True,
 )
-GUARD = 8  # words of packed letters that can be read before and after
+GUARD = 8  # readable words before and after packed bases
