@@ -222,9 +222,9 @@ def profiled(engine: GpuEngine, spec: AlignSpec, stats: Stats, batches: list[Pai
         inside.append(cProfile.Profile())
         inside[0].enable()
 
-    engine._device.call(begin)
+    engine.session.call(begin)
     one()
-    engine._device.call(lambda driver: inside[0].disable())
+    engine.session.call(lambda driver: inside[0].disable())
     print("-- the device's thread")
     pstats.Stats(inside[0]).sort_stats("tottime").print_stats(28)
 

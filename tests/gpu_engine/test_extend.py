@@ -30,7 +30,7 @@ from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.errors import Cancelled, DeviceError
 from wfacli.gpu.kernels import sw
-from wfacli.gpu.runtime import sw_job
+from wfacli.gpu.runtime import sw_launch
 from wfacli.io.read.memory import pairs_of
 from wfacli.run import extend as run_extend
 from wfacli.scoring.scheme import Scheme
@@ -128,7 +128,7 @@ def test_pairs_are_shared_out_among_builds(lent: bool) -> None:
 @pytest.mark.parametrize("mode", ["local", "extension"])
 def test_directions_of_some_pairs_at_a_time(monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     """Where there is no room for those of all."""
-    monkeypatch.setattr(sw_job, "_MOST_KEPT", 1)
+    monkeypatch.setattr(sw_launch, "_MOST_KEPT", 1)
     pairs, spec, stats = uneven_pairs(200, 30, b"ACGT", 4), spec_of(SCHEMES["2,4,4,2"][0], mode), Stats()
     with opened_gpu(spec, stats=stats, builds=(sw.WHOLE[0],)) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))

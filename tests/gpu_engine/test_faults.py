@@ -17,11 +17,12 @@ from wfacli.config import AlignSpec, Config, EngineName, Limits, Mode
 from wfacli.core.batch import AlignmentBatch, PairBatch, Status
 from wfacli.core.route import Route
 from wfacli.core.stats import Stats
-from wfacli.engines import choice, gpu
+from wfacli.engines import choice
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
 from wfacli.engines.hybrid import HybridEngine
 from wfacli.errors import Cancelled, DeviceError, OutOfDeviceMemory
+from wfacli.gpu.runtime import session
 from wfacli.gpu.runtime.device import IN_FLIGHT
 
 from .support import (
@@ -179,7 +180,7 @@ def test_no_memory_at_all():
 
 @pytest.mark.parametrize("failing", [2, 4, 8])
 def test_parts_that_fail_together_halve_once(monkeypatch, failing):
-    monkeypatch.setattr(gpu, "_LEAST", 1_000)
+    monkeypatch.setattr(session, "MIN_LAUNCH", 1_000)
     batch, job_bytes = batch_of(some_pairs(300, 60)), 100_000
     with opened_gpu(EDIT, IN_FLIGHT * job_bytes) as (engine, driver):
         driver.fail(call="allocate", error=OutOfDeviceMemory, times=failing)
@@ -190,7 +191,7 @@ def test_parts_that_fail_together_halve_once(monkeypatch, failing):
 
 
 def test_another_process_takes_the_memory(monkeypatch):
-    monkeypatch.setattr(gpu, "_LEAST", 1_000)
+    monkeypatch.setattr(session, "MIN_LAUNCH", 1_000)
     batch = batch_of(some_pairs(300, 60))
     with opened_gpu(EDIT, 0.5, memory_total=8 << 20) as (engine, driver):
         assert_equal(aligned(engine, batch, KERNELS[EDIT]), of_cpu(EDIT, batch), f"seed {SEED}")

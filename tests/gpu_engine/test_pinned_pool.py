@@ -136,7 +136,7 @@ def test_letters_lie_in_large_pages_and_answers_where_copies_of_the_process_see_
     size = 16 << 20
     with opened_gpu(EDIT) as (engine, _):
         letters = engine.batch_memory(size)
-        answers = engine._outbox.take("gpu-bits-64", size // 64, 8 * size)
+        answers = engine.session.results.lease("gpu-bits-64", size // 64, 8 * size)
         permissions, flags = mapping_of(letters)
         assert permissions == "rw-p"
         assert {"hg", "dc"} <= set(flags), "large pages wherever there are; not copied when the process forks"
@@ -238,7 +238,7 @@ def test_lent_letters_come_back_after_a_failure(call):
         lent = in_lent_memory(batch_of(some_pairs(60, 60)), engine)
         driver.fail(call=call)
         assert set(aligned(engine, lent, KERNELS[EDIT]).status.tolist()) == {Status.UNSUPPORTED}
-        engine._failure = None  # an error remembers where it was, as does whoever handed it on
+        engine.session.failure = None  # an error remembers where it was, as does whoever handed it on
         del lent
         assert _soon(lambda: not gc.collect() and engine.session.bases.leased == 0)
 

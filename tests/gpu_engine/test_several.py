@@ -200,7 +200,7 @@ def test_routes_go_to_who_has_the_least_to_do():
     try:
         tickets = [several.submit(batch, Route(every_row(batch), "gpu-bits-64")) for batch in batches]
         assert [gpu["routes"] for gpu in several.stats()["cards"]] == [3, 3]
-        engines[1]._failure = DeviceError("pulled out")
+        engines[1].session.failure = DeviceError("pulled out")
         with ThreadPoolExecutor(3) as pool:
             found = within(lambda: list(pool.map(several.collect, tickets)))
         assert several.stats()["failure"] is None

@@ -21,7 +21,7 @@ from ..gpu.kernels.plans import NO_BOUND, Plan, Shape
 from ..gpu.runtime.driver import Driver
 from ..gpu.runtime.launch import AlignLaunch, Answers, Staged
 from ..gpu.runtime.pinned_pool import PinnedPool
-from ..gpu.runtime.session import MIN_LAUNCH, GpuSession, failed
+from ..gpu.runtime.session import GpuSession, failed
 from .long import LongPairs
 
 _SPEAKING = 256  # pairs sampled to estimate the number of CIGAR operations
@@ -266,8 +266,7 @@ class GpuEngine:
         try:
             answers = part.future.result()
         except OutOfDeviceMemory:
-            self.session.out_of_memory(part.launch_bytes)
-            if part.launch_bytes // 2 < MIN_LAUNCH:
+            if not self.session.out_of_memory(part.launch_bytes):
                 return [_unaligned(part.chosen.rows, Status.MEMORY_LIMIT)]
             again = self._parts(part.chosen, route)
             return [piece for p in again for piece in self._result(route, p)]

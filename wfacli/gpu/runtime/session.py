@@ -131,11 +131,13 @@ class GpuSession:
         """Start a launch; return the future of its result."""
         return self._device.submit(launch)
 
-    def out_of_memory(self, launch_bytes: int) -> None:
-        """Halve the memory of launches after one of `launch_bytes` failed; set `starved` if that is too little."""
-        # Launches sized before an earlier failure may fail as well, and must not reduce the size again.
+    def out_of_memory(self, launch_bytes: int) -> bool:
+        """Halve the memory of launches after one of `launch_bytes` failed; return False if that leaves too little."""
+        # Launches that were sized before the last one failed say nothing about what fits now.
         self.launch_bytes = min(self.launch_bytes, launch_bytes // 2)
-        self.starved = self.starved or launch_bytes // 2 < MIN_LAUNCH
+        if launch_bytes // 2 < MIN_LAUNCH:
+            self.starved = True
+        return not self.starved
 
     def report(self) -> dict[str, Any]:
         """Return the GPU's part of an engine's stats, as plain values."""
