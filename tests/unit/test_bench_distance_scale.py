@@ -1,4 +1,4 @@
-"""bench/distance_scale.py on the CPU, with small pairs: what it runs, what it says, what it leaves out."""
+"""bench/distance_scale.py on the CPU, with small pairs: runs, output and skipped steps."""
 
 import json
 import sys

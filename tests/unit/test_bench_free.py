@@ -1,4 +1,4 @@
-"""bench/free_table.py: which pairs it makes, what it compares, and what it writes."""
+"""bench/free_table.py: its pairs, comparisons and output."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ def results(monkeypatch, tmp_path):
 
 
 def peer(monkeypatch, more=0):
-    """One that has our distances, or some more edits."""
+    """Replace edlib by a peer that returns wfacli's distances, plus `more` edits."""
 
     def align(query, target, mode, task):
         assert mode == "HW" and task in ("path", "distance")

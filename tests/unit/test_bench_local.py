@@ -1,4 +1,4 @@
-"""Local alignments on a card: a peer has its turns and is ended with the time; nothing is measured."""
+"""Local alignments on a GPU: a peer runs several times and is stopped at the time limit; nothing is measured."""
 
 import math
 import sys

@@ -1,4 +1,4 @@
-"""bench/overlap_table.py: which pairs it makes, what it compares, and what it writes."""
+"""bench/overlap_table.py: its pairs, comparisons and output."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ def results(monkeypatch, tmp_path):
 
 
 def peer(monkeypatch, more=0):
-    """One that has our scores, or some more."""
+    """Replace parasail by a peer that returns wfacli's scores, plus `more`."""
 
     def align(query, target, opening, extension, matrix):
         assert (opening, extension, matrix) == (8, 2, ("ACGT", 2, -4))
