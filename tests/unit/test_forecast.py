@@ -211,7 +211,7 @@ def test_queries_inside_targets_by_edits():
     for less, more in (((150, 1000, 9), (150, 9000, 9)), ((150, 900, 9), (400, 900, 9)),
                        ((5000, 9000, 9), (5000, 50_000, 9)), ((5000, 20_000, 100), (5000, 20_000, 2000))):  # fmt: skip
         assert inside_times(*less)[INSIDE] < inside_times(*more)[INSIDE]
-    # What no path can meet takes none, wherever it lies.
+    # Parts of the target that no path can reach take no time, wherever they lie.
     near = inside_times(1000, 2000, 20)[INSIDE]
     for free in (FreeEnds(target_end=1 << 30), FreeEnds(target_begin=1 << 30), FreeEnds(0, 0, 10, 1 << 30)):
         assert inside_times(1000, 90_000, 20, free)[INSIDE] < 1.2 * near
