@@ -80,7 +80,7 @@ def cut(rng: random.Random, data: bytes) -> bytes:
 
 
 def twice(rng: random.Random, data: bytes) -> bytes:
-    """Duplicate a part, or everything up to a point."""
+    """Duplicate a part, or the whole content."""
     begin, end = rng.choice([_piece(rng, data), (0, len(data))])
     return data[:end] + data[begin:end] + data[end:]
 

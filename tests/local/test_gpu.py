@@ -178,7 +178,7 @@ def as_the_cpu(query, target):
 
 
 def test_wrong_beliefs_are_corrected(monkeypatch):
-    """The best cell of rows crossed by the path belongs to another alignment, without the path's start.
+    """The best cell of rows crossed by the path belongs to another alignment, which lacks the path's start.
 
     Where the path runs straight, one round corrects all of them.
     """

@@ -74,7 +74,7 @@ def in_target(rng: random.Random, reference: dict[str, str], place: Place | None
     return turned(letters) if place.reverse else letters
 
 
-# Name: places of both mates, and their flags beside strand and mate number. TLEN is checked separately.
+# Name: places of both mates, and their flags other than strand and mate number. TLEN is checked separately.
 PAIRS: dict[str, tuple[Place | None, Place | None, tuple[int, int]]] = {
     "inward": (Place("a", 1000), Place("a", 1250, True), (3, 3)),
     "inward_turned": (Place("b", 2300, True), Place("b", 2100), (3, 3)),

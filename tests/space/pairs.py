@@ -145,7 +145,7 @@ def _unlike(rng: Random, length: int, letters: bytes) -> Pair:
 
 
 def _disjoint(rng: Random, length: int, letters: bytes) -> Pair:
-    """Draw a pair without a common base, or with one base repeated on each side."""
+    """Draw two homopolymers, mostly of different bases."""
     one, other = (bytes([letters[0]]), bytes([letters[-1]])) if rng.random() < 0.5 else (b"A", b"C")
     return one * rng.randint(0, length), other * length
 
