@@ -145,8 +145,8 @@ def test_png(dotplot: Dotplot, plots: Path) -> None:
     assert "5,000 by 6,000 bp, exact matches of 13 letters, both strands" in result.err
     pixels = png_of((plots / "plot.png").read_bytes())
     inside = density_in(pixels, 600, 500)
-    # The first third of the target is on the diagonal, the inversion on the antidiagonal, the rest offset by 1,000
-    # bases.
+    # The first part of the target is on the diagonal, the inversion on the antidiagonal, the last part 1,000 bases
+    # off.
     for row, column, strand in ((0, 0, "same"), (100, 100, "same"), (300, 300, "same"), (400, 500, "same")):
         assert coloured(inside[row + 2 : row + 98, column + 2 : column + 98], strand) > 60
     assert coloured(inside[202:298, 202:298], "reverse") > 60

@@ -147,7 +147,7 @@ def test_what_is_lent_before_there_is_a_gpu_is_locked_when_it_comes(gpu):
     lender, call, driver = gpu
     early, gone = lender.lend_early(1000), lender.lend_early(1000)
     assert not lender.holds(early) and not driver.calls["lock"]
-    del gone  # memory returned before the GPU is open is simply freed
+    del gone  # memory returned before the GPU is open is not reused
     lender.opened(call)
     assert lender.holds(early)
     where = address(early)
