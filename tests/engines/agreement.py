@@ -49,12 +49,12 @@ SCHEMES = [
 
 
 def seed_of(*parts: object) -> int:
-    """Return a seed that depends only on `parts`, and on the round of `make fuzz`."""
+    """Return a seed that depends only on `parts`; rounds of `make fuzz` pass different ones."""
     return zlib.crc32(repr(parts).encode())
 
 
 def free_ends(rng_seed: int) -> FreeEnds:
-    """Return random numbers of free bases for the four ends, including none and all."""
+    """Return random numbers of free bases for the four ends; 0 and all bases are among the choices."""
     choices = np.random.default_rng(rng_seed).choice([0, 0, 1, 3, 10, 1 << 30], 4)
     return FreeEnds(*(int(letters) for letters in choices))
 
