@@ -101,7 +101,7 @@ def test_scores_beyond_a_base(build):
 def test_rows_that_are_kept():
     """Compare the scores kept below each strip with the full matrix, without pruning.
 
-    Gap scores only where they matter.
+    Gap scores are compared only where they matter.
     """
     rng = random.Random(5)
     query = pairgen.sequence(rng, 1300, b"ACGT")

@@ -1,6 +1,6 @@
 """Pairs aligned one at a time: the first kernel, how often it is chosen anew, and retries.
 
-Tests/unit tests answers.
+The answers are tested in tests/unit.
 """
 
 import random

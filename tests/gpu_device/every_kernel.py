@@ -54,7 +54,7 @@ _ERRORS = (0, 0.02, 0.1, 0.3)
 def some_pairs() -> list[list[Pair]]:
     """Return short pairs for more than two warps, and longer ones for wide bands.
 
-    Some with symbols other than ACGT.
+    Some have symbols other than ACGT.
     """
     short = [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40] * 6
     long = [64, 65, 100, 150, 300, 700, 1100]

@@ -36,7 +36,7 @@ def letters(rng: np.random.Generator, length: int) -> np.ndarray:
 def copied(rng: np.random.Generator, target: np.ndarray, error: float) -> np.ndarray:
     """Return a copy with `error` edits per base, a third each of mismatches, insertions and deletions.
 
-    Gaps of 1 to 3.
+    Gaps are 1 to 3 bases long.
     """
     kinds = np.where(rng.random(len(target)) < error, rng.integers(1, 4, len(target)), 0)
     times = np.ones(len(target), np.int64)

@@ -18,7 +18,7 @@ from wfacli.io.read.reader import batches_of
 def write(folder: Path, rng: random.Random, reads: int, longest: int) -> MappedFiles:
     """Write reads from both strands of a reference, not in the order of their mappings.
 
-    Some mapped twice, some unmapped.
+    Some are mapped twice, some are unmapped.
     """
     reference = "".join(rng.choices("ACGTNacgtR", (30, 30, 30, 30, 1, 3, 3, 3, 3, 1), k=3 * longest))
     records, mappings = [], []

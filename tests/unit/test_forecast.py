@@ -85,7 +85,7 @@ def promised(kernel, spec, limits, pair):
 def in_lanes(batch, spec):
     """Yield the expected microseconds of READS with free ends, for all cells.
 
-    Infinite for pairs it does not support.
+    They are infinite for pairs that it does not support.
     """
     for q, t, flags in zip(batch.q_len, batch.t_len, batch.flags, strict=True):
         model = tuning.cpu_models(instruction_set()).reads_overlap
