@@ -1,4 +1,4 @@
-"""Whether this machine has an NVIDIA GPU. Where it has one, no test that needs it may be skipped for want of it."""
+"""Detect NVIDIA GPUs. On a machine with a GPU, no GPU test may be skipped for lack of one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wfacli.gpu.runtime.diagnosis import installed_driver
 
 
 def smi(*arguments: str) -> list[str]:
-    """Lines that nvidia-smi prints; none where it is missing or fails."""
+    """Return the lines printed by nvidia-smi, or an empty list if it is missing or fails."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return []
@@ -22,11 +22,11 @@ def smi(*arguments: str) -> list[str]:
 
 @functools.cache
 def listed() -> bool:
-    """Whether `nvidia-smi -L` or the driver's library knows of a GPU."""
+    """Return whether `nvidia-smi -L` or the driver library lists a GPU."""
     return any(line.startswith("GPU ") for line in smi("-L")) or installed_driver()[1] > 0
 
 
 def skip_without_gpu() -> None:
-    """Skips the test on a machine without a GPU; whatever else is missing is its failure."""
+    """Skip the test on a machine without a GPU. Any other missing requirement is a failure."""
     if not listed():
         pytest.skip("no NVIDIA GPU")

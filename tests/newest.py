@@ -1,4 +1,4 @@
-"""Installs the newest release of each package that pyproject.toml names, whatever its bound; see make test-newest."""
+"""Install the newest release of each package in pyproject.toml, ignoring upper bounds (`make test-newest`)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
-_NOT_HERE = {"pycuda"}  # compiles against a CUDA toolkit
+_NOT_HERE = {"pycuda"}  # requires a CUDA toolkit to compile
 
 
 def requirements() -> list[str]:
-    """All that the package and its extras require, as pyproject.toml has it."""
+    """Return the requirements of the package and all its extras, as written in pyproject.toml."""
     project = tomllib.loads(PROJECT.read_text())["project"]
     return [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
 
 
 def without_upper_bound(requirement: str) -> str:
-    """The same requirement without `<`, `<=`, `==` and `~=`."""
+    """Return the requirement without `<`, `<=`, `==` and `~=` bounds."""
     wanted, _, marker = requirement.partition(";")
     name, bounds = re.fullmatch(r"([\w.-]+)(.*)", wanted.strip()).groups()  # type: ignore[union-attr]
     kept = [bound for bound in bounds.split(",") if bound.strip().startswith((">", "!"))]

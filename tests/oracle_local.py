@@ -1,21 +1,22 @@
-"""The canonical alignment under any scores of letters: local, extension, semiglobal and global, cell by cell.
+"""The canonical alignment under any substitution scores: local, extension, semiglobal and global, cell by cell.
 
-S(i, j) is the best score of an alignment that begins at (i, j), of query[i:] with target[j:], and ends where the mode
-allows it: a local one anywhere, a semiglobal one where the query has ended, a global one where both have. Inside a
-gap, whose opening is paid, it is S or the gap's next letter.
+S(i, j) is the best score of an alignment of query[i:] with target[j:] that begins at (i, j) and ends where the mode
+allows it: a local alignment anywhere, a semiglobal one at the end of the query, a global one at the end of both
+sequences. Inside a gap, whose opening is already paid, the score is the maximum of S and of extending the gap by one
+symbol.
 
-The path begins where S is best and the mode allows it: a local one anywhere, a semiglobal one at any target letter, a
-global one at (0, 0). Of several beginnings the last is taken, in the query and then in the target. Outside a gap the
-path stops at the first cell where stopping is as good as going on, so that no beginning and no end of a local
-alignment scores 0: where one did, what is left would begin later, or end sooner. Elsewhere it takes the first of
-insertion, deletion and the two letters that achieves S. Inside a gap it ends the gap before it makes it longer. Where
-nothing scores more than 0, a local alignment is that of nothing.
+The path begins at the cell with the best S among those that the mode allows: any cell for a local alignment, any
+target position for a semiglobal one, (0, 0) for a global one. Ties go to the last cell, by query position and then by
+target position. Outside a gap, the path stops at the first cell where stopping scores as well as continuing. A local
+alignment therefore has no prefix or suffix that scores 0: without it, the alignment would begin later or end earlier.
+Otherwise the path takes the first of insertion, deletion and diagonal that achieves S. Inside a gap, closing it has
+priority over extending it. If no alignment scores more than 0, the local alignment is empty.
 
-An extension begins at (0, 0) and may end anywhere: where the prefixes score best (of several: the fewest letters of
-both together, then the fewest query letters), by the canonical global path of these prefixes.
+An extension begins at (0, 0) and may end anywhere. It ends at the prefixes with the best score; ties go to the
+smallest total length, then to the shortest query prefix. Its path is the canonical global alignment of these prefixes.
 
-The second best score of a local or semiglobal alignment is the best that the query has with the target's letters
-before the best alignment's part of the target, or with those after it.
+The second-best score of a local or semiglobal alignment is the best score of the query against the part of the target
+before the best alignment's target span, or the part after it.
 """
 
 from __future__ import annotations
@@ -34,30 +35,30 @@ LETTERS = 128
 
 
 class Charges(NamedTuple):
-    """What is charged, by letters as they stand in a sequence; a gap of l letters costs open + l * extend."""
+    """Scores by symbol, as they occur in a sequence; a gap of length l costs open + l * extend."""
 
-    worth: np.ndarray  # i64[128, 128]: of a query's letter and a target's
-    same: np.ndarray  # bool[128, 128]: whether the two are written '='
+    worth: np.ndarray  # i64[128, 128]: score of query symbol and target symbol
+    same: np.ndarray  # bool[128, 128]: whether the pair is written '='
     open: int
     extend: int
 
 
 def charges(match: int, mismatch: int, opening: int, extend: int, rule: str = "mismatch", n_score=None) -> Charges:
-    """Letters match by a rule of --ambiguous, or do not; n_score is for what has other letters than A C G T U."""
+    """Return scores in which symbols match by a rule of --ambiguous; `n_score` is for symbols other than ACGTU."""
     every = [(a, b) for a in range(LETTERS) for b in range(LETTERS)]
     matches = np.array([RULES[rule](a, b) for a, b in every]).reshape(LETTERS, LETTERS)
     worth = np.where(matches, match, -mismatch)
     if n_score is not None:
         other = np.array([chr(c) not in "ACGTUacgtu" for c in range(LETTERS)])
         worth[other[:, None] | other] = n_score
-    written = "literal" if rule == "literal" else "mismatch"  # '=' is what SAM means by it
+    written = "literal" if rule == "literal" else "mismatch"  # '=' follows SAM
     same = np.array([RULES[written](a, b) for a, b in every]).reshape(LETTERS, LETTERS)
     return Charges(worth, same, opening, extend)
 
 
 @functools.cache
 def protein_charges(name: str, opening: int, extend: int) -> Charges:
-    """A matrix as parasail has it."""
+    """Return the scores of a substitution matrix of parasail."""
     table = getattr(parasail, name.lower())
     codes = np.array([table.mapper[c] for c in range(LETTERS)])
     worth = table.matrix[codes][:, codes].astype(np.int64)
@@ -66,18 +67,18 @@ def protein_charges(name: str, opening: int, extend: int) -> Charges:
 
 
 def best_score(query: bytes, target: bytes, charged: Charges, mode: str) -> int:
-    """The best score alone."""
+    """Return the best score."""
     return optima([(query, target)], charged, mode)[0].score
 
 
 def second_best(query: bytes, target: bytes, charged: Charges, mode: str, best: Optimum) -> int:
-    """The best score beside the target's part that the best alignment has."""
+    """Return the best score outside the target span of the best alignment."""
     _, _, begin, end = best.span
     return max(best_score(query, part, charged, mode) for part in (target[:begin], target[end:]))
 
 
 def optima(pairs: Sequence[Pair], charged: Charges, mode: str) -> list[Optimum]:
-    """The canonical alignments; pairs of much the same length are quickest together, each cell for all at once."""
+    """Return the canonical alignments. Each cell is computed for all pairs at once: group pairs of similar lengths."""
     if not pairs:
         return []
     if mode == "extension":
@@ -95,7 +96,7 @@ def optima(pairs: Sequence[Pair], charged: Charges, mode: str) -> list[Optimum]:
 
 
 def banded_optimum(query: bytes, target: bytes, charged: Charges, low: int, high: int) -> Optimum:
-    """The canonical global alignment of cells (i, j) with low <= j - i <= high alone."""
+    """Return the canonical global alignment restricted to cells (i, j) with low <= j - i <= high."""
     apart = len(target) - len(query)
     (s, insertion, deletion) = (
         m[::-1, ::-1, 0]
@@ -107,7 +108,10 @@ def banded_optimum(query: bytes, target: bytes, charged: Charges, low: int, high
 def cut_extension(
     query: bytes, target: bytes, charged: Charges, band: int, xdrop: int, zdrop: int
 ) -> tuple[Optimum, bool]:
-    """(extension, whether anything was left out) where cells are given up, by anti-diagonals; 0 is off."""
+    """Return (extension, whether cells were dropped) under a band, X-drop and Z-drop; 0 disables one.
+
+    The thresholds are tested on each anti-diagonal.
+    """
     _, i, j, cut = cut_prefixes(query, target, charged, band, xdrop, zdrop)
     band = band or len(query) + len(target)
     return banded_optimum(query[:i], target[:j], charged, -band, band), cut
@@ -116,14 +120,18 @@ def cut_extension(
 def cut_prefixes(
     query: bytes, target: bytes, charged: Charges, band: int, xdrop: int, zdrop: int
 ) -> tuple[int, int, int, bool]:
-    """(score, query letters, target letters, whether anything was left out) of such an extension's best cell."""
+    """Return (score, query length, target length, whether cells were dropped) at the best cell.
+
+    Arguments are those of cut_extension.
+    """
     n, m, gap = len(query), len(target), charged.open + charged.extend
     band = band or n + m
     worth = charged.worth[np.frombuffer(query, np.uint8)][:, np.frombuffer(target, np.uint8)]
     rows = np.arange(n + 1)
-    # H, and the same at the end of an insertion and of a deletion, by rows; of live cells only.
+    # H, and the scores of paths that end in an insertion or a deletion, by row of the anti-diagonal. Dropped cells are
+    # NEVER.
     h, insertion, deletion = np.where(rows == 0, 0, NEVER), np.full(n + 1, NEVER), np.full(n + 1, NEVER)
-    before = np.full(n + 1, NEVER)  # H, one anti-diagonal earlier
+    before = np.full(n + 1, NEVER)  # H of the previous anti-diagonal
     best, best_i, best_j, cut = 0, 0, 0, max(n, m) > band
     for d in range(1, n + m + 1):
         columns = d - rows
@@ -159,7 +167,7 @@ def cut_prefixes(
 
 
 def _best_prefixes(pairs: Sequence[Pair], charged: Charges) -> list[tuple[int, int]]:
-    # What prefixes score globally is what suffixes of the reversed sequences do.
+    # The global score of prefixes equals the global score of the same suffixes of the reversed sequences.
     (scores, _, _) = _suffixes([(query[::-1], target[::-1]) for query, target in pairs], charged, "global")
     prefixes = []
     for p, (query, target) in enumerate(pairs):
@@ -176,12 +184,12 @@ def _ends(mode: str, query_left: int, target_left: int) -> bool:
 def _suffixes(
     pairs: Sequence[Pair], charged: Charges, mode: str, outside=None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """S, and the same inside an insertion and a deletion, at [query letters left, target letters left, pair].
+    """Return S, and the scores inside an insertion and a deletion, at [query left, target left, pair].
 
-    outside(a, b): whether there is no such cell.
+    `outside(a, b)` returns whether the cell with these suffix lengths is excluded.
     """
     rows, columns = (max(len(pair[side]) for pair in pairs) for side in (0, 1))
-    # The letter with which a suffix of each length begins; 0 beyond a sequence, whose cells nothing within reads.
+    # First symbol of the suffix of each length; 0 beyond a sequence. Cells within a pair never read cells beyond it.
     queries, targets = (
         np.array([list((b"\0" + pair[side][::-1]).ljust(size + 1, b"\0")) for pair in pairs]).T
         for side, size in ((0, rows), (1, columns))
@@ -207,13 +215,13 @@ def _suffixes(
 
 def _start(mode: str, s: np.ndarray) -> tuple[int, int]:
     if mode == "local":
-        i, j = np.argwhere(s == s.max())[-1].tolist()  # the last in the order of rows
+        i, j = np.argwhere(s == s.max())[-1].tolist()  # last in row order
         return (i, j) if s[i, j] > 0 else (0, 0)
     return (0, int(np.flatnonzero(s[0] == s[0].max())[-1])) if mode == "semiglobal" else (0, 0)
 
 
 def _walk(query, target, charged: Charges, mode: str, s, insertion, deletion) -> Optimum:
-    """The canonical path through matrices at [query letters before, target letters before]."""
+    """Return the canonical path; matrices are indexed by [query position, target position]."""
     n, m = len(query), len(target)
     first_i, first_j = i, j = _start(mode, s)
     inside, operations = "", []
@@ -234,7 +242,7 @@ def _walk(query, target, charged: Charges, mode: str, s, insertion, deletion) ->
 
 
 def score_of(query: bytes, target: bytes, charged: Charges, found: Optimum) -> int:
-    """What an alignment's letters and gaps score; fails where its CIGAR does not fit them."""
+    """Return the score of an alignment, and assert that its CIGAR fits the sequences."""
     i, i_end, j, j_end = found.span
     score, last = 0, ""
     for length, operation in runs_of(found.cigar):

@@ -1,15 +1,16 @@
-"""The canonical alignment of any scheme over any span: cell by cell, and for many pairs at once.
+"""The canonical alignment under any scheme and span: cell by cell, and for many pairs at once.
 
-Of the alignments that a span allows the best score wins. S(i, j) is the best score of what is left, query[i:] with
-target[j:], up to an allowed end; inside a gap of one of the pieces, whose opening is paid, it is S or the gap's next
-letter. The path starts at the allowed start with the best S (of several: the fewest query letters left out, then the
-fewest target letters). Outside a gap it stops at an allowed end; elsewhere it takes the first of insertion (piece 1,
-piece 2), deletion (piece 1, piece 2), mismatch, match that achieves S. Inside a gap it ends the gap before it makes it
-longer. So gaps lie left-most. Stopping never ties with going on: beyond an allowed end there are letters of one
-sequence only, so that going on is a gap, which costs at least 1.
+Among the alignments that the span allows, the best score wins. S(i, j) is the best score of an alignment of query[i:]
+with target[j:] up to an allowed end. Inside a gap of one of the pieces, whose opening is already paid, the score is
+the maximum of S and of extending the gap by one symbol. The path starts at the allowed start with the best S; ties go
+to the fewest unaligned query symbols, then to the fewest unaligned target symbols. Outside a gap it stops at an
+allowed end. Otherwise it takes the first of insertion (piece 1, piece 2), deletion (piece 1, piece 2), mismatch and
+match that achieves S. Inside a gap, closing it has priority over extending it, so that gaps are left-aligned. Stopping
+never ties with continuing: beyond an allowed end only one sequence is left, so that the path would continue with a
+gap, which costs at least 1.
 
-An extension starts at (0, 0) and may end anywhere: where the prefixes have the best score (of several: the fewest
-letters of both together, then the fewest query letters), by the canonical global path of these prefixes.
+An extension starts at (0, 0) and may end anywhere. It ends at the prefixes with the best score; ties go to the
+smallest total length, then to the shortest query prefix. Its path is the canonical global alignment of these prefixes.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ import numpy as np
 
 Equal = Callable[[int, int], bool]
 Pair = tuple[bytes, bytes]
-Span = tuple[int, int, int, int]  # query begin, query end, target begin, target end; letters, half-open
+Span = tuple[int, int, int, int]  # query begin, query end, target begin, target end; half-open, in symbols
 
-WHOLE = 10**9  # of Ends: however many letters there are
-NEVER = -(10**12)  # a score that nothing has, however much is added
+WHOLE = 10**9  # in Ends: no limit
+NEVER = -(10**12)  # below any reachable score, even after additions
 _RUN = re.compile(r"(\d+)([MIDNSHP=X])")
 _IUPAC = {
     "A": "A", "C": "C", "G": "G", "T": "T", "U": "T", "R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT",
@@ -36,26 +37,26 @@ _IUPAC = {
 }  # fmt: skip
 
 
-# Which letters match
+# Which symbols match
 
 
 @functools.cache
 def equal_by_sam(a: int, b: int) -> bool:
-    """SAM: only A, C, G and T equal themselves, in either case; U reads as T."""
+    """Return whether symbols match as in SAM: only A, C, G and T, in either case; U is read as T."""
     x, y = (chr(c).upper().replace("U", "T") for c in (a, b))
     return x == y and x in "ACGT"
 
 
 @functools.cache
 def equal_by_wildcard(a: int, b: int) -> bool:
-    """Two IUPAC codes match when some nucleotide is meant by both."""
+    """Return whether two IUPAC codes share a nucleotide."""
     x, y = (_IUPAC.get(chr(c).upper(), "") for c in (a, b))
     return bool(set(x) & set(y))
 
 
 @functools.cache
 def equal_literally(a: int, b: int) -> bool:
-    """Letters match themselves, whatever their case."""
+    """Return whether two symbols are equal, ignoring case."""
     return chr(a).upper() == chr(b).upper()
 
 
@@ -72,11 +73,11 @@ def _equal_table(rule: str) -> np.ndarray:
     return np.array([equal(a, b) for a in range(128) for b in range(128)])
 
 
-# What is asked, and what is answered
+# Parameters and results
 
 
 class AnyScheme(Protocol):
-    """What is charged: a Scheme, or the Penalties of wfacli.config."""
+    """Scoring parameters: a Scheme, or the Penalties of wfacli.config."""
 
     @property
     def mismatch(self) -> int: ...
@@ -87,7 +88,7 @@ class AnyScheme(Protocol):
 
 
 class Scheme(NamedTuple):
-    """A gap of l letters costs open + l * extend, by the cheaper of its pieces; a match earns `match`."""
+    """A gap of length l costs open + l * extend, by the cheapest of its pieces; a match scores `match`."""
 
     mismatch: int = 4
     gaps: tuple[tuple[int, int], ...] = ((6, 2),)
@@ -95,7 +96,7 @@ class Scheme(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """Letters that may stay unaligned at no cost at each end; `extension`: starts at (0, 0), may end anywhere."""
+    """Maximum number of free unaligned symbols at each end; an `extension` starts at (0, 0) and may end anywhere."""
 
     query_begin: int = 0
     query_end: int = 0
@@ -104,13 +105,13 @@ class Ends(NamedTuple):
     extension: bool = False
 
     def stop(self, query_left: int, target_left: int) -> bool:
-        """Whether an alignment may end with so many letters left."""
+        """Return whether an alignment may end with this many symbols left in each sequence."""
         return (query_left == 0 and target_left <= self.target_end) or (
             target_left == 0 and query_left <= self.query_end
         )
 
     def starts(self, n: int, m: int) -> Iterator[tuple[int, int]]:
-        """(i, j) where an alignment of n query with m target letters may start, the one that wins ties first."""
+        """Yield the cells (i, j) where an alignment of lengths n and m may start, in order of priority among ties."""
         for j in range(min(self.target_begin, m) + 1):
             yield 0, j
         for i in range(1, min(self.query_begin, n) + 1):
@@ -124,7 +125,7 @@ EXTENSION = Ends(extension=True)
 
 
 class Optimum(NamedTuple):
-    """An alignment: of query[span[0]:span[1]] with target[span[2]:span[3]], "*" when both are empty."""
+    """An alignment of query[span[0]:span[1]] with target[span[2]:span[3]]; the CIGAR is "*" when both are empty."""
 
     score: int
     cigar: str
@@ -137,27 +138,27 @@ class Optimum(NamedTuple):
 def optimum_plain(
     query: bytes, target: bytes, scheme: AnyScheme, ends: Ends = GLOBAL, equal: Equal = equal_by_sam
 ) -> Optimum:
-    """The canonical alignment from the definition."""
+    """Return the canonical alignment, computed from the definition."""
     n, m = len(query), len(target)
     if ends.extension:
-        # What prefixes score is what suffixes of the reversed sequences score.
+        # The score of prefixes equals the score of the same suffixes of the reversed sequences.
         s, _ = _suffixes(query[::-1], target[::-1], scheme, GLOBAL, equal)
         cells = itertools.product(range(n + 1), range(m + 1))
         i, j = min(cells, key=lambda cell: (-s[n - cell[0]][m - cell[1]], sum(cell), cell[0]))
         return optimum_plain(query[:i], target[:j], scheme, GLOBAL, equal)
     s, inside = _suffixes(query, target, scheme, ends, equal)
-    i, j = max(ends.starts(n, m), key=lambda cell: s[cell[0]][cell[1]])  # max gives the first of several
+    i, j = max(ends.starts(n, m), key=lambda cell: s[cell[0]][cell[1]])  # max returns the first among ties
     operations, end_i, end_j = _walk(query, target, scheme, ends, equal, s, inside, i, j)
     return Optimum(s[i][j], joined(operations), (i, end_i, j, end_j))
 
 
 def _gaps(scheme: AnyScheme) -> list[tuple[str, int, int, int, int]]:
-    """(operation, step in the query, step in the target, open, extend), the one that wins ties first."""
+    """Return (operation, query step, target step, open, extend) of each gap kind, by priority among ties."""
     return [("I", 1, 0, o, e) for o, e in scheme.gaps] + [("D", 0, 1, o, e) for o, e in scheme.gaps]
 
 
 def _suffixes(query: bytes, target: bytes, scheme: AnyScheme, ends: Ends, equal: Equal) -> tuple[list, list]:
-    """S, and the same inside each kind of gap; [i][j] belongs to query[i:] and target[j:]."""
+    """Return S, and the scores inside each kind of gap; [i][j] is for query[i:] and target[j:]."""
     n, m, gaps = len(query), len(target), _gaps(scheme)
     s, *inside = ([[NEVER] * (m + 2) for _ in range(n + 2)] for _ in range(1 + 2 * len(scheme.gaps)))
     for i in range(n, -1, -1):
@@ -176,7 +177,7 @@ def _suffixes(query: bytes, target: bytes, scheme: AnyScheme, ends: Ends, equal:
 def _walk(
     query: bytes, target: bytes, scheme: AnyScheme, ends: Ends, equal: Equal, s: list, inside: list, i: int, j: int
 ) -> tuple[list[str], int, int]:
-    """The canonical path from (i, j): operations, and where it ends."""
+    """Return the operations of the canonical path from (i, j), and its end."""
     n, m, gaps = len(query), len(target), _gaps(scheme)
     operations = []
     gap = -1
@@ -199,37 +200,37 @@ def _walk(
 
 
 def joined(operations: Sequence[str]) -> str:
-    """A CIGAR of single operations."""
+    """Return the CIGAR of a sequence of single operations."""
     return "".join(f"{len(list(run))}{operation}" for operation, run in itertools.groupby(operations)) or "*"
 
 
 # Many pairs at once: the same matrices, each anti-diagonal computed for all pairs of a block.
 
-_BLOCK_CELLS = 1 << 22  # that one block's matrices have; measured: fewer cost calls, more leave the cache
+_BLOCK_CELLS = 1 << 22  # maximum cells of one block; measured: fewer pay for calls, more exceed the cache
 _BLOCK_PAIRS = 2048
-_STOP = 7  # a cell's choice: diagonal 0, the kinds of gaps from 1, or the end; bit 3 + g: gap g ends here
+_STOP = 7  # choices of a cell: diagonal 0, gap kinds from 1, or this end; bit 3 + g: gap g closes here
 
 
 @dataclass
 class _Block:
-    """Matrices of a block of pairs, of up to `rows` query and `columns` target letters.
+    """Matrices of a block of pairs of up to `rows` query and `columns` target symbols.
 
-    A cell is addressed by the lengths of its suffixes, a and b, so that pairs of all lengths share the recurrences:
-    what lies beyond a pair's own lengths is computed from padding, and never read by the cells within.
+    A cell is addressed by the lengths of its suffixes, a and b, so that pairs of all lengths share the recurrences.
+    Cells beyond a pair's own lengths are computed from padding, and the cells within never read them.
     """
 
     rows: int
     columns: int
-    score: np.ndarray  # S at [a + b + 2, a + 1, pair]: room for what lies outside, which is far below any score
-    flags: np.ndarray  # choice, and gaps that end, at [a + b, a, pair]
-    queries: np.ndarray  # letters at [a, pair], times 128
-    targets: np.ndarray  # letters at [columns - b, pair]: along an anti-diagonal b falls while a rises
+    score: np.ndarray  # S at [a + b + 2, a + 1, pair]; the margin holds values far below any score
+    flags: np.ndarray  # choice and closing gaps, at [a + b, a, pair]
+    queries: np.ndarray  # symbols at [a, pair], times 128
+    targets: np.ndarray  # symbols at [columns - b, pair]: along an anti-diagonal, b falls while a rises
 
 
 def optima(pairs: Sequence[Pair], scheme: AnyScheme, ends: Ends = GLOBAL, rule: str = "mismatch") -> list[Optimum]:
-    """optimum_plain for many pairs of up to a few thousand letters, at 15,000 pairs of 60 letters a second.
+    """Compute optimum_plain for many pairs of up to a few thousand symbols, at 15,000 pairs of 60 symbols a second.
 
-    Tests ask again for the same pairs, once for each kernel, build or order; answers to the last questions are kept.
+    Recent results are cached: tests ask for the same pairs once per kernel, build or order.
     """
     return list(_optima(tuple(map(tuple, pairs)), scheme, ends, rule))
 
@@ -243,7 +244,7 @@ def _optima(pairs: tuple[Pair, ...], scheme: AnyScheme, ends: Ends, rule: str) -
 
 
 def _by_block(pairs: Sequence[Pair], scheme: AnyScheme, rule: str, solve: Callable) -> list:
-    """What `solve` says of each pair; pairs of similar lengths share a block."""
+    """Return what `solve` returns for each pair; pairs of similar lengths share a block."""
     order = sorted(range(len(pairs)), key=lambda p: (max(map(len, pairs[p])), len(pairs[p][0])))
     answers: list = [None] * len(pairs)
     while order:
@@ -256,7 +257,7 @@ def _by_block(pairs: Sequence[Pair], scheme: AnyScheme, rule: str, solve: Callab
 
 
 def _letters(sequences: Sequence[bytes], width: int) -> np.ndarray:
-    """The letter with which a suffix of each length starts, at [length, pair]; 0 where there is none."""
+    """Return the first symbol of the suffix of each length, at [length, pair]; 0 where there is none."""
     text = b"".join(b"\0" + sequence[::-1].ljust(width, b"\0") for sequence in sequences)
     letters = np.frombuffer(text, np.uint8).reshape(len(sequences), width + 1)
     assert (letters < 128).all()
@@ -266,7 +267,7 @@ def _letters(sequences: Sequence[bytes], width: int) -> np.ndarray:
 def _fill(pairs: Sequence[Pair], scheme: AnyScheme, ends: Ends, rule: str) -> _Block:
     rows, columns = (max(len(pair[side]) for pair in pairs) for side in (0, 1))
     gaps = _gaps(scheme)
-    # No score is further from 0 than that of all letters in gaps, or all matching; `low` is below any candidate.
+    # The extreme scores are those of all symbols in gaps and of all symbols matching; `low` is below any candidate.
     most = max(e for _, e in scheme.gaps) * (rows + columns) + scheme.match * min(rows, columns)
     most += 3 * max(o + e for o, e in scheme.gaps) + scheme.mismatch + scheme.match
     assert 3 * most < 2**31
@@ -288,7 +289,7 @@ def _fill(pairs: Sequence[Pair], scheme: AnyScheme, ends: Ends, rule: str) -> _B
         for candidate in opened:
             np.maximum(best, candidate, out=best)
         flag = flags[d, first : last + 1]
-        for g in reversed(range(len(gaps))):  # the one that wins ties comes last
+        for g in reversed(range(len(gaps))):  # last, the winner among ties
             np.putmask(flag, opened[g] == best, g + 1)
         for a in {first, last}:
             if ends.stop(a, d - a):
@@ -304,12 +305,12 @@ def _block_optima(pairs: Sequence[Pair], *, scheme: AnyScheme, ends: Ends, rule:
     block = _fill(pairs, scheme, ends, rule)
     lengths = np.array([[len(query), len(target)] for query, target in pairs])
     starts = np.array(list(ends.starts(block.rows, block.columns)))
-    left = lengths[None] - starts[:, None]  # letters of the query and of the target, at [start, pair, side]
+    left = lengths[None] - starts[:, None]  # query and target symbols left, at [start, pair, side]
     within = (left >= 0).all(2)
     left[~within] = 0
     numbers = np.arange(len(pairs))
     scores = np.where(within, block.score[left.sum(2) + 2, left[:, :, 0] + 1, numbers].astype(np.int64), NEVER)
-    chosen = scores.argmax(0)  # the first of several
+    chosen = scores.argmax(0)  # the first among ties
     paths, ends_left = _walks(block, left[chosen, numbers], len(scheme.gaps), rule)
     spans = np.stack([starts[chosen], lengths - ends_left], 2).reshape(-1, 4)
     found = zip(scores[chosen, numbers].tolist(), paths, map(tuple, spans.tolist()), strict=True)
@@ -317,7 +318,10 @@ def _block_optima(pairs: Sequence[Pair], *, scheme: AnyScheme, ends: Ends, rule:
 
 
 def _walks(block: _Block, left: np.ndarray, pieces: int, rule: str) -> tuple[list[str], np.ndarray]:
-    """Operations of each pair's path from where so many letters are left, and the letters left at its end."""
+    """Return the operations of each pair's path, and the symbols left at its end.
+
+    `left` holds the symbols left at its start, at [pair, side].
+    """
     table = _equal_table(rule)
     steps = np.array([[1, 1], *[[1, 0]] * pieces, *[[0, 1]] * pieces])  # of a choice, in the query and the target
     signs = np.frombuffer(b"X" + b"I" * pieces + b"D" * pieces, np.uint8)
@@ -328,7 +332,7 @@ def _walks(block: _Block, left: np.ndarray, pieces: int, rule: str) -> tuple[lis
     for step in itertools.count():
         a, b = ends_left[going].T
         flag = block.flags[a + b, a, going]
-        gap[(flag >> (gap + 2)) & 1 == 1] = 0  # bit 2 belongs to no gap: it may be set where there is none to end
+        gap[(flag >> (gap + 2)) & 1 == 1] = 0  # bit 2 belongs to no gap: ignored where none is open
         choice = np.where(gap > 0, gap, flag & 7)
         on = choice != _STOP
         if not on.all():
@@ -343,13 +347,13 @@ def _walks(block: _Block, left: np.ndarray, pieces: int, rule: str) -> tuple[lis
 
 
 def _furthest(pairs: Sequence[Pair], *, scheme: AnyScheme, rule: str) -> list[tuple[int, int]]:
-    """The prefixes with the best score: letters of the query and of the target."""
+    """Return the query and target lengths of each pair's best-scoring prefixes."""
     block = _fill([(query[::-1], target[::-1]) for query, target in pairs], scheme, GLOBAL, rule)
     scores = block.score[2:, 1:].copy()  # at [i + j, i, pair]
     i, both = np.arange(block.rows + 1)[:, None], np.arange(len(scores))[:, None, None]
     lengths = np.array([[len(query), len(target)] for query, target in pairs])
     scores[(i > lengths[:, 0]) | (both - i > lengths[:, 1])] = np.iinfo(scores.dtype).min
-    both, i = np.divmod(scores.reshape(-1, len(pairs)).argmax(0), block.rows + 1)  # the first of several
+    both, i = np.divmod(scores.reshape(-1, len(pairs)).argmax(0), block.rows + 1)  # the first among ties
     return list(zip(i.tolist(), (both - i).tolist(), strict=True))
 
 
@@ -357,7 +361,7 @@ def _furthest(pairs: Sequence[Pair], *, scheme: AnyScheme, rule: str) -> list[tu
 
 
 def runs_of(cigar: str) -> list[tuple[int, str]]:
-    """[(length, operation)]; none for "*"."""
+    """Return [(length, operation)]; an empty list for "*"."""
     if cigar == "*":
         return []
     runs = [(int(length), operation) for length, operation in _RUN.findall(cigar)]
@@ -366,7 +370,7 @@ def runs_of(cigar: str) -> list[tuple[int, str]]:
 
 
 def replay_span(query: bytes, target: bytes, cigar: str, span: Span, rule: str | Equal = "mismatch") -> None:
-    """Fails unless the CIGAR says, letter by letter, how the span's part of the query becomes that of the target."""
+    """Assert that the CIGAR is a correct alignment of the span's part of the query with that of the target."""
     equal = RULES[rule] if isinstance(rule, str) else rule
     i, i_end, j, j_end = span
     assert 0 <= i <= i_end <= len(query) and 0 <= j <= j_end <= len(target), f"{span} is not in the sequences"
@@ -384,7 +388,7 @@ def replay_span(query: bytes, target: bytes, cigar: str, span: Span, rule: str |
 
 
 def assert_allowed(query: bytes, target: bytes, span: Span, ends: Ends) -> None:
-    """Fails unless an alignment with such ends may have the span."""
+    """Assert that the span is allowed for an alignment with these ends."""
     n, m = len(query), len(target)
     i, i_end, j, j_end = span
     assert (i, j) in ends.starts(n, m), f"{span} starts where {ends} does not allow it"
@@ -392,7 +396,7 @@ def assert_allowed(query: bytes, target: bytes, span: Span, ends: Ends) -> None:
 
 
 def score_of(cigar: str, scheme: AnyScheme) -> int:
-    """What the operations score."""
+    """Return the score of a CIGAR."""
     score = 0
     for length, operation in runs_of(cigar):
         gap = min(o + length * e for o, e in scheme.gaps)

@@ -1,7 +1,7 @@
-"""What is right, computed without wfacli: slow and plain, or by other people's aligners.
+"""Reference results computed without wfacli: by slow, simple code, or by other aligners.
 
-Sequences are bytes. Costs are (mismatch, open, extend): a gap of l letters costs open + l * extend, a match 0;
-edit distance is (1, 0, 1). Rules are the values of --ambiguous.
+Sequences are bytes. Costs are (mismatch, open, extend): a gap of length l costs open + l * extend, a match 0; edit
+distance is (1, 0, 1). Rules are the values of --ambiguous.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ EDIT: Costs = (1, 0, 1)
 INFINITE = 10**9
 
 
-# Costs alone
+# Costs only
 
 
 def edit_cost(query: bytes, target: bytes, equal: Equal = equal_by_sam) -> int:
-    """Levenshtein distance, row by row."""
+    """Return the Levenshtein distance, computed row by row."""
     row = list(range(len(target) + 1))
     for i, q in enumerate(query, 1):
         before, row = row, [i]
@@ -50,7 +50,7 @@ def edit_cost(query: bytes, target: bytes, equal: Equal = equal_by_sam) -> int:
 
 
 def affine_cost(query: bytes, target: bytes, costs: Costs, equal: Equal = equal_by_sam) -> int:
-    """Gotoh's recurrences, row by row."""
+    """Return the gap-affine cost, computed row by row with Gotoh's recurrences."""
     x, o, e = costs
     best = [0] + [o + e * j for j in range(1, len(target) + 1)]
     insertion = [INFINITE] * len(best)
@@ -64,40 +64,38 @@ def affine_cost(query: bytes, target: bytes, costs: Costs, equal: Equal = equal_
     return best[-1]
 
 
-# The canonical alignment: which of the equally cheap ones is written; tests/oracle_spans.py has the definition.
+# The canonical alignment: which of several optimal alignments is reported. tests/oracle_spans.py defines it.
 
 
 def scheme_of(costs: Costs) -> Scheme:
-    """Costs as a scheme."""
+    """Convert costs to a scheme."""
     x, o, e = costs
     return Scheme(x, ((o, e),))
 
 
 def canonical_plain(query: bytes, target: bytes, costs: Costs, equal: Equal = equal_by_sam) -> tuple[int, str]:
-    """(cost, CIGAR) of the global alignment, from the definition, cell by cell."""
+    """Return (cost, CIGAR) of the canonical global alignment, computed cell by cell from the definition."""
     found = optimum_plain(query, target, scheme_of(costs), GLOBAL, equal)
     return -found.score, found.cigar
 
 
 def canonical(pairs: Sequence[Pair], costs: Costs, rule: str = "mismatch") -> list[tuple[int, str]]:
-    """canonical_plain for many pairs at once."""
+    """Compute canonical_plain for many pairs at once."""
     return [(-found.score, found.cigar) for found in optima(pairs, scheme_of(costs), GLOBAL, rule)]
 
 
-# CIGARs
-
-
 def replay(query: bytes, target: bytes, cigar: str, equal: Equal = equal_by_sam) -> None:
-    """Fails unless the CIGAR says, letter by letter, how the whole query becomes the whole target."""
+    """Assert that the CIGAR is a correct alignment of the whole query with the whole target."""
     replay_span(query, target, cigar, (0, len(query), 0, len(target)), equal)
 
 
-# Which letters are written '=': by SAM's rule also where more of them match for the score.
+# Which symbols are written '='. Under "wildcard" the CIGAR still follows SAM, although more symbols match for the
+# score.
 WRITTEN: dict[str, Equal] = {**RULES, "wildcard": equal_by_sam}
 
 
 def relabelled(query: bytes, target: bytes, cigar: str, equal: Equal) -> str:
-    """The CIGAR of both whole sequences with '=' and 'X' as `equal` has them."""
+    """Return the CIGAR of a global alignment with '=' and 'X' assigned by `equal`."""
     i = j = 0
     operations: list[str] = []
     for length, operation in runs_of(cigar):
@@ -108,22 +106,22 @@ def relabelled(query: bytes, target: bytes, cigar: str, equal: Equal) -> str:
 
 
 def cigar_cost(cigar: str, costs: Costs) -> int:
-    """What the operations cost."""
+    """Return the cost of a CIGAR."""
     return -score_of(cigar, scheme_of(costs))
 
 
-# Other aligners. They compare bytes; `distinct` makes that SAM's rule.
+# Other aligners. They compare bytes; `distinct` rewrites a pair so that this gives SAM's rule.
 
 
 def distinct(query: bytes, target: bytes) -> Pair:
-    """The pair in capitals, with U as T, and with other letters replaced by one that the other side does not have."""
+    """Return the pair in upper case, with U as T, and other symbols replaced by N in the query and X in the target."""
     others = bytes(set(range(256)) - set(b"ACGTUacgtu"))
     one, two = (bytes.maketrans(others, mark * len(others)) for mark in (b"N", b"X"))
     return query.upper().translate(one).replace(b"U", b"T"), target.upper().translate(two).replace(b"U", b"T")
 
 
 def edlib_cost(query: bytes, target: bytes) -> int:
-    """Edit distance by SAM's rule."""
+    """Return the edit distance by SAM's rule."""
     if not query or not target:
         return len(query) + len(target)
     return edlib.align(*distinct(query, target), mode="NW", task="distance")["editDistance"]
@@ -136,7 +134,7 @@ def _clipped(ends: Ends, query: bytes, target: bytes) -> tuple[int, ...]:
 
 @functools.cache
 def _pywfa_aligner(scheme: Scheme, free: tuple[int, int, int, int]) -> pywfa.WavefrontAligner:
-    import pywfa  # it has no wheels: a machine without it runs the tests that do not ask for it
+    import pywfa  # imported lazily: it has no wheels, so it may be missing
 
     (o, e), (o2, e2) = (*scheme.gaps, *scheme.gaps)[:2]
     names = ("pattern_begin_free", "pattern_end_free", "text_begin_free", "text_end_free")
@@ -149,17 +147,20 @@ def _pywfa_aligner(scheme: Scheme, free: tuple[int, int, int, int]) -> pywfa.Wav
 
 
 def pywfa_score(query: bytes, target: bytes, scheme: AnyScheme, ends: Ends = GLOBAL) -> int:
-    """Score by SAM's rule, of schemes without a match bonus; pywfa refuses empty sequences."""
+    """Return the score by SAM's rule for a scheme without a match bonus.
+
+    Handles empty sequences, which pywfa rejects.
+    """
     assert not scheme.match and not ends.extension
     if not query or not target:
         return optimum_plain(query, target, scheme, ends).score
     aligner = _pywfa_aligner(Scheme(scheme.mismatch, scheme.gaps), _clipped(ends, query, target))
     q, t = distinct(query, target)
-    return aligner.wavefront_align(text=t.decode(), pattern=q.decode())  # in the order of its parameters
+    return aligner.wavefront_align(text=t.decode(), pattern=q.decode())  # in order of its parameters
 
 
 def pywfa_cost(query: bytes, target: bytes, costs: Costs) -> int:
-    """Gap-affine cost by SAM's rule."""
+    """Return the gap-affine cost by SAM's rule."""
     return -pywfa_score(query, target, scheme_of(costs))
 
 
@@ -169,10 +170,11 @@ def _parasail_matrix(match: int, mismatch: int) -> parasail.Matrix:
 
 
 def parasail_score(query: bytes, target: bytes, scheme: AnyScheme, ends: Ends = GLOBAL) -> int:
-    """Score by SAM's rule, of schemes with one piece; parasail refuses empty sequences.
+    """Return the score by SAM's rule for a scheme with one piece.
 
-    Its opening includes a gap's first letter. An end is free wholly or not at all, and three ends alone cannot be.
-    Of its kernels only `scan` (and the plain one) is right for gaps without opening cost and for o < e.
+    Handles empty sequences, which parasail rejects. Its gap opening includes the first base of the gap. Each end is
+    entirely free or not free, and it has no function with exactly three free ends. Of its kernels, only `scan` and the
+    plain one are correct for gaps without an opening cost and for o < e.
     """
     if not query or not target:
         return optimum_plain(query, target, scheme, ends).score
@@ -187,10 +189,10 @@ def parasail_score(query: bytes, target: bytes, scheme: AnyScheme, ends: Ends = 
     q, t = distinct(query, target)
     align = getattr(parasail, f"{kernel}_scan_32")
     score = align(q.decode(), t.decode(), o + e, e, _parasail_matrix(scheme.match, scheme.mismatch)).score
-    # It does not count the alignment of nothing, where an overlap may start and end at once.
+    # parasail does not consider the empty alignment, which is allowed where an overlap may start and end in one cell.
     return max(0, score) if any(ends.stop(n - i, m - j) for i, j in ends.starts(n, m)) else score
 
 
 def parasail_cost(query: bytes, target: bytes, costs: Costs) -> int:
-    """Gap-affine cost by SAM's rule."""
+    """Return the gap-affine cost by SAM's rule."""
     return -parasail_score(query, target, scheme_of(costs))

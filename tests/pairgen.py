@@ -1,4 +1,4 @@
-"""Seeded pairs of sequences where aligners fail: empty, at the edges of words, repetitive, unlike."""
+"""Seeded random pairs that are hard for aligners: empty, at word boundaries, repetitive, unrelated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALPHABETS = {
     "protein": b"ACDEFGHIKLMNPQRSTVWYX*",
 }
 EDGES = (7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257)
-_SHARES = {  # of mismatches, insertions and deletions among the edits
+_SHARES = {  # weights of mismatches, insertions and deletions
     "uniform": (1, 1, 1),
     "insertions": (1, 8, 1),
     "deletions": (1, 1, 8),
@@ -27,12 +27,12 @@ KINDS = (*_SHARES, "repeats", "homopolymers", "unrelated")
 
 
 def sequence(rng: random.Random, length: int, alphabet: bytes) -> bytes:
-    """Random letters."""
+    """Return a random sequence over the alphabet."""
     return bytes(rng.choices(alphabet, k=length))
 
 
 def mutated(rng: random.Random, letters: bytes, alphabet: bytes, error: float, kind: str = "uniform") -> bytes:
-    """A copy in which each letter meets an edit with chance `error`; gaps are 1 to 4 letters long, rarely more."""
+    """Return a copy with edits at rate `error` per symbol; gaps are 1 to 4 symbols long, rarely 9."""
     shares = _SHARES.get(kind, _SHARES["uniform"])
     out, i = bytearray(), 0
     while i < len(letters):
@@ -48,7 +48,7 @@ def mutated(rng: random.Random, letters: bytes, alphabet: bytes, error: float, k
 
 
 def repetitive(rng: random.Random, length: int, alphabet: bytes, unit: int) -> bytes:
-    """Tandem repeats of units of up to `unit` letters; units of one letter make homopolymers."""
+    """Return tandem repeats of units of up to `unit` symbols; `unit=1` gives homopolymers."""
     out = b""
     while len(out) < length:
         out += sequence(rng, rng.randint(1, unit), alphabet) * rng.randint(2, 8)
@@ -56,7 +56,7 @@ def repetitive(rng: random.Random, length: int, alphabet: bytes, unit: int) -> b
 
 
 def pair(rng: random.Random, length: int, alphabet: bytes, error: float, kind: str) -> Pair:
-    """A pair of a kind, whose target has exactly `length` letters."""
+    """Return a (query, target) pair of the given kind; the target has exactly `length` symbols."""
     if kind == "unrelated":
         return sequence(rng, rng.randint(0, length + 4), alphabet), sequence(rng, length, alphabet)
     if kind in ("repeats", "homopolymers"):
@@ -67,7 +67,7 @@ def pair(rng: random.Random, length: int, alphabet: bytes, error: float, kind: s
 
 
 def random_pairs(seed: int, count: int, longest: int, alphabet: bytes) -> list[Pair]:
-    """Pairs of all kinds and 0 to 100% error; short ones are more frequent than long ones."""
+    """Return pairs of all kinds with 0 to 100% errors; short pairs are more frequent than long ones."""
     rng = random.Random(seed)
     pairs = []
     for _ in range(count):
@@ -78,14 +78,14 @@ def random_pairs(seed: int, count: int, longest: int, alphabet: bytes) -> list[P
 
 
 def all_lengths(seed: int, longest: int, alphabet: bytes) -> list[Pair]:
-    """One pair for each combination of lengths from 0 to `longest`."""
+    """Return one pair for each combination of query and target length from 0 to `longest`."""
     rng = random.Random(seed)
     both = range(longest + 1)
     return [_of_lengths(rng, n, m, alphabet) for m in both for n in both]
 
 
 def some_lengths(seed: int, longest: int, alphabet: bytes, count: int) -> list[Pair]:
-    """So many of them, each with other lengths."""
+    """Return `count` pairs with distinct combinations of lengths from 0 to `longest`."""
     rng = random.Random(seed)
     chosen = (divmod(both, longest + 1) for both in rng.sample(range((longest + 1) ** 2), count))
     return [_of_lengths(rng, n, m, alphabet) for n, m in chosen]
@@ -98,7 +98,7 @@ def _of_lengths(rng: random.Random, query_len: int, target_len: int, alphabet: b
 
 
 def edge_pairs(seed: int, alphabet: bytes) -> Iterator[Pair]:
-    """Pairs whose lengths, and whose runs of matches, end at the edges of machine words and vectors."""
+    """Yield pairs whose lengths or match runs end at boundaries of machine words and vectors."""
     rng = random.Random(seed)
     for length in EDGES:
         target = sequence(rng, length, alphabet)

@@ -1,4 +1,4 @@
-"""The order of the modules, and what only some of them may do, read from their source."""
+"""Import order of the modules, and restrictions on single modules, checked by parsing their source."""
 
 import ast
 import graphlib
@@ -11,7 +11,7 @@ import pytest
 import wfacli
 
 PACKAGE = Path(wfacli.__file__).parent
-# A room is a folder, or a loose module. A module imports only from its own room and from rooms of earlier rows.
+# A room is a folder or a top-level module. A module imports only from its own room and from rooms in earlier rows.
 ROOMS = """
     errors
     config
@@ -37,14 +37,14 @@ ROOMS = """
 """
 ROWS = [set(row.split()) for row in ROOMS.strip().splitlines()]
 MODULES = {".".join(path.relative_to(PACKAGE).with_suffix("").parts): path for path in sorted(PACKAGE.rglob("*.py"))}
-DOORS = {"__init__", "__main__"}  # they only hand on
+DOORS = {"__init__", "__main__"}  # they only re-export
 MOST_LOOSE = 5
 MOST_LINES = 450
 KERNELS = (".cu", ".cuh", ".hpp")
 
 
 def room_of(module):
-    """The room, and the number of its row."""
+    """Return the room of a module, and the index of its row in ROWS."""
     for number, rooms in enumerate(ROWS):
         for room in rooms:
             if module == room or module.startswith(f"{room}."):
@@ -57,7 +57,7 @@ def is_door(module):
 
 
 def imports(module):
-    """Absolute names of all modules that a module imports, lazily or for types too."""
+    """Yield absolute names of all modules that a module imports, including lazy and type-checking imports."""
     tree = ast.parse(MODULES[module].read_text())
     package = ["wfacli", *module.split(".")[:-1]]
     for node in ast.walk(tree):
@@ -71,7 +71,7 @@ def imports(module):
 
 
 def own_imports(module):
-    """Modules of wfacli that a module imports, without the package's name."""
+    """Yield the wfacli modules that a module imports, without the package name."""
     for name in imports(module):
         inner = name.removeprefix("wfacli.")
         if name.startswith("wfacli.") and (inner in MODULES or inner == "_native"):
@@ -96,7 +96,7 @@ def test_modules_import_only_from_earlier_rooms(module):
 
 def test_no_modules_import_each_other_in_a_circle():
     before = {m: {o for o in own_imports(m) if o in MODULES and not is_door(o)} for m in MODULES if not is_door(m)}
-    assert list(graphlib.TopologicalSorter(before).static_order())  # raises CycleError, which names the circle
+    assert list(graphlib.TopologicalSorter(before).static_order())  # CycleError names the cycle
 
 
 def test_few_modules_are_loose():

@@ -1,4 +1,4 @@
-"""What make test leaves to make fuzz: cases that differ from others in sizes alone."""
+"""Select the cases that `make test` runs; `make fuzz` also runs those that differ only in size."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ THOROUGH = bool(os.environ.get("WFACLI_FUZZ"))
 
 
 def one_of_each(cases: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:
-    """The last case of each kind; all of them in make fuzz."""
+    """Return the last case of each kind; under `make fuzz`, all cases."""
     cases = list(cases)
     return cases if THOROUGH else list({kind(case): case for case in cases}.values())
 
 
 def in_turn(cases: Sequence[T], parts: int) -> list[T]:
-    """Of so many cases that follow each other one, of the next ones the one after it; all of them in make fuzz."""
+    """Return one of every `parts` consecutive cases, at a rotating position; under `make fuzz`, all cases."""
     if THOROUGH:
         return list(cases)
     groups = [cases[at : at + parts] for at in range(0, len(cases), parts)]

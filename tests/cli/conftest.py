@@ -1,4 +1,4 @@
-"""Fixtures of the command's tests: a folder with a few pairs, and the command run in it."""
+"""Fixtures for command-line tests: a folder with a few pairs, and functions that run the command in it."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def wfacli(folder: Path) -> Callable[..., Result]:
-    """Runs the command in that folder."""
+    """A function that runs the command in that folder."""
     return partial(run, cwd=folder)
 
 
 @pytest.fixture
 def align(folder: Path) -> Callable[..., Result]:
-    """Runs `wfacli align` in that folder."""
+    """A function that runs `wfacli align` in that folder."""
     return partial(run, "align", cwd=folder)
 
 
 @pytest.fixture
 def inside(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Result]]:
-    """Runs the command in this process, as starting one for each takes most of the time."""
+    """A function that runs the command in this process, since most of the time of a short run is its start."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     monkeypatch.setenv("COLUMNS", "200")
 

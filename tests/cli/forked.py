@@ -1,8 +1,8 @@
-"""Runs of the command as copies of one process that has imported it: of a short run, starting takes most of the time.
+"""Run the command as forks of a process that has imported it, since most of the time of a short run is its start.
 
-Each run is a process of its own, with its own standard streams, folder, exit status and end, so that it behaves like a
-command that was started; only what the first imports do is not done again. What matters at a start has its tests with
-real ones (support.run with `env` or `program`, support.start).
+Each run is a separate process with its own standard streams, folder and exit status, so that it behaves like a command
+that was started; only the imports are shared. Tests of the start itself use real processes (support.run with `env` or
+`program`, support.start).
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _lock = threading.Lock()
 
 def run(arguments: Sequence[str], cwd: Path, data: bytes | int, stdout: int | None, environment: dict[str, str],
         timeout: float, memory: int = 0) -> tuple[int, bytes, bytes]:  # fmt: skip
-    """The exit status (minus the signal's number, where one ended it), standard output and error.
+    """Run the command; return its exit status (minus the signal number if a signal ended it), stdout and stderr.
 
     Args:
-        arguments: without the program's name.
-        cwd: where it runs.
-        data: what comes through a pipe on standard input, or an open file's descriptor.
-        stdout: a descriptor to write to, else a pipe.
-        environment: of the process that is copied; the same for all calls.
-        timeout: seconds, after which it is killed and TimeoutExpired raised.
-        memory: bytes that it may address; 0 for any number.
+        arguments: arguments without the program name.
+        cwd: working directory.
+        data: standard input: bytes, which come through a pipe, or an open file descriptor.
+        stdout: descriptor for standard output; None: a pipe.
+        environment: environment of the forked process; the same for all calls.
+        timeout: seconds, after which the process is killed and TimeoutExpired raised.
+        memory: limit of the address space in bytes; 0: no limit.
     """
     with _lock, contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
         ends: dict[str, int] = {}
@@ -75,7 +75,7 @@ def run(arguments: Sequence[str], cwd: Path, data: bytes | int, stdout: int | No
 
 
 def _exchange(ends: dict[str, int], data: bytes) -> tuple[bytes, bytes]:
-    """Feeds standard input and reads the others until all are closed."""
+    """Write standard input and read the other streams until all are closed."""
     read: dict[str, list[bytes]] = {"out": [], "err": []}
     left = memoryview(data)
     with selectors.DefaultSelector() as waiting:
@@ -127,7 +127,7 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
 
 
 def _serve(connection: socket.socket) -> None:
-    """Copies this process for each request; returns in the copies alone, which then are as if just started."""
+    """Fork for each request; return in the children only, in the state of a newly started process."""
     while True:
         try:
             head, descriptors, _, _ = socket.recv_fds(connection, 4, _STREAMS)

@@ -1,6 +1,6 @@
-"""Golden files: which command makes which. `make golden` writes them anew.
+"""Golden files and the commands that create them; `make golden` rewrites them.
 
-The expected outputs are only worth what test_golden_truth says about them: `make golden` runs it too.
+The expected outputs are verified by test_golden_truth, which `make golden` also runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Case:
 
     @property
     def arguments(self) -> list[str]:
-        """What follows `wfacli align`."""
+        """Return the arguments of `wfacli align`."""
         scoring = ["--metric", self.metric, "--ambiguous", self.ambiguous]
         return [*self.inputs, "--format", self.expected.rsplit(".", 1)[1], *scoring, *self.options]
 
@@ -44,7 +44,7 @@ CASES = (
 )
 
 _MAPPED = ("mapped.reads.fq", "mapped.ref.fa", "--mappings", "mapped.paf")
-# tests/mapped says what these records must be; here it is what reaches the user.
+# tests/mapped verifies the content of these records; this checks the output of the command.
 MAPPED_CASES = (
     Case("mapped.extended.sam", _MAPPED, ("--match", "2", "--md", "--no-header")),
     Case(
@@ -67,7 +67,7 @@ MAPPED_CASES = (
 
 
 def without_versions(text: bytes) -> bytes:
-    """The output with version and command line of @PG blanked, the only parts that may change."""
+    """Blank version and command line of @PG, the only parts of the output that may change."""
     return re.sub(rb"(?m)^(@PG\tID:wfacli\tPN:wfacli\tVN:)[^\t\n]+(\tCL:).*$", rb"\1*\2*", text)
 
 

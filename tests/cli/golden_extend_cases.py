@@ -1,4 +1,4 @@
-"""Golden files of `wfacli extend`: which command makes which. `make golden` writes them anew."""
+"""Golden files of `wfacli extend` and the commands that create them; `make golden` rewrites them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ExtendCase:
 
     @property
     def arguments(self) -> list[str]:
-        """What follows `wfacli extend`."""
+        """Return the arguments of `wfacli extend`."""
         return [*self.inputs, "--format", self.expected.rsplit(".", 1)[1], "--mode", self.mode, *self.options]
 
 

@@ -1,10 +1,10 @@
-"""What an alignment says, worked out from its letters alone, to judge the golden files."""
+"""Verify the golden files: properties of an alignment, computed from its sequences alone."""
 
 from __future__ import annotations
 
 import re
 
-PENALTIES = (4, 6, 2)  # the command's default: mismatch, gap opening, gap extension
+PENALTIES = (4, 6, 2)  # defaults of the command: mismatch, gap opening, gap extension
 _IUPAC = {
     "A": "A",
     "C": "C",
@@ -26,7 +26,7 @@ _IUPAC = {
 
 
 def same_base(a: str, b: str) -> bool:
-    """SAM's rule for '=': both are the same one of A C G T."""
+    """Return whether SAM writes '=': both are the same one of A, C, G and T."""
     a, b = a.upper().replace("U", "T"), b.upper().replace("U", "T")
     return a == b and a in "ACGT"
 
@@ -49,7 +49,7 @@ def runs(cigar: str) -> list[tuple[int, str]]:
 
 
 def columns(query: str, target: str, cigar: str) -> list[tuple[str, str, str]]:
-    """(operation, query's letter or "", target's letter or "") of every column; the CIGAR uses up both."""
+    """Return (operation, query symbol or "", target symbol or "") of every column; the CIGAR covers both sequences."""
     i = j = 0
     found = []
     for length, op in runs(cigar):
@@ -61,7 +61,7 @@ def columns(query: str, target: str, cigar: str) -> list[tuple[str, str, str]]:
 
 
 def cost(query: str, target: str, cigar: str, metric: str, ambiguous: str) -> int:
-    """What the path costs when letters compare by the rule `ambiguous`, whatever = and X say."""
+    """Return the cost of the path, with symbols compared by the rule `ambiguous`, regardless of = and X."""
     matches = MATCHES[ambiguous]
     mismatches = sum(bool(q and t and not matches(q, t)) for _, q, t in columns(query, target, cigar))
     gaps = [length for length, op in runs(cigar) if op in "ID"]
@@ -72,11 +72,11 @@ def cost(query: str, target: str, cigar: str, metric: str, ambiguous: str) -> in
 
 
 def least_cost(query: str, target: str, metric: str, ambiguous: str) -> int:
-    """The least cost of any global alignment, by Gotoh's recurrence."""
+    """Return the minimum cost of any global alignment, by Gotoh's recurrences."""
     x, o, e = PENALTIES if metric == "affine" else (1, 0, 1)
     matches, far = MATCHES[ambiguous], 1 << 40
     best = [0] + [o + e * j for j in range(1, len(target) + 1)]
-    above = [far] * (len(target) + 1)  # best path that ends with a gap in the target
+    above = [far] * (len(target) + 1)  # best path that ends in a gap in the target
     for i, q in enumerate(query, 1):
         diagonal, best[0], left = best[0], o + e * i, far
         for j, t in enumerate(target, 1):
@@ -87,7 +87,7 @@ def least_cost(query: str, target: str, metric: str, ambiguous: str) -> int:
 
 
 def md(query: str, target: str, cigar: str) -> str:
-    """SAM's MD tag."""
+    """Return SAM's MD tag."""
     text, run, before = "", 0, ""
     for op, q, t in columns(query, target, cigar):
         if op == "D":
@@ -101,7 +101,7 @@ def md(query: str, target: str, cigar: str) -> str:
 
 
 def cs(query: str, target: str, cigar: str) -> str:
-    """minimap2's cs tag, short form."""
+    """Return minimap2's cs tag in its short form."""
     text, run, before = "", 0, ""
     for op, q, t in columns(query, target, cigar):
         equal = op not in "ID" and same_base(q, t)

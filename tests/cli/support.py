@@ -1,4 +1,4 @@
-"""Runs the command, builds inputs, takes outputs apart. Shares no code with wfacli."""
+"""Helpers that run the command, create inputs and parse outputs, without code of wfacli."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ ESCAPE = "\x1b["
 
 
 def command() -> list[str]:
-    """The installed command beside this interpreter, else the module."""
+    """Return the command installed beside this interpreter, or else the module."""
     beside = Path(sys.executable).with_name("wfacli")
     return [str(beside)] if beside.exists() else [sys.executable, "-m", "wfacli"]
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's environment without what changes messages or from test to test, and with more."""
+    """Return this process's environment, without variables that change messages or vary, and with additions."""
     without = ("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "CI", "PYTEST_CURRENT_TEST")
     kept = {k: v for k, v in os.environ.items() if k not in without}
     return {**kept, "COLUMNS": "200", "TERM": "xterm", **more}
@@ -40,7 +40,7 @@ def environment(**more: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Result:
-    """What a run left behind."""
+    """Results of a run."""
 
     code: int
     out: bytes
@@ -65,9 +65,9 @@ def run(
     program: list[str] | None = None,
     timeout: float = 120,
 ) -> Result:
-    """Runs the command to its end, as a copy of a process (forked.py) unless `env` or `program` ask for a start.
+    """Run the command to its end, as a fork (forked.py) unless `env` or `program` require a new process.
 
-    Bytes for stdin come through a pipe, a file as it is.
+    Bytes for stdin come through a pipe, a file directly.
     """
     if env is None and program is None:
         data = stdin if isinstance(stdin, bytes) else stdin.fileno()
@@ -89,7 +89,7 @@ def run(
 
 
 def start(*arguments: str | Path, cwd: Path, **options: Any) -> subprocess.Popen[bytes]:
-    """Starts the command with pipes and leaves it running."""
+    """Start the command with pipes, without waiting."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen([*command(), *map(str, arguments)], cwd=cwd, env=environment(), **{**pipes, **options})
 
@@ -101,10 +101,10 @@ def assert_success(result: Result) -> None:
 
 
 def assert_failure(result: Result, code: int, *words: str) -> None:
-    """The run ended with this code, one error message that holds these words, and no traceback."""
+    """Assert that the run failed with this exit status and one error message with these words, without a traceback."""
     assert result.code == code, result.err
     assert "Traceback" not in result.err
-    # Ours, or the frame that Typer draws around what is wrong with an option.
+    # Either wfacli's error line, or the frame that Typer draws around errors in options.
     assert len(re.findall("wfacli: error: |─ Error ─", result.err)) == 1, result.err
     for word in words:
         assert word in result.err, f"{word!r} is not in: {result.err}"
@@ -119,7 +119,7 @@ def header_of(text: bytes) -> list[str]:
 
 
 def tags_of(row: Sequence[str]) -> dict[str, str]:
-    """Optional fields of a SAM or PAF row by their names."""
+    """Return the optional fields of a SAM or PAF row by name."""
     return {f[:2]: f[5:] for f in row if len(f) > 4 and f[2] == ":" and f[4] == ":"}
 
 
@@ -131,7 +131,7 @@ def random_letters(count: int, seed: int) -> str:
 
 
 def random_pairs(count: int, length: int = 60, seed: int = 1) -> list[tuple[str, str]]:
-    """Pairs that differ by one mismatch and one inserted letter."""
+    """Return pairs that differ by one mismatch and one inserted base."""
     letters = random.Random(seed)
     pairs = []
     for _ in range(count):
@@ -142,7 +142,7 @@ def random_pairs(count: int, length: int = 60, seed: int = 1) -> list[tuple[str,
 
 
 def fasta(sequences: Sequence[str], mark: str = "r", width: int = 0) -> bytes:
-    """Records r1, r2, …; a width wraps the sequences."""
+    """Return records r1, r2 and so on; a width wraps the sequences."""
     lines = []
     for number, letters in enumerate(sequences, 1):
         lines.append(f">{mark}{number} described")
@@ -168,13 +168,13 @@ def table(pairs: Pairs, names: bool = False) -> bytes:
 
 
 def bgzf_blocks(data: bytes, size: int = 4096) -> list[bytes]:
-    """BGZF blocks of at most `size` letters each, without the one that ends the file."""
+    """Return BGZF blocks of up to `size` bytes each, without the final empty block."""
     blocks = []
     for begin in range(0, len(data), size):
         piece = data[begin : begin + size]
         deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
         packed = deflate.compress(piece) + deflate.flush()
-        # After gzip's ten bytes an extra field of six: letters BC, length 2, size of the block less one.
+        # The gzip header of ten bytes, and an extra field of six: BC, length 2, block size minus one.
         head = struct.pack("<4BI2BH2s2H", 31, 139, 8, 4, 0, 0, 255, 6, b"BC", 2, len(packed) + 25)
         blocks.append(head + packed + struct.pack("<2I", zlib.crc32(piece), len(piece)))
     return blocks
@@ -196,7 +196,7 @@ COMPRESSIONS = {"plain": bytes, "gz": gzip.compress, "bgz": bgzf, "zst": zstd}
 
 
 def feed(path: Path, pieces: Sequence[bytes]) -> threading.Thread:
-    """Makes a FIFO and writes to it from a thread, as process substitution does."""
+    """Create a FIFO and write to it from a thread, like a process substitution."""
     os.mkfifo(path)
 
     def write() -> None:

@@ -1,4 +1,4 @@
-"""Bad input: a clear message, an exit code of its own, and every pair before the fault."""
+"""Malformed input: a clear message, its own exit status, and the output of every pair before the error."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_nothing_to_keep_leaves_no_file(align: Align, folder: Path) -> None:
 
 
 def truncated(kind: str) -> bytes:
-    """About two thirds of a compressed file of many queries."""
+    """Return about two thirds of a compressed file of many queries."""
     text = fasta(MANY_QUERIES)
     blocks = bgzf_blocks(text)
     if kind == "bgz at a block's end":
@@ -106,7 +106,7 @@ def test_truncated_compression(align: Align, folder: Path, kind: str, role: str)
     (folder / "good").write_bytes(fasta(MANY_QUERIES))
     result = align(*(("bad", "good") if role == "query" else ("good", "bad")), *PAF)
     assert_failure(result, 1, "bad", "truncated")
-    # Pairs whose letters were there in full are written, but for what a decompressor holds back.
+    # All complete pairs are written, except for those that the decompressor still buffers.
     names = [row[0] for row in result.rows]
     assert names == [f"r{i}" for i in range(1, len(names) + 1)]
     assert 1_500 < len(names) < 3_000
@@ -114,7 +114,7 @@ def test_truncated_compression(align: Align, folder: Path, kind: str, role: str)
 
 @pytest.mark.parametrize("kind", ["gz", "zst"])
 def test_compression_that_lacks_only_its_end(align: Align, folder: Path, kind: str) -> None:
-    # All letters are there; that the check sum is not must still be an error.
+    # All bases are there, but the missing checksum is still an error.
     text = fasta([query for query, _ in PAIRS])
     (folder / "bad").write_bytes({"gz": gzip.compress, "zst": zstd}[kind](text)[:-4])
     assert_failure(align("bad", "t.fa", *PAF), 1, "bad", "truncated")
@@ -124,7 +124,7 @@ def test_bgzf_without_its_last_block(align: Align, folder: Path) -> None:
     (folder / "bad").write_bytes(b"".join(bgzf_blocks(fasta([query for query, _ in PAIRS]))))
     result = align("bad", "t.fa", *PAF)
     assert_failure(result, 1, "bad", "truncated")
-    assert len(result.rows) == len(PAIRS) - 1  # nothing says that the last sequence is whole
+    assert len(result.rows) == len(PAIRS) - 1  # the last sequence may be incomplete
 
 
 @pytest.mark.parametrize("kind", ["gz", "bgz", "zst"])
@@ -186,7 +186,7 @@ def test_faults_of_queries(align: Align, folder: Path, fault: str) -> None:
 
 @pytest.mark.parametrize("fault", ["NUL in a sequence", "sequence before a header"])
 def test_faults_of_targets(align: Align, folder: Path, fault: str) -> None:
-    # As SAM: the header's look at the targets meets the fault first, and must not hide the pairs before it.
+    # For SAM, the header scans the targets first and meets the error, which must not suppress the pairs before it.
     content, *words = FAULTS[fault]
     (folder / "bad").write_bytes(content)
     result = align("q.fa", "bad")

@@ -1,4 +1,4 @@
-"""Output that cannot be written, or must not be."""
+"""Output that cannot be written, or that must not be written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_place_that_cannot_be_written(align: Align, folder: Path, option: str, p
     before = (folder / "t.fa").read_bytes()
     result = align("q.fa", "t.fa", option, path)
     assert_failure(result, 1, path)
-    assert not result.out  # before any work is done
+    assert not result.out  # before any alignment
     assert (folder / "t.fa").read_bytes() == before
 
 
@@ -71,7 +71,7 @@ def test_statistics_over_the_output(align: Align, folder: Path) -> None:
 
 
 def test_statistics_into_the_output(align: Align) -> None:
-    # JSON after the last record would make standard output neither.
+    # JSON after the last record would corrupt both.
     result = align("q.fa", "t.fa", "--stats", "-")
     assert_failure(result, 2, "--stats")
 
@@ -87,7 +87,7 @@ def test_statistics_into_the_output(align: Align) -> None:
     ],
 )
 def test_two_results_do_not_go_to_where_the_shell_sends_standard_output(folder: Path, line: str, report: str) -> None:
-    """The second one would replace the first."""
+    """The second output would overwrite the first."""
     (folder / "one.fa").write_text(">a\nACGT\n")
     with (folder / "out").open("wb") as out:
         result = run(*line.split(), report, cwd=folder, stdout=out)

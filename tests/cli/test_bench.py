@@ -1,4 +1,4 @@
-"""`wfacli bench`: its table, its files, what it refuses; on the CPU, and on an emulated GPU."""
+"""`wfacli bench`: its table, files and rejected options; on the CPU, and on an emulated GPU."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Processes beside the command: code in the working directory never runs, and no exit status is taken for a file."""
+"""Child processes never run code from the working directory, and their exit status alone is not trusted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from .support import Result, assert_failure, assert_success, environment, fasta, run
 
-# What a module of the working directory does when it is imported.
+# Content of modules in the working directory, which record that they were imported.
 PLANTED = "from pathlib import Path\nPath(__file__).with_name('executed').touch()\n"
 MODULES = ("pysam", "signal", "mappy", "numpy", "json", "wfacli", "typing", "random")
 MAPPY = """
@@ -26,7 +26,7 @@ def fastx_read(path):
 
 @pytest.fixture
 def folder(folder: Path) -> Path:
-    """With modules beside the inputs that leave a mark when they are imported."""
+    """A folder with modules beside the inputs that create a file when they are imported."""
     for name in MODULES:
         (folder / f"{name}.py").write_text(PLANTED)
     return folder
@@ -60,7 +60,10 @@ def test_modules_of_the_working_directory_do_not_read_bam(folder: Path) -> None:
 
 
 def test_a_mapper_may_be_installed_where_pythonpath_says(folder: Path) -> None:
-    """As by pip install --target; the process in which it runs is isolated from the working directory alone."""
+    """A mapper installed by pip install --target is found.
+
+    Its process is isolated from the working directory, but not from PYTHONPATH.
+    """
     (folder / "installed").mkdir()
     (folder / "installed" / "mappy.py").write_text(MAPPY)
     result = started(folder, "map", "t.fa", "q.fa", PATH="/nowhere", PYTHONPATH=str(folder / "installed"))
@@ -70,7 +73,7 @@ def test_a_mapper_may_be_installed_where_pythonpath_says(folder: Path) -> None:
 
 
 def test_a_process_that_ends_well_and_has_written_nothing_is_a_failure(folder: Path) -> None:
-    """Whatever pysam it is: the file must have the end that BAM has."""
+    """If a process exits with 0, the output is still checked for BAM's end-of-file block."""
     (folder / "installed").mkdir()
     (folder / "installed" / "pysam.py").write_text(
         "class SamtoolsError(Exception): pass\ndef view(*arguments, catch_stdout): pass\n"
@@ -81,7 +84,7 @@ def test_a_process_that_ends_well_and_has_written_nothing_is_a_failure(folder: P
 
 
 def test_a_folder_that_is_gone_is_no_obstacle(tmp_path: Path) -> None:
-    """There is no working directory to leave out then."""
+    """The command also runs if the working directory no longer exists."""
     for name, letters in (("q.fa", "ACGT"), ("t.fa", "ACCT")):
         (tmp_path / name).write_bytes(fasta([letters]))
     lines = f'mkdir {tmp_path}/gone; cd {tmp_path}/gone; rmdir {tmp_path}/gone; exec "$@"'

@@ -1,4 +1,4 @@
-"""Files whose names begin with a dash, or look like an address, are files to every program that gets them."""
+"""File names that begin with a dash or look like a URL are passed on as files to every program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAPPER = (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A read on a reference, as FASTA and as BAM, and what must not be touched."""
+    """A read on a reference, as FASTA and as BAM, and files that must stay unchanged."""
     (tmp_path / "q.fa").write_bytes(fasta([LETTERS]))
     (tmp_path / "t.fa").write_bytes(fasta([LETTERS], "t"))
     (tmp_path / "map.paf").write_text("r1\t20\t0\t20\t+\tt1\t20\t0\t20\t20\t20\t60\n")

@@ -1,4 +1,4 @@
-"""`wfacli distance`: what it finds and how it says so."""
+"""`wfacli distance`: results and messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EDITS = edit_distance(A, B)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """a.fa and b.fa, and several.fa with both."""
+    """A folder with a.fa and b.fa, and several.fa with both sequences."""
     (tmp_path / "a.fa").write_bytes(f">a first\n{A}\n".encode())
     (tmp_path / "b.fa").write_bytes(f">b second\n{B}\n".encode())
     (tmp_path / "several.fa").write_bytes(f">x\nAC\n>a\n{A}\n>b\n{B}\n".encode())
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def distance(folder: Path, inside: Callable[..., Result]) -> Distance:
-    """Runs `wfacli distance` in that folder."""
+    """A function that runs `wfacli distance` in that folder."""
     return lambda *arguments: inside("distance", *arguments, cwd=folder)
 
 
@@ -42,7 +42,7 @@ def found(result: Result) -> dict:
     return json.loads(result.text)
 
 
-# What is written
+# Output
 
 
 def test_summary(folder: Path) -> None:
@@ -114,7 +114,7 @@ def test_few_edits_are_not_rounded_to_none(distance: Distance, folder: Path) -> 
     assert "identity   100.00% " in distance("a.fa", "a.fa").text
 
 
-# What is read
+# Input
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bgzf, zstd], ids=["gz", "bgz", "zst"])
@@ -176,7 +176,7 @@ def test_lines(distance: Distance, folder: Path, different: int) -> None:
     assert values["b"]["length"] == len(b)
 
 
-# The alignment
+# Alignments
 
 
 def test_path_as_paf(distance: Distance, folder: Path) -> None:
@@ -246,7 +246,7 @@ def test_names_that_sam_cannot_hold(distance: Distance, folder: Path) -> None:
     assert not list(folder.glob("x.sam*"))
 
 
-# What is wrong
+# Errors
 
 WRONG = [
     (("nothing.fa", "b.fa"), 1, "nothing.fa: No such file"),
@@ -300,7 +300,7 @@ def test_what_is_wrong(distance: Distance, folder: Path, arguments: tuple[str, .
 
 
 def test_a_gpu_that_is_not_there(distance: Distance, monkeypatch: pytest.MonkeyPatch) -> None:
-    # On a machine that has one, it is hidden; what is missed first differs: PyCUDA, the driver or the GPU.
+    # Hide any GPU; the error then names PyCUDA, the driver or the GPU, whichever is missing first.
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     result = distance("a.fa", "b.fa", "--engine", "gpu")
     assert_failure(result, 1)

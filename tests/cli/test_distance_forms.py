@@ -1,4 +1,4 @@
-"""`wfacli distance --path` and `--plot`: BAM, patches, tables and pictures."""
+"""Output formats of `wfacli distance --path` and `--plot`: BAM, patches, tables and figures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PICTURES = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "html": b"<!DOCT
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two sequences, and two files of lines."""
+    """A folder with two sequences, and two files of lines."""
     rng = random.Random(1)
     a = rng.choices("ACGT", k=600)
     b = [rng.choice("ACGT") if rng.random() < 0.1 else letter for letter in a[:300] + a[320:]]
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def distance(folder: Path, inside: Callable[..., Result]) -> Distance:
-    """Runs `wfacli distance` in that folder."""
+    """A function that runs `wfacli distance` in that folder."""
     return lambda *arguments: inside("distance", *arguments, cwd=folder)
 
 
@@ -57,7 +57,7 @@ def test_bam_says_what_sam_says(distance: Distance, folder: Path) -> None:
 
 
 def test_bam_of_more_operations_than_its_field_holds(distance: Distance, folder: Path) -> None:
-    """In the file the CIGAR is in a tag of its own (CG), and pysam puts it back."""
+    """Long CIGARs are stored in the CG tag, from which pysam restores them."""
     a = "ACGT" * 45_000
     b = "".join(letter if i % 4 else "T" for i, letter in enumerate(a))
     (folder / "a.fa").write_bytes(fasta([a], "a"))
@@ -77,7 +77,7 @@ def test_bam_without_pysam(distance: Distance, folder: Path, monkeypatch: pytest
 
 
 def patched(old: list[str], patch: str) -> str:
-    """What comes out when a unified diff is applied, which must fit."""
+    """Apply a unified diff, asserting that it fits."""
     made: list[str] = []
     at, ended, last = 0, True, " "
     lines = patch.splitlines()
@@ -172,7 +172,7 @@ def test_pictures(distance: Distance, folder: Path, format_: str) -> None:
 
 
 def test_a_picture_shows_the_path(distance: Distance, folder: Path) -> None:
-    """The page is that of `wfacli dotplot` with the same alignment."""
+    """The page equals that of `wfacli dotplot` with the same alignment."""
     words = distance("a.fa", "b.fa", "--path", "-o", "x.sam", "--plot", "x.html").text
     assert "alignment  x.sam, SAM, x.html: " in words
     assert_success(distance("a.fa", "b.fa", "--plot", "y.html"))

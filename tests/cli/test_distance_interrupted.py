@@ -1,4 +1,4 @@
-"""Runs that are stopped or killed, and others that go on from what they left."""
+"""Interrupted or killed runs, and runs that resume from their checkpoints."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .support import Result, assert_failure, assert_success, fasta, run, start
 from .test_interruption import assert_ends, wait_until
 from .test_terminal import BAR, on_terminal
 
-LENGTH = 90_000  # of unrelated sequences: a second or two for a wavefront
+LENGTH = 90_000  # of unrelated sequences, which take a wavefront a second or two
 SLOW = ("a.fa", "b.fa", "--algorithm", "wavefront", "-t", "1", "--json")
 KEPT = (*SLOW, "--checkpoint", "run.ckpt", "--checkpoint-every", "0.2s")
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes, int]:
-    """Two files, and their distance by the other algorithm."""
+    """Two files, and their distance by another algorithm."""
     folder = tmp_path_factory.mktemp("pair")
     a, b = ("".join(random.Random(seed).choices("ACGT", k=LENGTH)) for seed in (1, 2))
     files = fasta([a]), fasta([b])
@@ -72,7 +72,7 @@ def test_goes_on_after_any_end(
     values = json.loads(result.text)
     assert (values["distance"], values["history"]["resumed"]) == (pair[2], 1)
     assert len(values["history"]["phases"]) == 1
-    # What the first run did need not be done again.
+    # The work of the first run is not repeated.
     known = re.search(r"going on with cpu-wavefront after \d+ s, at ([\d,]+) edits or more", result.err)
     assert known
     assert int(known[1].replace(",", "")) > pair[2] // 10
@@ -82,7 +82,7 @@ def test_goes_on_after_any_end(
 
 
 def test_killed_again_and_again(folder: Path, distance: Callable[..., Result], pair: tuple[bytes, bytes, int]) -> None:
-    """At any moment: whatever is there afterwards is a checkpoint, or none."""
+    """Runs killed at random moments leave a valid checkpoint, or none."""
     moments = random.Random(3)
     for _ in range(3):
         process = start(

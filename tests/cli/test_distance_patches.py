@@ -1,4 +1,4 @@
-"""`wfacli distance --lines --path`: the diff makes B of A byte for byte, with `patch` and with a plain applier."""
+"""`wfacli distance --lines --path`: applied by `patch` or by simple code, the diff turns A into B, byte for byte."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def text(rng: random.Random, words: list[bytes], ends: str, complete: bool) -> b
 
 
 def cases() -> Iterator[tuple[str, bytes, bytes]]:
-    """(name, A, B): all kinds of line ends with each other, with and without an end of the last line, empty files."""
+    """Yield (name, A, B): all combinations of line endings, with and without a final newline, and empty files."""
     rng = random.Random(8)
     kinds = list(itertools.product(ENDS, (True, False)))
     for (ends_a, complete_a), (ends_b, complete_b) in itertools.product(kinds, kinds):
@@ -63,7 +63,7 @@ CASES = list(cases())
 
 
 def applied(old: bytes, diff: bytes) -> bytes:
-    """B, where the diff fits A to the last byte."""
+    """Return B, asserting that the diff fits A exactly."""
     before, made, at = old.split(b"\n"), list[bytes](), 0
     before = [line + b"\n" for line in before[:-1]] + [line for line in before[-1:] if line]
     lines = diff.split(b"\n")
@@ -95,7 +95,7 @@ def applied(old: bytes, diff: bytes) -> bytes:
 
 @pytest.fixture
 def diff(tmp_path: Path, inside: Callable[..., Result]) -> Callable[..., tuple[bytes, int]]:
-    """Writes A and B, and returns the diff and the distance that the command finds."""
+    """A function that writes A and B, and returns the diff and the distance that the command finds."""
 
     def found(a: bytes, b: bytes) -> tuple[bytes, int]:
         (tmp_path / "a").write_bytes(a)
@@ -122,7 +122,7 @@ def test_patch_applies_the_diff(diff: Callable[..., tuple[bytes, int]], tmp_path
         patch, _ = diff(a, b)
         arguments = [str(PATCH), "--silent", "--fuzz=0", "--force", "-o", "made", "a", "x.diff"]
         done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
-        if patch:  # patch calls nothing at all "only garbage"
+        if patch:  # patch rejects an empty diff as "only garbage"
             assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
             assert (tmp_path / "made").read_bytes() == b, name
         (tmp_path / "made").unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Progress and results in words."""
+"""Text output: progress and results."""
 
 from __future__ import annotations
 

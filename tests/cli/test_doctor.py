@@ -1,4 +1,4 @@
-"""wfacli doctor, on a machine that has a GPU or has none."""
+"""`wfacli doctor`, on machines with and without a GPU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CACHE = Path(__file__).parents[2] / "build" / "kernels"
 
 @pytest.fixture
 def cached() -> dict[str, str]:
-    """Where tests keep kernels: where there is a GPU, all of them are compiled."""
+    """An environment with the tests' kernel cache, which has all kernels if the machine has a GPU."""
     return environment(WFACLI_CACHE_DIR=str(CACHE))
 
 

@@ -1,4 +1,4 @@
-"""Pictures that `wfacli dotplot` writes, read back by nothing of wfacli's; and what it says when it cannot."""
+"""Figures written by `wfacli dotplot`, parsed without code of wfacli, and error messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .support import COMPRESSIONS, Result, assert_failure, assert_success, envir
 
 Dotplot = Callable[..., Result]
 TARGET = random_letters(6000, 1)
-# An inversion in the middle, and 1,000 letters that the query lacks.
+# An inversion in the middle, and 1,000 bases missing in the query.
 INVERTED = TARGET[2000:3000].translate(str.maketrans("ACGT", "TGCA"))[::-1]
 QUERY = TARGET[:2000] + INVERTED + TARGET[3000:4000] + TARGET[5000:]
 CIGAR = "2000=1000X1000=1000D1000="
@@ -52,7 +52,7 @@ def dotplot(plots: Path) -> Dotplot:
 def here(
     plots: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Callable[..., Result]]:
-    """Runs `wfacli dotplot` in that folder and in this process, which starts faster, to an exit status."""
+    """A function that runs `wfacli dotplot` in that folder, but in this process, which is faster."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 
     def dotplot(*arguments: str) -> Result:
@@ -70,7 +70,7 @@ def here(
 
 
 def png_of(data: bytes) -> np.ndarray:
-    """Pixels u8[height, width, 4] of a PNG of eight bits without interlacing."""
+    """Return the pixels u8[height, width, 4] of a PNG with eight bits and without interlacing."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     at, packed, size = 8, b"", (0, 0)
     while at < len(data):
@@ -112,7 +112,7 @@ def guess(kind: int, left: int, up: int, corner: int) -> int:
 
 
 def density_in(pixels: np.ndarray, width: int, height: int) -> np.ndarray:
-    """The rectangle of so many pixels inside the darkest frame, from the query's beginning."""
+    """Return the pixels within the darkest frame, of this size, from the start of the query."""
     dark = pixels[:, :, :3].sum(axis=2) < 150
     across = np.flatnonzero(dark.sum(axis=1) > 0.9 * width)
     upright = np.flatnonzero(dark.sum(axis=0) > 0.9 * height)
@@ -133,7 +133,7 @@ def levels_of(data: dict) -> np.ndarray:
 
 
 def coloured(region: np.ndarray, strand: str) -> int:
-    """Pixels that are clearly blue (the same strand) or orange (reverse)."""
+    """Return the number of clearly blue (same strand) or orange (reverse strand) pixels."""
     warm = region[:, :, 0] - region[:, :, 2]
     return int((warm < -20).sum() if strand == "same" else (warm > 20).sum())
 
@@ -145,7 +145,8 @@ def test_png(dotplot: Dotplot, plots: Path) -> None:
     assert "5,000 by 6,000 bp, exact matches of 13 letters, both strands" in result.err
     pixels = png_of((plots / "plot.png").read_bytes())
     inside = density_in(pixels, 600, 500)
-    # The first third of the target rises from the corner, the inversion falls, the last third is 1,000 letters off.
+    # The first part of the target is on the diagonal, the inversion on the antidiagonal, the last part 1,000 bases
+    # off.
     for row, column, strand in ((0, 0, "same"), (100, 100, "same"), (300, 300, "same"), (400, 500, "same")):
         assert coloured(inside[row + 2 : row + 98, column + 2 : column + 98], strand) > 60
     assert coloured(inside[202:298, 202:298], "reverse") > 60
@@ -172,7 +173,7 @@ def test_svg(here: Dotplot, plots: Path) -> None:
     embedded = [value for tag in root.iter() for name, value in tag.items() if name.endswith("href")]
     assert any(value.startswith("data:image/png;base64,") for value in embedded)
     assert all(value.startswith(("data:", "#")) for value in embedded)
-    # The same picture has the same bytes.
+    # The figure is reproducible, byte for byte.
     assert_success(here("q.fa", "t.fa", "-o", "plot.svg", "--path", "ab.paf", "--size", "200"))
     assert (plots / "plot.svg").read_bytes() == written
 
@@ -204,7 +205,7 @@ def test_html(here: Dotplot, plots: Path) -> None:
 
 
 def test_html_needs_no_matplotlib_and_others_say_so(plots: Path) -> None:
-    # A package that cannot be imported, as if it were not there.
+    # A package whose import fails, as if it were not installed.
     (plots / "without" / "matplotlib").mkdir(parents=True)
     (plots / "without" / "matplotlib" / "__init__.py").write_text("raise ImportError('none')")
     program = [sys.executable, "-c", "import sys; sys.path.insert(0, 'without'); import wfacli.cli as c; c.entry()"]
@@ -271,7 +272,7 @@ def test_text(here: Dotplot, plots: Path) -> None:
     forward, reverse = levels_of(data)
     half = len(forward) // 2
     assert forward[half + 5 :, half + 5 :].any()
-    assert not forward[: half - 12, : half - 12].any()  # other capitals are other bytes
+    assert not forward[: half - 12, : half - 12].any()  # the case of bytes is significant
     assert not reverse.any()
     assert_failure(here("old.txt", "new.txt", "--text", "--query-name", "a", "-o", "p.html"), 2, "--text takes whole")
 
@@ -288,7 +289,7 @@ def test_proteins(here: Dotplot, plots: Path) -> None:
     data = data_of((plots / "plot.html").read_bytes())
     forward, _ = levels_of(data)
     assert forward.shape == (51, 51)
-    assert forward[2:-1].max(axis=1).all()  # where a k-mer of four has its middle
+    assert forward[2:-1].max(axis=1).all()  # at the middle of a k-mer of four
     assert not forward[:2].any()
 
 
@@ -326,7 +327,7 @@ def test_errors(here: Dotplot, plots: Path, arguments: tuple[str, ...], code: in
     (plots / "empty.fa").write_text("")
     before = sorted(plots.iterdir())
     assert_failure(here(*arguments), code, *words)
-    assert sorted(plots.iterdir()) == before  # nothing is left behind
+    assert sorted(plots.iterdir()) == before  # no file is left behind
 
 
 def test_help_fits_a_narrow_terminal(dotplot: Dotplot) -> None:

@@ -1,4 +1,4 @@
-"""`wfacli extend`: golden files that the oracle confirms, choices of pairs, and what is refused with which words."""
+"""`wfacli extend`: golden files verified by the oracle, selection of pairs, and error messages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_command_itself() -> None:
     assert "13 pairs" in result.err
 
 
-# What golden files say is what the oracle says.
+# Golden files agree with the oracle.
 
 
 def golden(name: str) -> list[list[str]]:
@@ -98,7 +98,7 @@ def test_blast6_of_all_pairs() -> None:
                 i, i_end, j, j_end = one.span
                 places = [i + 1, i_end, j + 1, j_end]
                 shares = [f"{100 * count['='] / columns:.3f}", columns, count["X"], gaps]
-                nats = 0.267 * one.score - math.log(0.041)  # NCBI's lambda and K of BLOSUM62 with 11,1
+                nats = 0.267 * one.score - math.log(0.041)  # NCBI's lambda and K for BLOSUM62 with 11,1
                 scored = [f"{len(q) * len(t) * math.exp(-nats):.2e}", f"{nats / math.log(2):.1f}"]
                 expected.append([query, target, *map(str, [*shares, *places, *scored])])
     assert golden("extend.proteins.blast6") == expected
@@ -114,7 +114,7 @@ def test_pairs_by_name() -> None:
         assert tuple(map(int, (row[2], row[3], row[7], row[8]))) == one.span
 
 
-# Scores alone
+# Scores only
 
 
 def test_score_only_and_second_best(inside: Inside) -> None:
@@ -134,7 +134,7 @@ def test_stats_say_what_was_asked(inside: Inside, tmp_path: Path) -> None:
     assert told["pairs"] == told["aligned"] == 4 and told["pairs_by_kernel"] == {"sw": 4}
 
 
-# What is refused
+# Rejected options
 
 
 @pytest.mark.parametrize(

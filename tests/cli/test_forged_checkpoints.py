@@ -1,4 +1,4 @@
-"""A checkpoint that anybody may have written, with a right hash: what it says is checked before it is used."""
+"""Checkpoints are untrusted: all values are validated, even if the hash is correct."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LINES = {
 
 @pytest.fixture(scope="module", params=LINES)
 def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, bytes]:
-    """A folder with two sequences, a command, and the checkpoint that it has left."""
+    """A folder with two sequences, a command, and the checkpoint that it left."""
     folder = tmp_path_factory.mktemp(request.param)
     for number, name in enumerate(("a.fa", "b.fa")):
         (folder / name).write_bytes(fasta([random_letters(600_000, number)]))
@@ -65,7 +65,7 @@ VALUES = [
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where there is something in plain values."""
+    """Return the paths of all values in nested lists and mappings."""
     found = [path] if path else []
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, one in inner:
@@ -90,7 +90,7 @@ def assert_refused_or_done(folder: Path, kind: str, content: bytes, what: object
     process = start(*LINES[kind].split(), "--resume", "-q", cwd=folder)
     try:
         _, err = process.communicate(timeout=2.5)
-    except Exception:  # it goes on: then what was changed says nothing
+    except Exception:  # it continues: the changed value has no effect
         process.kill()
         process.communicate()
         return
@@ -136,7 +136,7 @@ def test_a_distance_that_cannot_be(tmp_path: Path) -> None:
     for number, name in enumerate(("a.fa", "b.fa")):
         (tmp_path / name).write_bytes(fasta([random_letters(3000, number)]))
     line = ("distance", "a.fa", "b.fa", "--checkpoint", "state", "--path", "-o", "x.paf", "-q")
-    # The alignment cannot be written, so that a checkpoint with the distance is left.
+    # Writing the alignment fails, so that a checkpoint with the distance is left.
     failed = run(*line[:-2], "/dev/full", cwd=tmp_path)
     assert failed.code == 1 and (tmp_path / "state").exists()
     title, head, arrays = parts((tmp_path / "state").read_bytes())

@@ -1,4 +1,4 @@
-"""Outputs are byte-identical to the golden files, whatever the threads and the size of batches."""
+"""Outputs are byte-identical to the golden files, whatever the number of threads and the batch size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from .golden_cases import CASES, GOLDEN, MAPPED_CASES, Case, without_versions
 from .support import assert_success, header_of, run
 
-# One base a batch is one pair a batch; 100 and 1000 end batches in the middle of the file.
+# One base per batch means one pair per batch; 100 and 1000 end batches within the file.
 WAYS = ("-t 1", "-t 2 --batch-bases 1", "-t 1 --batch-bases 100", "-t 2 --batch-bases 1000")
 
 
@@ -29,7 +29,7 @@ def test_check_changes_nothing() -> None:
 
 
 def test_program_line_tells_the_command_and_the_version() -> None:
-    # Options with blanks and letters that mean something to a shell can be pasted back into one.
+    # Options with blanks and special characters are quoted, so that the line can be pasted into a shell.
     arguments = ["align", "reads.fq", "targets.fa", "--read-group", r"@RG\tID:a b\tDS:it's", "-q"]
     result = run(*arguments, cwd=GOLDEN)
     assert_success(result)

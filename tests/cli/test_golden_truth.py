@@ -1,4 +1,4 @@
-"""The golden files themselves are right: least costs, paths that hold, tags that follow from them."""
+"""The golden files are correct: minimum costs, valid paths, and matching tags."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .support import rows_of, tags_of
 
 @dataclass(frozen=True)
 class Answer:
-    """What a golden file says of one pair."""
+    """The alignment of one pair in a golden file."""
 
     query: str
     target: str
@@ -34,7 +34,7 @@ def pairs_of_reads() -> list[tuple[str, str]]:
 
 
 def pairs_of(case: Case) -> list[tuple[str, str]]:
-    """The pairs of a case's inputs, by the simplest of readers."""
+    """Return the pairs of a case's inputs, read by simple code."""
     if case.inputs == ("table.tsv",):
         rows = [line.split("\t") for line in (GOLDEN / "table.tsv").read_text().splitlines()[1:]]
         return [(query, target) for _, query, target in rows]
@@ -106,7 +106,7 @@ def test_tags_follow_from_the_letters(case: Case) -> None:
 
 
 def _plain(letters: str, other: str) -> str:
-    """Letters as other aligners compare them: A C G T, and one letter of their own for everything else."""
+    """Replace everything but ACGT by `other`, since other aligners compare characters."""
     return "".join(c if c in "ACGT" else other for c in letters.upper().replace("U", "T"))
 
 
@@ -128,7 +128,7 @@ def test_pysam_reads_the_same(name: str) -> None:
         records = list(sam)
         lengths = dict(zip(sam.references, sam.lengths, strict=True))
     for record, (query, target) in zip(records, pairs_of_reads(), strict=True):
-        # BAM, which pysam holds it in, has neither case nor U.
+        # pysam stores BAM, which has neither lower case nor U.
         assert (record.query_sequence or "") == query.upper().replace("U", "T")
         assert record.is_unmapped == (not (query and target))
         if record.is_unmapped:
@@ -141,7 +141,7 @@ def test_pysam_reads_the_same(name: str) -> None:
 @pytest.mark.skipif(not shutil.which("samtools"), reason="samtools is not installed")
 def test_samtools_computes_the_same_tags(tmp_path: Path) -> None:
     reference = tmp_path / "targets.fa"
-    # samtools takes no records without letters, and reads U as an unknown base.
+    # samtools rejects records without bases, and reads U as an unknown base.
     kept = [r for r in (GOLDEN / "targets.fa").read_text().split(">")[1:] if r.split("\n", 1)[1]]
     reference.write_text("".join(f">{record}" for record in kept))
     command = ["samtools", "calmd", str(GOLDEN / "reads.tags.sam"), str(reference)]

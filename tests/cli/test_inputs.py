@@ -1,4 +1,4 @@
-"""Every kind of input that is read: formats, compressions, pipes, standard input."""
+"""Every supported kind of input: formats, compression, pipes and standard input."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def expected(align: Align) -> list[list[str]]:
 def test_kind_is_told_by_the_first_bytes(
     align: Align, folder: Path, expected: list[list[str]], write: Callable[..., bytes], compression: str
 ) -> None:
-    # The suffixes lie on purpose.
+    # The suffixes are wrong on purpose.
     (folder / "reads.zst").write_bytes(COMPRESSIONS[compression](write(QUERIES)))
     (folder / "targets.txt").write_bytes(COMPRESSIONS[compression](write(TARGETS, "t")))
     result = align("reads.zst", "targets.txt", "--format", "paf")
@@ -86,7 +86,7 @@ def test_pairs_from_standard_input(align: Align, expected: list[list[str]]) -> N
 
 @pytest.mark.parametrize("redirected", ["query", "target", "pairs"])
 def test_standard_input_may_be_a_file(align: Align, folder: Path, redirected: str) -> None:
-    # `wfacli align - < FILE`: the header's look at the targets must not use up what the alignments read.
+    # `wfacli align - < FILE`: scanning the targets for the header must not consume the input of the alignments.
     (folder / "pairs.seq").write_bytes(seq(PAIRS))
     name, inputs = {
         "query": ("q.fa", ("-", "t.fa")),
@@ -101,7 +101,7 @@ def test_standard_input_may_be_a_file(align: Align, folder: Path, redirected: st
 
 
 def test_nothing_is_lost_when_standard_input_is_a_large_file(align: Align, folder: Path) -> None:
-    # Longer than a reader's buffer, so that a second reader of the same descriptor would find a middle.
+    # Longer than a reader's buffer: a second reader of the same descriptor would start in the middle.
     pairs = random_pairs(20_000)
     (folder / "pairs.seq").write_bytes(seq(pairs))
     with (folder / "pairs.seq").open("rb") as file:
@@ -161,13 +161,13 @@ def test_query_from_a_fifo(align: Align, folder: Path, expected: list[list[str]]
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 def test_first_bytes_may_come_one_by_one(folder: Path, compression: str) -> None:
-    # A pipe gives what has been written so far, which can be less than it takes to tell the compression.
+    # The first read from a pipe may return too few bytes to detect the compression.
     process = start("align", "-", "t.fa", "--format", "paf", cwd=folder)
     assert process.stdin
     data = COMPRESSIONS[compression](fasta(QUERIES))
     process.stdin.write(data[:1])
     process.stdin.flush()
-    time.sleep(0.6)  # long enough for the command to start and look
+    time.sleep(0.6)  # time for the command to start and read
     out, err = process.communicate(data[1:], timeout=20)
     assert process.returncode == 0, err.decode()
     assert len(rows_of(out)) == len(PAIRS)
@@ -209,8 +209,8 @@ def test_empty_input_without_sam(align: Align, folder: Path, format_: str, out: 
     assert result.text == out
 
 
-# Batches end where their bases say, and input arrives in blocks of about a megabyte: both may fall between a
-# query and its target.
+# Batches end by number of bases, and input arrives in blocks of about 1 MB: both limits may fall between a query and
+# its target.
 
 
 def test_long_sequences_across_blocks_and_batches(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Closed pipes, Ctrl-C, SIGTERM and SIGHUP: a quick end, the agreed exit code, and no traceback."""
+"""Closed pipes, Ctrl-C, SIGTERM and SIGHUP: a quick end, the documented exit status, and no traceback."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def wait_until(holds: Callable[[], bool], seconds: float = 15) -> None:
 
 
 def assert_ends(process: subprocess.Popen[bytes], sent: signal.Signals, code: int) -> tuple[bytes, str]:
-    """Sends a signal; the process must end with this code soon, without a traceback."""
+    """Send a signal, and assert that the process soon ends with this exit status, without a traceback."""
     begun = time.monotonic()
     process.send_signal(sent)
     try:
@@ -49,7 +49,7 @@ def test_signal_during_a_long_alignment(folder: Path, sent: signal.Signals, code
     pairs = [("ACGT", "ACGT"), (random_letters(150_000, 1), random_letters(150_000, 2))]
     (folder / "long.seq").write_bytes(seq(pairs))
     process = start("align", "long.seq", "-o", "x.paf", "--batch-bases", "1", cwd=folder)
-    # The first pair is in the file when the second is worked on.
+    # The first pair is written while the second is aligned.
     wait_until(lambda: any(p.stat().st_size for p in folder.glob("x.paf.partial-*")))
     _, err = assert_ends(process, sent, code)
     (partial,) = folder.glob("x.paf.partial-*")
@@ -82,7 +82,7 @@ def holds_open(process: int, file: Path) -> bool:
     def is_it(descriptor: Path) -> bool:
         try:
             return descriptor.readlink() == file
-        except FileNotFoundError:  # closed meanwhile
+        except FileNotFoundError:  # closed in the meantime
             return False
 
     return any(map(is_it, Path(f"/proc/{process}/fd").iterdir()))
@@ -91,7 +91,7 @@ def holds_open(process: int, file: Path) -> bool:
 @linux
 @pytest.mark.parametrize("sort", [True, False], ids=["sorted", "unsorted"])
 def test_htslib_that_is_killed_is_not_said_to_have_written(folder: Path, sort: bool) -> None:
-    # It stands still while it is given all pairs, and is killed when the command waits for it.
+    # The child is stopped while it receives all pairs, and killed when the command waits for it.
     (folder / "t.fa").write_bytes(fasta(["ACGT"] * 10))
     process = start("align", "-", "t.fa", "-o", "x.bam", *["--sort"] * sort, cwd=folder)
     assert process.stdin
@@ -133,7 +133,7 @@ def test_signal_while_a_fifo_has_no_writer(folder: Path, sent: signal.Signals, c
 @linux
 @by_signal
 def test_signal_while_the_command_starts(folder: Path, sent: signal.Signals, code: int) -> None:
-    # Users press Ctrl-C as soon as they see a mistake in what they typed.
+    # Users press Ctrl-C as soon as they notice a typing error.
     process = start("align", "-", cwd=folder)
     maps = Path(f"/proc/{process.pid}/maps")
     wait_until(lambda: "_multiarray_umath" in maps.read_text())
@@ -158,7 +158,7 @@ def test_reader_that_has_enough(folder: Path, options: tuple[str, ...]) -> None:
 
 
 def test_reader_that_is_gone_before_the_start(folder: Path) -> None:
-    # The output is smaller than a pipe holds, so only a pipe that is closed already can show.
+    # The output is smaller than a pipe buffer, so that only a pipe that is already closed is noticed.
     process = start("align", "q.fa", "t.fa", "--format", "paf", cwd=folder)
     assert process.stdout and process.stderr
     process.stdout.close()
@@ -175,7 +175,7 @@ def test_reader_of_a_text_is_gone(folder: Path, words: tuple[str, ...]) -> None:
 
 
 def test_standard_output_that_is_closed(folder: Path) -> None:
-    # The shell's `>&-`: there is no descriptor 1.
+    # The shell's `>&-`: descriptor 1 does not exist.
     line = '"$@" >&-'
     done = subprocess.run(
         ["sh", "-c", line, "sh", *command(), "align", "q.fa", "t.fa"],
@@ -192,7 +192,7 @@ def test_standard_output_that_is_closed(folder: Path) -> None:
 
 @pytest.mark.parametrize("files", ["q.fa -", "- t.fa"])
 def test_standard_input_that_is_closed_is_no_other_file(folder: Path, files: str) -> None:
-    """The first file that is opened would be it."""
+    """Without protection, the first opened file would become standard input."""
     done = subprocess.run(
         ["sh", "-c", '"$@" <&-', "sh", *command(), "align", *files.split(), "--format", "paf"],
         cwd=folder,
@@ -226,7 +226,7 @@ def test_nohup_keeps_its_word(folder: Path) -> None:
 @linux
 @pytest.mark.parametrize("place", ["/dev/full", "pipe"])
 def test_messages_that_go_nowhere(folder: Path, place: str) -> None:
-    """The work is done all the same."""
+    """The run succeeds even if its messages cannot be written."""
     if place == "pipe":
         reader, writer = os.pipe()
         os.close(reader)
@@ -256,7 +256,7 @@ def test_a_terminal_that_has_gone(folder: Path) -> None:
     process.stdin.write(seq(random_pairs(2)))
     process.stdin.flush()
     wait_until(lambda: bool(list(folder.glob("x.paf.partial-*"))))
-    time.sleep(0.5)  # a bar is shown
+    time.sleep(0.5)  # time for a progress bar to appear
     os.close(ours)
     process.send_signal(signal.SIGHUP)
     assert process.wait(timeout=10) == 129

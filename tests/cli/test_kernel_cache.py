@@ -1,4 +1,4 @@
-"""Kernels are code: what others may have put into the cache is not taken."""
+"""Cached kernels are code: files that other users may have written are not loaded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ echo compiled > "$2"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """An nvcc that counts its runs, and a folder for the cache."""
+    """A folder with an nvcc that counts its runs, and space for the cache."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "nvcc").write_text(NVCC.format(log=tmp_path / "log"))
     (tmp_path / "bin" / "nvcc").chmod(0o755)
@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def kernels(folder: Path, cache: str = "cache", **more: str) -> tuple[Result, int]:
-    """`wfacli kernels`, and how many were compiled."""
+    """Run `wfacli kernels`; return its result, and the number of compilations."""
     log = folder / "log"
     log.unlink(missing_ok=True)
     env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin", WFACLI_CACHE_DIR=str(folder / cache), **more)
@@ -40,7 +40,7 @@ def kernels(folder: Path, cache: str = "cache", **more: str) -> tuple[Result, in
 
 
 def forge(folder: Path) -> None:
-    """Other content, with its own right hash, in all files."""
+    """Replace the content of all cached files by other content with a correct hash."""
     for path in (folder / "cache").glob("*.ptx"):
         path.write_bytes(sealed(b"forged"))
 
@@ -107,7 +107,7 @@ def test_files_of_others_are_not(folder: Path, way: str) -> None:
 
 @pytest.fixture
 def full(folder: Path) -> Iterator[Path]:
-    """A cache in a file system that has room for a kernel or two."""
+    """A cache in a file system with space for a kernel or two."""
     (folder / "cache").mkdir()
     mounted = ["mount", "-t", "tmpfs", "-o", "size=8k,mode=0700", "none", str(folder / "cache")]
     if os.geteuid() != 0 or subprocess.run(mounted, check=False, capture_output=True).returncode:

@@ -1,4 +1,4 @@
-"""`wfacli local`: what it finds, how it writes it, and that it can be stopped and gone on with."""
+"""`wfacli local`: results, output formats, interruption and resumption."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_several_alignments(local: Local, folder: Path) -> None:
     assert [tags_of(row)["tp"] for row in rows] == ["P", "S", "S"]
     scores = [int(tags_of(row)["AS"]) for row in rows]
     assert scores == sorted(scores, reverse=True)
-    assert scores[1] == 24  # the first twelve letters of the core again
+    assert scores[1] == 24  # the first twelve bases of the core again
     assert "score 2    24   A 54 to 66" in result.text
     flags = [row[1] for row in rows_of(local("a.fa", "b.fa", "--top", "2", "--format", "sam").out)]
     assert flags == ["0", "256"]

@@ -1,4 +1,4 @@
-"""Lines of any length in small files end in an error, soon and in little memory; long sequences in what they need."""
+"""Overlong lines in small files soon give an error, in little memory; long sequences take memory by their length."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .support import Result, assert_failure, assert_success, command, run
 
 MIB = 1 << 20
 LONG = 64 * MIB
-# A small process, whose only child is measured: the peak of one that is copied counts as its copy's too.
+# A small process whose only child is measured: the peak memory of a fork includes that of its parent.
 _MEASURED = """
 import resource, subprocess, sys
 code = subprocess.run(sys.argv[2:]).returncode
@@ -25,14 +25,14 @@ sys.exit(code)
 
 
 def measured(*arguments: str, cwd: Path) -> tuple[Result, int]:
-    """A run that may take a minute, and the most bytes that it had in memory."""
+    """Run the command for at most a minute; return its result, and its peak memory in bytes."""
     program = [sys.executable, "-c", _MEASURED, "peak", *command()]
     result = run(*arguments, cwd=cwd, program=program, timeout=60)
     return result, int((cwd / "peak").read_text()) * 1024
 
 
 def zipped(path: Path, *parts: tuple[bytes, int]) -> None:
-    """Writes gzip of parts, each repeated."""
+    """Write a gzip file of parts, each repeated."""
     with gzip.open(path, "wb", compresslevel=1) as file:
         for part, times in parts:
             whole, rest = divmod(times * len(part), MIB) if len(part) == 1 else (0, 0)
@@ -105,7 +105,7 @@ def test_sizes_that_are_none(folder: Path, size: str) -> None:
 
 @pytest.mark.parametrize("form", ["fasta", "fastq", "seq"])
 def test_long_sequences_take_about_twice_their_length(folder: Path, form: str) -> None:
-    """Beside what the command needs for short ones; equal ones, since those are aligned in no memory."""
+    """Beside the memory for short sequences. The sequences are equal, so that aligning them takes no memory."""
     letters, quality = (b"A", LONG), (b"I", LONG)
     if form == "seq":
         zipped(folder / "q.gz", (b">", 1), letters, (b"\n<", 1), letters, (b"\n", 1))

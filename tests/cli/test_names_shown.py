@@ -1,4 +1,4 @@
-"""Names are bytes to the end, and shown escaped: whatever they hold, no raw control character reaches a terminal."""
+"""Names are handled as bytes, and escaped in messages, so that no control character reaches a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from .support import Result, assert_failure, assert_success, command, environment, fasta, fastq, run
 
-# An escape sequence that clears a screen, line feeds, a carriage return, a bell, C1's CSI, text that runs backwards.
+# A sequence that clears the screen, newlines, a carriage return, a bell, C1's CSI, and right-to-left override.
 NASTY = "\x1b[2J\n\r\a\x9b31m\u202e"
 SHOWN = r"\x1b[2J\n\r\x07\x9b31m\u202e"
 
@@ -110,7 +110,7 @@ def test_names_on_the_command_line(folder: Path, line: str, terminal: bool) -> N
     while True:
         try:
             seen += os.read(ours, 65536)
-        except OSError:  # nobody writes any more
+        except OSError:  # the writing end is closed
             break
     os.close(ours)
     assert done.returncode in (1, 2)
@@ -119,7 +119,7 @@ def test_names_on_the_command_line(folder: Path, line: str, terminal: bool) -> N
 
 
 def test_names_of_files_in_what_is_said_of_a_run(folder: Path) -> None:
-    """Summaries, warnings, what was left behind."""
+    """Test summaries, warnings, and the names of partial files."""
     name = f"q{NASTY}.fa"
     (folder / name).write_bytes((folder / "q.fa").read_bytes() + b">more\nACGT\n")
     result = run("align", name, "t.fa", "-o", f"x{NASTY}.sam", cwd=folder)

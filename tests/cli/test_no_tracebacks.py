@@ -1,4 +1,4 @@
-"""What once ended in a traceback, in a SAM file without targets, or with a status that is documented nowhere."""
+"""Regression tests: tracebacks, SAM files without targets, and undocumented exit statuses."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_loop_of_links(folder: Path, line: str) -> None:
     result = run(*line.split(), cwd=folder)
     assert "Traceback" not in result.err
     if "--checkpoint" in line and result.code == 0:
-        return  # it was done before there was one to write
+        return  # it finished before its first checkpoint
     assert_failure(result, 1, "loop", "Too many levels of symbolic links")
 
 
@@ -86,7 +86,7 @@ def test_read_groups_of_several_lines_or_of_no_text(folder: Path, text: str, wor
     ],
 )
 def test_an_input_that_standard_output_goes_to(folder: Path, line: str, mode: str) -> None:
-    """As by `wfacli align q t >> t`: the output would be read again, or written over what is still to be read."""
+    """As in `wfacli align q t >> t`: output would be read again, or overwrite unread input."""
     before = (folder / "t.fa").read_bytes()
     with (folder / "t.fa").open(mode) as out:
         result = run(*line.split(), cwd=folder, stdout=out)
@@ -112,7 +112,7 @@ def test_records_before_damage_have_their_targets(
     for at in (-6, len(packed) // 2, -40):
         (folder / name).write_bytes(packed[:at] + bytes([packed[at] ^ 64]) + packed[at:][1:])
         result = run("align", name, "-o", "x.sam", "-t", threads, cwd=folder)
-        if result.code == 0:  # in the block that ends BGZF, say
+        if result.code == 0:  # e.g. in the final BGZF block
             continue
         assert result.code == 1 and "Traceback" not in result.err
         for left in folder.glob("x.sam.partial-*"):
@@ -131,13 +131,13 @@ def limited(folder: Path, kilobytes: int, *words: str) -> Result:
     "words", ["align q.fa t.fa -t 2", "dotplot one.fa one.fa -o x.html", "dotplot one.fa one.fa -o x.png"]
 )
 def test_little_memory(folder: Path, words: str) -> None:
-    """At any place of a start; what a library does by itself (OpenBLAS ends the process) has no traceback either."""
+    """Any allocation at the start may fail; libraries that abort (OpenBLAS does) print no traceback either."""
     (folder / "one.fa").write_bytes(fasta([random_letters(20_000, 1)]))
     seen = 0
     for kilobytes in (24_000, 36_000, 48_000, 60_000, 75_000, 90_000, 120_000, 142_000, 165_000):
         result = limited(folder, kilobytes, *words.split())
         assert "Traceback" not in result.err, (kilobytes, result.err)
-        if result.code < 0:  # a library that is not told in time
+        if result.code < 0:  # a library aborted the process
             continue
         assert result.code in (0, 1), (kilobytes, result.err)
         seen += "wfacli: error: " in result.err
@@ -147,7 +147,7 @@ def test_little_memory(folder: Path, words: str) -> None:
 @linux
 @pytest.mark.parametrize(("sent", "code"), SIGNALS)
 def test_a_signal_before_there_are_handlers(folder: Path, sent: signal.Signals, code: int) -> None:
-    """What the command imports first takes its time here."""
+    """The first import takes long here."""
     (folder / "slow").mkdir()
     (folder / "slow" / "typer.py").write_text(
         "import pathlib, time\npathlib.Path('begun').touch()\nfor _ in range(100): time.sleep(0.1)\n"

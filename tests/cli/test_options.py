@@ -49,7 +49,7 @@ def test_suffix_chooses_the_format(align: Align, folder: Path, name: str, format
 
 @pytest.mark.parametrize("format_", FIRST_WORDS)
 def test_format_option_wins(align: Align, folder: Path, format_: str) -> None:
-    # Even over a suffix that would be refused.
+    # It also overrides a suffix that would be rejected.
     for name in ("x.paf", "x.bam", "x.paf.gz"):
         assert_success(align("q.fa", "t.fa", "-o", name, "--format", format_))
         assert (folder / name).read_text().split("\t")[0] == FIRST_WORDS[format_]
@@ -97,7 +97,7 @@ def test_output_into_pipes_of_the_shell(folder: Path, output: str) -> None:
     def rows() -> int:
         return len(rows_of((folder / "x.paf").read_bytes()))
 
-    end = time.monotonic() + 5  # bash does not wait for what >( ) starts
+    end = time.monotonic() + 5  # bash does not wait for the process of >( )
     while rows() < len(PAIRS) and time.monotonic() < end:
         time.sleep(0.05)
     assert rows() == len(PAIRS)
@@ -166,7 +166,7 @@ def test_edit_distance(align: Align, folder: Path) -> None:
     ("penalties", "cost"), [("4,6,2", 12), ("1,0,1", 3), ("10000,10000,10000", 40_000), ("4, 6, 2", 12)]
 )
 def test_penalties(align: Align, folder: Path, penalties: str, cost: int) -> None:
-    # A gap of three letters costs o + 3 e.
+    # A gap of three bases costs o + 3 e.
     (folder / "pairs.tsv").write_text("AAAA\tAAAACCC\n")
     result = align("pairs.tsv", "--penalties", penalties, "--format", "paf")
     assert_success(result)
@@ -200,7 +200,7 @@ def test_edit_distance_has_no_penalties(align: Align) -> None:
 
 
 def test_a_gpu_that_is_not_there(align: Align, folder: Path) -> None:
-    # On a machine that has one, it is hidden; what is missed first differs: PyCUDA, the driver or the GPU.
+    # Hide any GPU; the error then names PyCUDA, the driver or the GPU, whichever is missing first.
     result = align("q.fa", "t.fa", "--engine", "gpu", "-o", "x.sam", env=environment(CUDA_VISIBLE_DEVICES=""))
     assert_failure(result, 1)
     assert re.fullmatch(r"wfacli: error: .*(PyCUDA|NVIDIA|GPU).*\n", result.err)
@@ -241,7 +241,7 @@ def test_letters_that_are_no_nucleotides_are_warned_of(align: Align, folder: Pat
 
 
 def test_names_with_an_at_sign_are_not_taken_for_a_header(align: Align, folder: Path) -> None:
-    # SAM forbids '@' at the start of a query's name: readers would take the record for a header line.
+    # SAM forbids '@' at the start of a query name: the record would look like a header line.
     (folder / "at.fa").write_text(">@r1\nACGT\n")
     (folder / "one.fa").write_text(">t\nACGT\n")
     result = align("at.fa", "one.fa")
@@ -250,7 +250,7 @@ def test_names_with_an_at_sign_are_not_taken_for_a_header(align: Align, folder: 
 
 @pytest.fixture
 def sam(align: Align, folder: Path) -> Path:
-    """SAM with every tag, of usual and empty sequences."""
+    """A SAM file with every tag, of ordinary and empty sequences."""
     (folder / "q.fq").write_text((folder / "q.fq").read_text() + "@none\n\n+\n\n@some\nACGT\n+\nIIII\n")
     (folder / "t.fa").write_text((folder / "t.fa").read_text() + ">t6\nACGT\n>t7\n")
     tags = ("--md", "--cs", "--cigar", "m", "--read-group", r"@RG\tID:a\tSM:b")
@@ -269,7 +269,7 @@ def test_pysam_accepts_sam(sam: Path) -> None:
 
 @pytest.mark.skipif(not shutil.which("samtools"), reason="samtools is not installed")
 def test_samtools_accepts_sam(sam: Path) -> None:
-    # samtools indexes no reference that holds a record without letters.
+    # samtools cannot index a reference that contains a record without bases.
     (sam.parent / "reference.fa").write_text((sam.parent / "t.fa").read_text().removesuffix(">t7\n"))
     commands = (
         "quickcheck -v x.sam",
@@ -282,5 +282,5 @@ def test_samtools_accepts_sam(sam: Path) -> None:
         arguments = ["samtools", *words.split()]
         done = subprocess.run(arguments, cwd=sam.parent, capture_output=True, check=False)
         assert done.returncode == 0, (words, done.stderr)
-        # calmd says so when the MD or NM that it computes is another one.
+        # calmd reports if it computes a different MD or NM.
         assert b"different" not in done.stderr, (words, done.stderr)

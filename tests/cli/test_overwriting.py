@@ -1,4 +1,4 @@
-"""No command writes over what it reads, whatever option names it, nor two results to one file."""
+"""No command overwrites its inputs, whichever option names them, nor writes two results to one file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ PAF = "r1\t4\t0\t4\t+\tt1\t4\t0\t4\t4\t4\t60\n"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Small files of all kinds, and a minimap2 that finds nothing."""
+    """A folder with small files of all kinds, and a minimap2 that finds nothing."""
     (tmp_path / "q.fa").write_bytes(fasta(["ACGT", "ACGA"]))
     (tmp_path / "t.fa").write_bytes(fasta(["ACGT", "ACGA"], "t"))
     (tmp_path / "one.fa").write_bytes(fasta(["ACGTTGCA" * 5]))
     (tmp_path / "x.query.fa").write_bytes(fasta(["ACGTTGCA" * 5]))
     (tmp_path / "pairs.tsv").write_text("r1\tt1\n")
     (tmp_path / "matrix").write_text(MATRIX)
-    (tmp_path / "map.paf").write_text(PAF + PAF.replace("r1", "r2") + PAF)  # one that is written anew, by its reads
+    (tmp_path / "map.paf").write_text(PAF + PAF.replace("r1", "r2") + PAF)  # needs a copy grouped by read
     with pysam.AlignmentFile(str(tmp_path / "reads.bam"), "wb", header={"HD": {"VN": "1.6"}}) as file:
         fields = ["r1", "4", "*", "0", "0", "*", "*", "0", "0", "ACGT", "IIII"]
         file.write(pysam.AlignedSegment.fromstring("\t".join(fields), file.header))

@@ -1,4 +1,4 @@
-"""Names that SAM cannot hold are refused, and others come back from htslib as they were."""
+"""Names that are invalid in SAM are rejected, and all others pass through htslib unchanged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from .support import assert_failure, assert_success, header_of, rows_of, run
 
 LETTERS = "ACGTTGCATTGACCATGACA"
-# Of reads and of targets.
+# Invalid names of reads and targets.
 NO_QUERY = [b"*", b"@SQ", b"a@b", b"r\xc3\xa9", b"r\xff", b"n" * 255]
 NO_TARGET = [
     b"*",
@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def write(folder: Path, query: bytes = b"r", target: bytes = b"t") -> None:
-    """A good pair, and one of these names; the same as mappings."""
+    """Write a valid pair and one with these names, as sequences and as mappings."""
     letters = LETTERS.encode()
     (folder / "q.fa").write_bytes(b">good\n%s\n>%s\n%s\n" % (letters, query, letters))
     (folder / "t.fa").write_bytes(b">fine\n%s\n>%s\n%s\n" % (letters, target, letters))
@@ -78,7 +78,7 @@ def test_a_target(folder: Path, kind: str, name: bytes) -> None:
         result = run(*LINES[kind].split(), "-o", output, cwd=folder)
         where = "b.fa" if kind in ("distance", "local") else "t.fa"
         assert_failure(result, 1, "SAM allows no such name of a target", "--format paf", where)
-        assert not list(folder.glob(f"{output}*"))  # not even the first pair
+        assert not list(folder.glob(f"{output}*"))  # not even the first pair is written
     if kind not in ("distance", "local"):
         result = run(*LINES[kind].split(), "--format", "sam", "--no-header", cwd=folder)
         assert_failure(result, 1, "SAM allows no such name of a target")
@@ -104,7 +104,7 @@ def test_names_that_it_can_hold(folder: Path, kind: str, number: int) -> None:
 
 
 def test_a_target_that_no_record_names_may_have_any_name(folder: Path) -> None:
-    """It is empty, and has no line in the header."""
+    """An empty target has no header line."""
     (folder / "t.fa").write_bytes(b">fine\n%s\n>*\n\n" % LETTERS.encode())
     result = run("align", "q.fa", "t.fa", "--format", "sam", cwd=folder)
     assert_success(result)

@@ -1,4 +1,4 @@
-"""Metrics, bounds and heuristics: what they score, what they leave out, and how the user learns of it."""
+"""Metrics, maximum costs and heuristics: scores, dropped cells, and how they are reported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .test_spans import PAIRS as RAGGED
 Align = Callable[..., Result]
 TITLES = "query target score edits identity query_start query_end target_start target_end cigar"
 
-# A mismatch; a gap of three letters; a gap of thirty; nothing alike; identical; empty.
+# A mismatch; a gap of 3; a gap of 30; no match; equal; empty.
 PAIRS = [
     ("ACGTACGT", "ACGAACGT"),
     ("ACGTACGT", "ACGTTTTACGT"),
@@ -43,7 +43,7 @@ METRICS = {
 
 @pytest.fixture
 def align(tmp_path: Path, inside: Callable[..., Result]) -> Align:
-    """`wfacli align` of PAIRS as TSV without its title, unless options say otherwise."""
+    """A function that runs `wfacli align` on PAIRS, with TSV output without its header by default."""
     (tmp_path / "pairs.tsv").write_bytes(table(PAIRS, names=True))
     (tmp_path / "ragged.tsv").write_bytes(table(RAGGED, names=True))
     return lambda *options, file="pairs.tsv": inside("align", file, *options, cwd=tmp_path)
@@ -80,7 +80,7 @@ def test_threads_and_batches_change_nothing(align: Align, options: str) -> None:
         assert tsv(align, f"{options} {way}", "ragged.tsv") == expected
 
 
-# Scores alone
+# Scores only
 
 
 @pytest.mark.parametrize("options", [*METRICS, "--mode hw", "--mode overlap --match 2", "--mode extension --match 2"])
@@ -98,7 +98,7 @@ def test_scores_alone_are_written_as_a_table(align: Align, tmp_path: Path, outpu
     assert [row[2] for row in rows[1:]] == [str(score) for score in METRICS["--metric affine"]]
 
 
-# A bound on the cost
+# Maximum cost
 
 
 @pytest.mark.parametrize("metric", [m for m in METRICS if "match" not in m])
@@ -127,7 +127,7 @@ def test_pairs_over_the_bound_in_every_format(align: Align, tmp_path: Path) -> N
 
 
 def test_a_score_beyond_32_bits_is_an_error_of_its_pair_alone(tmp_path: Path) -> None:
-    """It wrapped around, and the exit status was 0."""
+    """Regression test: the score wrapped around, and the exit status was 0."""
     long = "ACGTTGCA" * 27_000  # 216,000 bases
     (tmp_path / "pairs.tsv").write_text(f"long\t{long}\t{long}\nshort\tACGT\tACGA\n")
     done = run("align", "pairs.tsv", "--match", "10000", "--format", "tsv", "-q", cwd=tmp_path)
@@ -177,7 +177,7 @@ def test_a_narrow_band_marks_what_may_be_improved(align: Align, tmp_path: Path, 
 
 
 def test_a_band_can_miss_the_best_alignment(align: Align, tmp_path: Path) -> None:
-    # The way leaves its diagonal by eight, and comes back.
+    # The path leaves its diagonal by eight, and returns.
     (tmp_path / "pairs.tsv").write_text(f"{'A' * 8}{'ACGTTGCA' * 4}\t{'ACGTTGCA' * 4}{'C' * 8}\n")
     (exact,), (narrow,) = tsv(align, ""), tsv(align, "--band 2")
     assert int(narrow[2]) < int(exact[2]) and narrow[10] == "1"
@@ -222,7 +222,7 @@ def test_pairs_that_a_drop_gives_up(align: Align, tmp_path: Path) -> None:
 
 
 def test_a_z_drop_ends_an_extension(align: Align, tmp_path: Path) -> None:
-    # Twenty matches, twelve mismatches, forty matches: going on is better, but falls 48 on the way.
+    # 20 matches, 12 mismatches, 40 matches: the longer alignment scores more, but its score drops by 48 in between.
     query = "ACGTTGCATCAGGATCCAGT" + "A" * 12 + "GATTACAGCC" * 4
     (tmp_path / "pairs.tsv").write_text(f"{query}\t{query[:20]}{'C' * 12}{query[32:]}\n")
     spans = [tsv(align, f"--mode extension --match 2 --zdrop {drop}")[0] for drop in (20, 60)]
@@ -232,7 +232,8 @@ def test_a_z_drop_ends_an_extension(align: Align, tmp_path: Path) -> None:
 
 
 def test_a_z_drop_ends_no_extension_whose_path_is_far_ahead(align: Align, tmp_path: Path) -> None:
-    # Behind a long run of matches comes a mismatch: until that is paid for, only paths near the beginning are seen.
+    # After a mismatch that follows a long run of matches, wavefronts of the next costs only contain paths near the
+    # start.
     letters = "".join(random.Random(9).choices("ACGT", k=1_200))
     places, opposite = (20, 40, 700), str.maketrans("ACGT", "CATG")
     wrong = "".join(c.translate(opposite) if i in places else c for i, c in enumerate(letters))
@@ -255,7 +256,7 @@ def test_little_memory_changes_nothing(align: Align, tmp_path: Path) -> None:
     assert sum(report["options"]["limits"].values()) == 1 << 20
 
 
-# What is wrong
+# Errors
 
 
 @pytest.mark.parametrize(

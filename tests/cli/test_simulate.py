@@ -1,4 +1,4 @@
-"""`wfacli simulate`: files, pipes, and what it refuses."""
+"""`wfacli simulate`: files, pipes, and rejected options."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`wfacli simulate --paired`: reads of a reference, from both ends of fragments."""
+"""`wfacli simulate --paired`: reads from both ends of fragments of a reference."""
 
 from __future__ import annotations
 

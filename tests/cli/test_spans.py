@@ -1,4 +1,4 @@
-"""Modes that leave ends unaligned: what SAM, PAF and TSV say of the part that is aligned, and of what is not."""
+"""Modes with unaligned ends: how SAM, PAF and TSV report the aligned and unaligned parts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ every_mode = pytest.mark.parametrize("options", MODES.values(), ids=list(MODES))
 
 
 def ragged_pairs(count: int = 60) -> list[tuple[str, str]]:
-    """Pairs that share a part, with a mismatch and a gap in it, between ends of their own; some share nothing."""
+    """Return pairs that share a part, with a mismatch and a gap, between unrelated ends; some share nothing."""
     rng = random.Random(17)
 
     def letters(most: int) -> str:
@@ -47,7 +47,7 @@ PAIRS = ragged_pairs()
 
 @pytest.fixture
 def align(tmp_path: Path, inside: Callable[..., Result]) -> Align:
-    """`wfacli align` of the ragged pairs, which are in a folder of their own, with options."""
+    """A function that runs `wfacli align` on the ragged pairs, in a separate folder."""
     (tmp_path / "pairs.tsv").write_bytes(table(PAIRS, names=True))
     return lambda *options: inside("align", "pairs.tsv", *options, cwd=tmp_path)
 
@@ -60,13 +60,13 @@ def rows(align: Align, format_: str, *options: str) -> list[list[str]]:
 
 
 def parts(row: list[str], pair: tuple[str, str]) -> tuple[list[int], str, str]:
-    """(query begin, query end, target begin, target end; their letters) of a TSV row."""
+    """Return ((query begin, query end, target begin, target end), query part, target part) of a TSV row."""
     span = [int(field) for field in row[5:9]]
     assert 0 <= span[0] <= span[1] <= len(pair[0]) and 0 <= span[2] <= span[3] <= len(pair[1])
     return span, pair[0][span[0] : span[1]], pair[1][span[2] : span[3]]
 
 
-# Pairs small enough to see what is right: options, query, target, and of TSV score, span, CIGAR.
+# Pairs small enough to verify by eye: options, query, target, and TSV's score, span and CIGAR.
 SEEN = [
     ("--mode hw", "ACGTTGCA", "TTTTACGTTGCATTT", 0, (0, 8, 4, 12), "8="),
     ("--mode hw", "ACGTAGCA", "TTTTACGTTGCATTT", -4, (0, 8, 4, 12), "4=1X3="),
@@ -129,7 +129,7 @@ def test_sam_and_paf_say_the_same(align: Align, options: tuple[str, ...]) -> Non
             assert int(paf[10]) - int(paf[9]) == int(tsv[3])
             expected = {"NM": tsv[3], "AS": tsv[2], "cg": cigar.strip("*"), "cs": replay.cs(query, target, cigar)}
             assert tags_of(paf).items() >= {**expected, "MD": replay.md(query, target, cigar)}.items()
-        # A record of SAM that is mapped has letters of both sequences in it; the others say nothing at all.
+        # A mapped SAM record aligns bases of both sequences; all others are written as unmapped.
         if not query or not target:
             assert sam[1:9] == ["4", "*", "0", "0", "*", "*", "0", "0"] and not tags_of(sam)
             continue
@@ -156,7 +156,7 @@ def test_pysam_reads_what_was_aligned(align: Align, tmp_path: Path, options: tup
             continue
         assert (record.query_alignment_start, record.query_alignment_end) == (q_beg, q_end)
         assert (record.reference_start, record.reference_end) == (t_beg, t_end)
-        assert record.infer_query_length() == len(pair[0])  # soft clips and aligned letters
+        assert record.infer_query_length() == len(pair[0])  # soft clips and aligned bases
         assert record.get_reference_sequence().upper() == target.upper()
         assert record.get_tag("NM") == int(row[3])
 
@@ -165,7 +165,7 @@ def test_pysam_reads_what_was_aligned(align: Align, tmp_path: Path, options: tup
     ("free", "aligned"), [("0,0,all,0", "4I"), ("0,0,0,all", "4I"), ("all,0,0,0", "4D"), ("0,all,0,0", "4D")]
 )
 def test_an_alignment_without_letters_of_a_side_has_no_place_in_sam(tmp_path: Path, free: str, aligned: str) -> None:
-    # It would lie behind the target's end, or hold no letter of the read.
+    # It would lie beyond the end of the target, or contain no base of the read.
     (tmp_path / "pairs.tsv").write_text("AAAA\tCCCC\n")
     options = ("pairs.tsv", "--no-header", "--mode", "ends-free", "--free", free)
     (paf,) = run("align", *options, "--format", "paf", cwd=tmp_path).rows

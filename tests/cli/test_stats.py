@@ -1,4 +1,4 @@
-"""--stats: what the JSON holds."""
+"""The JSON content of --stats."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_times_and_memory(report: dict[str, Any]) -> None:
 def test_empty_input(align: Callable[..., Result], folder: Path) -> None:
     (folder / "empty").write_bytes(b"")
     assert_success(align("empty", "--stats", "s.json"))
-    # Strict: no NaN, which JSON does not have.
+    # Strict JSON, which has no NaN.
     report = json.loads((folder / "s.json").read_text(), parse_constant=pytest.fail)
     assert (report["pairs"], report["identity"], report["complete"]) == (0, None, True)
 

@@ -1,4 +1,4 @@
-"""Temporary names: nobody can foresee them, no link is followed, runs never mix, and what a killed run left goes."""
+"""Temporary names: unpredictable, never through links, separate for each run, and removed after a killed run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def partials(folder: Path, name: str = "x.paf") -> list[Path]:
 
 
 def by_shell(folder: Path, before: str, *words: str) -> subprocess.CompletedProcess[bytes]:
-    """Runs the command in place of a shell, whose process id it has."""
+    """Run the command in place of a shell, with the shell's process id."""
     lines = f'{before}; exec "$@"'
     return subprocess.run(
         ["sh", "-c", lines, "sh", *command(), *words], cwd=folder, env=environment(), capture_output=True, check=False
@@ -41,7 +41,7 @@ def by_shell(folder: Path, before: str, *words: str) -> subprocess.CompletedProc
 
 
 def killed(folder: Path, name: str = "x.paf") -> Path:
-    """What a run leaves that is killed when it has written something."""
+    """Kill a run that has written something; return its partial file."""
     pairs = [("ACGT", "ACGT"), (random_letters(150_000, 1), random_letters(150_000, 2))]
     (folder / "long.seq").write_bytes(seq(pairs))
     before = set(partials(folder, name))
@@ -90,7 +90,7 @@ def test_runs_with_one_process_id_do_not_mix(folder: Path) -> None:
     for process in processes:
         process.stdin.write(inputs[0][:1000] if process is processes[0] else inputs[1][:1000])
         process.stdin.flush()
-    time.sleep(1.5)  # both have opened their files
+    time.sleep(1.5)  # time for both to open their files
     for process, data in zip(processes, inputs, strict=True):
         process.stdin.write(data[1000:])
         process.stdin.close()
@@ -103,7 +103,7 @@ def test_runs_with_one_process_id_do_not_mix(folder: Path) -> None:
 
 def test_what_a_killed_run_left_is_named_and_goes(folder: Path) -> None:
     left = killed(folder)
-    assert killed(folder) != left  # there is one, not two
+    assert killed(folder) != left  # the new run removed the old file
     (left,) = partials(folder)
     others = ("x.paf.partial-notours1", "x.paf.partial-123", "y.paf.partial-00000000", "x.paf.partial-000000000")
     for name in others:
@@ -131,7 +131,7 @@ def test_what_a_failed_run_kept_goes_with_the_next_one(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["x.paf", "x.bam"])
 def test_a_run_that_goes_on_keeps_its_file(folder: Path, name: str) -> None:
-    """Another one to the same name does not take it for one that was left."""
+    """Another run with the same output name does not remove it."""
     process = start("align", "-", "t.fa", "-o", name, cwd=folder)
     assert process.stdin
     process.stdin.write((folder / "q.fa").read_bytes())

@@ -1,4 +1,4 @@
-"""What standard error shows: on a terminal, in a file, with --quiet and NO_COLOR."""
+"""Standard error on a terminal, in a file, and with --quiet and NO_COLOR."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ BAR = re.compile("[━╸╺]")
 
 
 def on_terminal(*arguments: str, cwd: Path, feed: bytes = b"", wait: float = 0, **env: str) -> tuple[int, str]:
-    """(exit code, standard error) of the command when standard error is a terminal.
+    """Return (exit status, standard error) of the command with standard error on a terminal.
 
-    The input stays open for `wait` seconds, in which a progress bar has time to appear.
+    The input stays open for `wait` seconds, so that a progress bar can appear.
     """
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -43,7 +43,7 @@ def on_terminal(*arguments: str, cwd: Path, feed: bytes = b"", wait: float = 0, 
         while block := os.read(ours, 65536):
             shown += block
     except OSError:
-        pass  # a terminal whose other side is closed reads as an error
+        pass  # reading a terminal whose other end is closed is an error
     os.close(ours)
     return process.wait(timeout=20), shown.decode()
 
@@ -83,12 +83,12 @@ def test_no_color(folder: Path, arguments: tuple[str, ...]) -> None:
     assert ESCAPE not in shown
 
 
-# Colors are what NO_COLOR forbids: codes 30 to 49 and 90 to 107.
+# NO_COLOR forbids colors: codes 30 to 49 and 90 to 107.
 COLOR = re.compile(r"\x1b\[([0-9;]*;)?([349][0-9]|10[0-7])[0-9;]*m")
 
 
 def test_bar_without_color(folder: Path) -> None:
-    # A bar cannot move without escape codes; but none of them is a color.
+    # A progress bar needs escape codes, but none of them may be a color.
     feed = seq([("ACGT", "ACGT")])
     _, shown = on_terminal(*PAIRS, cwd=folder, feed=feed, wait=1.2, NO_COLOR="1")
     assert BAR.search(shown)
@@ -125,7 +125,7 @@ def test_quiet_still_prints_errors(align: Align) -> None:
 
 
 def test_messages_are_not_marked_up(align: Align) -> None:
-    # A file's name may look like markup of the library that prints.
+    # A file name may look like markup of the output library.
     assert "[bold]x[/bold].fa" in align("[bold]x[/bold].fa", "t.fa").err
 
 

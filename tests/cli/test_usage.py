@@ -1,4 +1,4 @@
-"""Help, version, completion, and what is wrong with a command line."""
+"""Help, version, completion, and invalid command lines."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_every_command_is_listed(wfacli: Wfacli) -> None:
         assert bool(re.search(rf"│ {name} +{re.escape(entry.line)} +│", text)) != entry.hidden
 
 
-# What starts without a command waits for nothing that only commands use; nor does one for what another uses.
+# The help does not import modules that only commands need, nor a command those of others.
 HEAVY = {"numpy", "pysam", "matplotlib", "pycuda", "wfacli._native"}
 GPU = {"pysam", "matplotlib", "pycuda", "wfacli.gpu.runtime.cuda_driver"}
 
@@ -116,7 +116,7 @@ def test_help_of_align(wfacli: Wfacli, option: str) -> None:
         assert f"─ {panel} ─" in result.text
     for word in ("Usage: wfacli align", "o + l·e", "4,6,2", "--mappings -", "[required]"):
         assert word in result.text
-    # Brackets in examples are text, not markup that vanishes.
+    # Brackets in examples are text, not markup that disappears.
     assert "@RG\\tID:run1\\tSM:sample1" in result.text
 
 
@@ -128,7 +128,7 @@ def test_help_fits_a_narrow_terminal(wfacli: Wfacli) -> None:
 
 @pytest.mark.parametrize("arguments", [(), ("align",), ("simulate",)], ids=" ".join)
 def test_nothing_given_shows_the_help(wfacli: Wfacli, arguments: tuple[str, ...]) -> None:
-    """Not as data: a script's variables may have been empty."""
+    """Without arguments, the command never reads data: a script's variables may have been empty."""
     result = wfacli(*arguments)
     assert result.code == 2
     assert result.out == b""

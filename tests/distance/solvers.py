@@ -1,4 +1,4 @@
-"""Solvers for the controller's tests: one that computes as plainly as can be, and one that does as it is told."""
+"""Solvers for the controller's tests: plain dynamic programming, and a scripted one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wfacli.solve.distance.inputs import Inputs, Side, Unit
 
 
 def edit_distance(a, b):
-    """By dynamic programming, row by row."""
+    """Return the edit distance, computed row by row."""
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         before, row[0] = row[0], i
@@ -26,7 +26,7 @@ def edit_distance(a, b):
 
 
 def solved(solver):
-    """The distance that a solver ends with; it is closed."""
+    """Run a solver to its end, close it, and return its distance."""
     try:
         while not solver.advance(1.0):
             pass
@@ -36,9 +36,9 @@ def solved(solver):
 
 
 def cpu_path(pair: Pair, distance: int) -> np.ndarray:
-    """The canonical path of a pair whose letters are of a byte, by the CPU's kernels (u32[C], BAM's packing)."""
+    """Return the canonical path of a pair of byte symbols, by the CPU's kernels (u32[C], BAM's packing)."""
     letters = [side.tobytes() for side in (pair.query, pair.target)]
-    first = -(-len(letters[0]) // 16) * 16  # where the target begins
+    first = -(-len(letters[0]) // 16) * 16  # start of the target
     bases = np.frombuffer(letters[0].ljust(first) + letters[1] + bytes(64), np.uint8)
     sides = [Side("", "", len(side)) for side in letters]
     pairs = Inputs(*sides, Unit.LETTERS, pair, bases, (0, first)).as_batch(distance)
@@ -56,9 +56,9 @@ def pair_of(query: bytes, target: bytes) -> Pair:
 
 
 class Scripted:
-    """Proves an edit more in each slice, which takes a second of its clock, up to the distance.
+    """A solver that proves `step` more edits, up to the distance, in each slice of `seconds` on its clock.
 
-    Attributes of the class: made, all solvers in order; closed, how often one was closed.
+    `closed` counts the calls of close().
     """
 
     def __init__(self, clock, name, distance, most, seconds=1.0, share=(), step=1):
@@ -94,7 +94,7 @@ class Scripted:
 
 
 class Clock:
-    """Seconds that pass when they are told to."""
+    """A clock that tests advance."""
 
     def __init__(self):
         self.now = 100.0
@@ -108,12 +108,12 @@ def _too_wide(kind, pair):
 
 
 class Table:
-    """Algorithms that make scripted solvers, and those that were made.
+    """Algorithms that create scripted solvers, and the solvers created so far (`made`).
 
     Args:
-        clock: theirs.
-        distance: that all of them find.
-        bits: seconds that bits promises for so many edits.
+        clock: clock of the solvers.
+        distance: distance that all solvers find.
+        bits: expected seconds of the bits algorithm for a number of edits.
     """
 
     def __init__(self, clock, distance, bits=lambda edits: 1e9, wavefront=lambda edits: edits**2, **options):

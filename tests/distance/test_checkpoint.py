@@ -1,4 +1,4 @@
-"""What is written comes back, or is refused; the last good one stays whatever happens."""
+"""Checkpoints are restored exactly or rejected, and the last good one survives any failure."""
 
 from __future__ import annotations
 

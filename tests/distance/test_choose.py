@@ -1,4 +1,4 @@
-"""Which algorithm a pair gets, and when another one had been better."""
+"""The choice of the algorithm for a pair, and when to switch to another one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_soonest_is_first():
     both = choice(bits=lambda edits: 10_000.0)
     assert both.first(PAIR, 99).name == "cpu-wavefront"
     assert both.first(PAIR, 101).name == "cpu-bits"
-    # The lengths differ by 40 letters, whatever the estimate.
+    # The lengths differ by 40 bases, so the distance is at least 40, whatever the estimate.
     assert choice(bits=lambda edits: 1_000.0).first(PAIR, 0).name == "cpu-bits"
 
 
@@ -65,11 +65,11 @@ def test_what_is_not_there():
 def test_leaves_a_wavefront_when_the_rest_would_take_longer():
     both = choice(bits=lambda edits: edits / 11)
     wavefront, bits = both.named("cpu-wavefront"), both.named("cpu-bits")
-    # 100 edits in 10 s and 200 expected: 30 s more, where bits takes 18, or half as long again.
+    # 100 edits took 10 s and 200 are expected: 30 s remain, more than 1.5 times the 18 s of bits.
     assert both.instead(wavefront, PAIR, 100, 10.0, 200, None) is bits
-    # In 6 s: 18 s more.
+    # 100 edits took 6 s: 18 s remain.
     assert both.instead(wavefront, PAIR, 100, 6.0, 200, None) is None
-    # No estimate, or one that is proved wrong: as much again is to be expected, for 141 edits.
+    # Without an estimate, or with one that is too low, expect 141 edits, which take as long again.
     for estimate in (None, 50, 100):
         assert both.instead(wavefront, PAIR, 100, 13.0, estimate, None) is bits
         assert both.instead(wavefront, PAIR, 100, 12.8, estimate, None) is None
@@ -82,7 +82,7 @@ def test_believes_growth_but_not_for_ever():
     wavefront, bits = both.named("cpu-wavefront"), both.named("cpu-bits")
     assert both.instead(wavefront, PAIR, 100, 10.0, None, 200.0) is bits
     assert both.instead(wavefront, PAIR, 100, 10.0, 200, 110.0) is bits
-    # It would soon be there, and has been saying so for a while.
+    # By growth the end is near; this prediction is trusted for up to twice the time of bits.
     assert both.instead(wavefront, PAIR, 100, 25.6, None, 101.0) is None
     assert both.instead(wavefront, PAIR, 100, 25.8, None, 101.0) is bits
 
@@ -93,7 +93,7 @@ def test_a_machine_that_is_busy_is_so_for_every_algorithm():
     wavefront, bits = both.named("cpu-wavefront"), both.named("cpu-bits")
     assert both.instead(wavefront, PAIR, 100, 10.0, 200, None) is bits
     assert both.instead(wavefront, PAIR, 100, 20.0, 180, None) is None
-    # But it may be that it is only slow itself.
+    # A slowdown of 10 is no longer attributed to the machine, but to the algorithm.
     assert both.instead(wavefront, PAIR, 100, 100.0, 180, None) is bits
 
 
@@ -106,7 +106,7 @@ def test_models_have_the_shapes_of_the_algorithms():
     assert seconds("wavefront", 10**7, 4e4) > 8 * seconds("wavefront", 10**7, 1e4)
     assert 2 < seconds("bits", 10**7, 4e4) / seconds("bits", 10**7, 1e4) < 6
     assert seconds("bits", 10**7, 1e4, 2) < seconds("bits", 10**7, 1e4, 1)
-    # Two unrelated sequences are never the wavefront's, nearly equal ones always.
+    # The wavefront is always slower for unrelated sequences, and always faster for nearly equal ones.
     for length in (10**4, 10**6, 10**8):
         assert seconds("bits", length, 0.53 * length) < seconds("wavefront", length, 0.53 * length)
         assert seconds("bits", length, 1e-4 * length) > seconds("wavefront", length, 1e-4 * length)

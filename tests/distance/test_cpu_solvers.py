@@ -1,4 +1,4 @@
-"""The CPU's solvers of `wfacli distance` against plain dynamic programming, edlib and each other."""
+"""Compare the CPU solvers of `wfacli distance` with plain dynamic programming, edlib and each other."""
 
 import random
 
@@ -22,7 +22,7 @@ def pair_of(query, target, letters=np.uint8):
 
 
 def native(solver, pair, most, isa="", wide=False):
-    """The native solver of one instruction set, or with offsets of 64 bits."""
+    """Return the native solver for an instruction set, or with 64-bit offsets."""
     most = -1 if most is None else most
     if solver is CpuWavefront:
         return _native.EditWavefront(pair.query, pair.target, most, 1, wide, isa)
@@ -40,7 +40,7 @@ def distance(solver, pair, most=None, threads=1):
 
 
 def small_pairs(rng, count):
-    """Pairs of up to 70 letters, of few and of all byte values, alike and unlike."""
+    """Yield similar and dissimilar pairs of up to 70 symbols, over few and over all byte values."""
     for _ in range(count):
         alphabet = rng.choice((b"A", b"AC", b"ACGT", b"ACGTN", bytes(range(256)), b"abcdefghij"))
         query = pairgen.sequence(rng, rng.choice(EDGES), alphabet)
@@ -122,7 +122,7 @@ def test_long_pairs_have_edlibs_distance(solver, letters, error, alphabet):
 
 
 def gapped_pairs():
-    """Of lengths at the edges of slabs: unlike, nearly alike, with long gaps, and with a path far off the diagonal."""
+    """Yield pairs with lengths at slab edges: dissimilar, similar, with long gaps, and far off the diagonal."""
     rng = random.Random(8)
     for length in (1023, 1024, 1025, 2048, 3071, 3072):
         letters = pairgen.sequence(rng, length, b"ACGT")

@@ -1,4 +1,4 @@
-"""How near a long pair's estimate is to its distance: of real pairs, and of some with what samples alone miss."""
+"""Accuracy of the estimate of a long pair's distance: real pairs, and features that sampling alone misses."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def test_big_differences_between_places():
     rng = np.random.default_rng(1)
     a = letters(rng, 200_000)
     b = np.concatenate([a[:50_700], letters(rng, 6_100), a[50_700:121_000], a[128_500:]])
-    assert 1 / NEAR < ratio(a, b) < NEAR  # put in, left out
-    assert 1 / NEAR < ratio(changed(rng, a, 0.01), b) < NEAR  # and edits all over
+    assert 1 / NEAR < ratio(a, b) < NEAR  # an insertion and a deletion
+    assert 1 / NEAR < ratio(changed(rng, a, 0.01), b) < NEAR  # and scattered edits
     moved = np.concatenate([a[:30_000], a[45_000:150_000], a[30_000:45_000], a[150_000:]])
     assert 1 / NEAR < ratio(a, moved) < NEAR
     other = np.concatenate([a[:80_000], letters(rng, 9_000), a[89_000:]])
@@ -99,7 +99,7 @@ def test_short_pairs_and_bounds():
         found = estimate_long(np.ascontiguousarray(a), np.ascontiguousarray(b))
         assert abs(len(a) - len(b)) <= found <= max(len(a), len(b))
         true = edit_distance(a.tolist(), b.tolist())
-        # A walk is a real path while it is not lost.
+        # The sampled path is an alignment as long as it does not lose track.
         assert found >= true or found == pytest.approx(true, abs=0.35 * max(len(a), len(b)))
         assert found <= 1.6 * true + 3
 

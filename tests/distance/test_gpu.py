@@ -1,4 +1,4 @@
-"""Runs whose algorithms are on a GPU: an emulated one, opened when it is worth it and given back."""
+"""Distance runs with algorithms on an emulated GPU, which is opened when it is worthwhile, and closed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .solvers import edit_distance, pair_of
 
 
 class Gpus:
-    """How often a GPU was opened, and the ones that were."""
+    """Opens emulated GPUs, and records the attempts and the opened drivers."""
 
     def __init__(self, broken=False):
         self.broken, self.asked, self.drivers = broken, 0, []
@@ -138,7 +138,7 @@ def test_growth_says_how_many_edits_there_will_be(monkeypatch):
 
 
 class Failing(Gpus):
-    """A GPU to which something happens."""
+    """Opens GPUs with an injected fault."""
 
     def __init__(self, happens):
         super().__init__()
@@ -151,14 +151,14 @@ class Failing(Gpus):
 
 
 class Steps(DistanceRun):
-    """One whose slices are as short as can be."""
+    """A run with the shortest possible slices."""
 
     def _advance(self, algorithm, solver):
         return super()._advance(replace(algorithm, slice=0.0), solver)
 
 
 def auto_on_gpu(monkeypatch, gpus, kind, checkpoint=None, estimate=60, threads=1):
-    """A run that takes the GPU first, because the models say so, and what it says."""
+    """Return a run whose models prefer the GPU, the expected distance, and the list of its warnings."""
     monkeypatch.setattr(tuning, "OPENING_A_GPU", 0.0)
     monkeypatch.setattr(long_wavefront, "best_launch", lambda *_: long_wavefront.Launch(8))
     monkeypatch.setattr(gpu_wavefront, "_FIRST_BATCH", 1)
@@ -173,7 +173,7 @@ def auto_on_gpu(monkeypatch, gpus, kind, checkpoint=None, estimate=60, threads=1
     return controller, wanted, warnings
 
 
-ON_ITS_WAY = {"wavefront": 40, "bits": 30}  # calls after which it has begun, and has not ended
+ON_ITS_WAY = {"wavefront": 40, "bits": 30}  # number of calls after which it has started, but not finished
 
 
 @pytest.mark.parametrize("kind", ["wavefront", "bits"])
@@ -259,7 +259,7 @@ def test_a_checkpoint_of_a_gpu_where_there_is_none(monkeypatch, tmp_path):
 
 
 def test_a_gpu_that_fails_when_it_is_changed_over_to(monkeypatch):
-    """The wavefront of the CPU goes on from where it was left."""
+    """If the GPU fails at a switch, the CPU's wavefront continues from its last state."""
     gpus = Failing(lambda driver: driver.fail(call="kernel"))
     controller, wanted, warnings = auto_on_gpu(monkeypatch, gpus, None, estimate=1)
     choice = controller._choice

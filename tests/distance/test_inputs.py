@@ -1,4 +1,4 @@
-"""Files as symbols that are equal where letters, bytes or lines are."""
+"""Files as arrays of symbols, which are equal if their bases, bytes or lines are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LETTERS = "ACGTUacgtuNnRX*-"
 
 @pytest.fixture
 def put(tmp_path):
-    """Writes two files; their names."""
+    """Return a function that writes two files and returns their names."""
 
     def write(a, b):
         paths = []

@@ -56,7 +56,7 @@ def test_its_cost_is_the_distance(tmp_path):
 
 
 def test_stops_in_the_middle(tmp_path):
-    # Two unrelated sequences of this length take minutes, if nothing says that they are unrelated.
+    # Unrelated sequences of this length take minutes if their distance is not known.
     a, b = ("".join(random.Random(seed).choices("ACGT", k=1_000_000)) for seed in (1, 2))
     inputs = inputs_of(tmp_path, a, b)
     begun = time.monotonic()
@@ -74,7 +74,7 @@ def test_sequences_that_are_too_long_for_it():
 
 
 class Gpus:
-    """Emulated GPUs as they are opened."""
+    """Opens emulated GPUs, and records them."""
 
     def __init__(self, **faults):
         self.faults, self.drivers = faults, []
@@ -133,7 +133,7 @@ def test_a_gpu_that_fails_leaves_it_to_the_cpu(tmp_path, call):
 
 @pytest.mark.parametrize("wrong", [1, 2])
 def test_what_a_gpu_makes_is_looked_at(tmp_path, monkeypatch, wrong):
-    """An alignment that does not fit the sequences, or one that costs too much, is made again."""
+    """An alignment by a GPU that does not fit the sequences, or costs too much, is recomputed."""
     a, b = some_letters(5)
     inputs, gpus = inputs_of(tmp_path, a, b), Gpus()
     edits = edits_of(inputs)
@@ -164,7 +164,7 @@ def test_a_gpu_is_used_where_it_is_sooner(tmp_path, monkeypatch, on_cpu, is_open
 
 
 def test_what_is_not_for_a_gpu(tmp_path):
-    """Where there is nothing to be found."""
+    """Equal sequences are not sent to a GPU."""
     inputs, gpus = inputs_of(tmp_path, "ACGT", "ACGT"), Gpus()
     sums, _ = written(tmp_path, inputs, 0, options=replace(OPTIONS, gpu=gpus.on_demand, always=True))
     assert sums["by"].startswith("cpu-") and not gpus.drivers

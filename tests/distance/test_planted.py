@@ -1,4 +1,4 @@
-"""Pairs whose distance is known by the way in which they are made (bench/peers/distance_work.py: planted)."""
+"""Pairs whose distance is known by construction (bench/peers/distance_work.py: planted)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LETTERS = np.frombuffer(b"ACGT", np.uint8)
 RATES = [0.0, 0.001, 0.01, 0.1, 0.3, 0.7, 1.0]
 ON_CPU = {"wavefront": CpuWavefront, "bits": CpuBits}
 ON_GPU = {"wavefront": GpuWavefront, "bits": GpuBits}
-# `make fuzz`; the larger of the two takes both algorithms a minute.
+# For `make fuzz`; the larger one takes each algorithm a minute.
 LARGE = [("2 Mb 90%", 2_000_000, 0.1), ("10 Mb 99%", 10_000_000, 0.01)]
 
 

@@ -1,4 +1,4 @@
-"""The controller: phases, switching, checkpoints, stopping; with solvers that do as they are told."""
+"""The controller: phases, switching, checkpoints and stopping, with scripted solvers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAIR = pair_of(b"ACGT" * 100, b"TGCA" * 100)
 
 
 class Bench:
-    """A run of scripted solvers, and what it said."""
+    """A run of scripted solvers, and its messages."""
 
     def __init__(self, distance, most=None, estimate=None, path=None, every=5.0, pair=PAIR, kind=None, **table):
         self.clock, self.notes, self.warnings, self.stop_at = Clock(), [], [], None
@@ -71,7 +71,7 @@ def test_lengths_that_say_it_alone(query, target, most, distance):
 
 
 def test_changes_over_where_the_estimate_was_wrong():
-    # A wavefront proves an edit a second here; bits would take 20.5 s.
+    # The wavefront proves one edit per second; bits would take 20.5 s.
     bench = Bench(60, estimate=4, bits=lambda edits: 20.5)
     outcome = bench.run()
     assert outcome.distance == 60
@@ -91,7 +91,7 @@ def test_does_not_change_over_where_that_is_not_worth_it():
 
 
 def test_changes_over_as_soon_as_growth_says_so():
-    # It proves an edit a second, of 60, and is as much of the way: 3,600 s in all.
+    # It proves one of 60 edits per second and reports that share; time grows with its square, so 3,600 s are expected.
     bench = Bench(60, share="cpu-wavefront", bits=lambda edits: 900.0)
     assert [p.at_least for p in bench.run().phases] == [1, 60]
     assert [p.at_least for p in Bench(60, share="cpu-wavefront", bits=lambda edits: 4000.0).run().phases] == [60]
@@ -145,7 +145,7 @@ def test_a_checkpoint_now_and_then(tmp_path):
 
 
 def test_a_checkpoint_soon_after_changing_over(tmp_path):
-    # At 20 s the last of the wavefront's; it is left at 21, and the next is due at 25.
+    # The wavefront's last checkpoint is at 20 s; the switch is at 21 s, and the next checkpoint is due at 25 s.
     bench = Bench(60, path=tmp_path / "c", bits=lambda edits: 20.5)
     bench.stop_at = 100.0 + 24
     with pytest.raises(Cancelled):

@@ -1,4 +1,4 @@
-"""One record of a file, read in blocks of any size."""
+"""Reading one record of a file in blocks of any size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Best paths of any symbols: against plain dynamic programming, and where their fronts meet many times."""
+"""Best paths of arbitrary symbols: against plain dynamic programming, and where their wavefronts meet many times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .solvers import edit_distance, solved
 
 
 def found(a, b, distance):
-    """The path, which symbols_path replays and counts."""
+    """Return the path; symbols_path itself replays it and checks its cost."""
     return symbols_path(Pair(a, b, False), distance, lambda: False)
 
 
@@ -48,7 +48,7 @@ def test_fronts_that_meet_again_and_again(rate):
 
 def test_operations_are_split_where_28_bits_hold_no_more():
     for extra in (0, 1, 10):
-        letters = np.zeros((1 << 28) - 1 + extra, np.uint8)  # the kernel's one page of zeros, wherever it is read
+        letters = np.zeros((1 << 28) - 1 + extra, np.uint8)  # untouched zeros share one physical page
         path = edit_path(letters, letters, CancelFlag())
         assert (path >> 4).tolist() == [(1 << 28) - 1, *([extra] if extra else [])] and set(path & 15) == {7}
     path = edit_path(letters[:0], letters, CancelFlag())

@@ -1,4 +1,4 @@
-"""The distance that each algorithm finds through the controller, against plain dynamic programming."""
+"""The distance of each algorithm, run by the controller, against plain dynamic programming."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of docs/ taken apart: blocks with their language, what they are marked with, headings, links."""
+"""Parse the pages of docs/: blocks with their language and markers, headings, and links."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _FENCE = re.compile(r"^( *)(```+|~~~+) ?(\S*)(.*)$")
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a page.
+    """A fenced block of a page.
 
     Attributes:
-        language: behind its fence; "" where none stands there.
-        text: its lines, with a line feed behind each.
-        line: where it begins on the page, from 1.
-        not_run: why it is not run, "" where it is.
+        language: language of the fence, or "".
+        text: lines, each with a newline.
+        line: first line on the page, from 1.
+        not_run: reason why it is not run, or "".
     """
 
     language: str
@@ -31,12 +31,12 @@ class Block:
 
 
 def names() -> list[str]:
-    """All pages that somebody wrote, by their places in docs/."""
+    """Return all hand-written pages, as paths in docs/."""
     return sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
 
 
 def blocks(text: str) -> list[Block]:
-    """The fenced blocks of a page, in order."""
+    """Return the fenced blocks of a page, in order."""
     found: list[Block] = []
     inside: tuple[str, str, int, str] | None = None
     body: list[str] = []
@@ -58,7 +58,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def prose(text: str) -> str:
-    """A page without its blocks."""
+    """Return a page without its blocks."""
     lines, fence = [], ""
     for line in text.splitlines():
         found = _FENCE.match(line)
@@ -72,7 +72,7 @@ def prose(text: str) -> str:
 
 
 def anchors(text: str) -> set[str]:
-    """What headings can be linked as, by the rules of Python-Markdown."""
+    """Return the anchors of headings, by the rules of Python-Markdown."""
     found: set[str] = set()
     for heading in re.findall(r"^#+ (.*)$", prose(text), re.MULTILINE):
         plain = unicodedata.normalize("NFKD", re.sub(r"[`*]|\]\([^)]*\)", "", heading)).encode("ascii", "ignore")
@@ -84,6 +84,6 @@ def anchors(text: str) -> set[str]:
 
 
 def links(text: str) -> list[str]:
-    """What a page links to and shows, but for other sites."""
+    """Return the targets of links and images, except for other sites."""
     targets = re.findall(r"\]\(([^)\s]+)\)", prose(text))
     return [target for target in targets if "://" not in target]

@@ -1,8 +1,7 @@
-"""`wfacli` and `samtools` for a shell, as copies of one process that has imported them: starts take most of the time.
+"""`wfacli` and `samtools` for shells, as forks of one process that has imported them, since starting is slow.
 
-A command in a shell is a short script (`install` writes them) that hands its streams, folder and arguments over a
-socket, and ends as the copy ends. Copies run side by side, as those of a pipeline do (tests/cli/forked.py has one at a
-time).
+A command is a short script (written by `install`) that sends its streams, folder and arguments over a socket, and ends
+when the fork ends. Forks run in parallel, as a pipeline requires (tests/cli/forked.py runs one at a time).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ posix._exit(server.recv(1)[0])
 
 
 def install(folder: Path) -> subprocess.Popen[str]:
-    """Writes both commands into `folder`, and starts the process that they are copies of; who calls ends it."""
+    """Write both commands into `folder`, and start the server process; the caller ends it."""
     place = folder / "socket"
     for name in ("wfacli", "samtools"):
         script = folder / name
@@ -56,7 +55,7 @@ def _samtools(arguments: list[str]) -> None:
 
 
 def _run(connection: socket.socket) -> None:
-    """One command, in a process of its own; its status goes back when it has ended."""
+    """Run one command in a fork, and return its status when it has ended."""
     head, streams, _, _ = socket.recv_fds(connection, 4, 3)
     said = b""
     while len(said) < int.from_bytes(head, "big"):
@@ -89,7 +88,7 @@ def _run(connection: socket.socket) -> None:
         code = 141
     with contextlib.suppress(BrokenPipeError):
         sys.stdout.flush()
-    # What Python does at its end takes longer than most commands.
+    # Skip the interpreter's shutdown, which takes longer than most commands.
     os._exit(int(code or 0))
 
 

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md: what the results say, the newest of each kind, and rows that peers win."""
+"""docs/benchmarks.md matches the newest results of each kind, including rows where peers are faster."""
 
 from __future__ import annotations
 

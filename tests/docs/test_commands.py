@@ -1,8 +1,8 @@
-"""Every command in the documentation is run, in a folder with the example data, and prints what its page shows.
+"""Run every command in the documentation, in a folder with the example data, and compare the output with the page.
 
-Blocks: `sh` are run; `console` are too, with `$ ` before each command and then what it prints, where `...` stands for
-anything; `python` are doctests. Blocks of a page follow one another in one folder. What cannot be run here says why in
-a comment before it, `<!-- not run: needs a card -->`; `text` is for what is no command.
+Blocks: `sh` are run; `console` are run too, with `$ ` before each command and then its output, in which `...` matches
+anything; `python` are doctests. The blocks of a page run one after another in one folder. A block that cannot be run
+gives the reason in a comment before it, `<!-- not run: needs a card -->`; `text` is for everything else.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(script: str, folder: Path, programs: Path, options: str) -> tuple[int, str]:
-    """A script's exit status, and all that it printed; `options` are of the shell."""
+    """Run a script with these shell `options`; return its exit status and output."""
     environment = {"PATH": f"{programs}:{os.environ['PATH']}", "COLUMNS": "100", "LC_ALL": "C.UTF-8", "TERM": "dumb",
                    "HOME": str(folder), "CUDA_VISIBLE_DEVICES": ""}  # fmt: skip
     shell = ["bash", options, "pipefail", "-c", script]
@@ -58,7 +58,7 @@ def run(script: str, folder: Path, programs: Path, options: str) -> tuple[int, s
 
 
 def steps(block: Block) -> Iterator[tuple[str, str | None]]:
-    """Commands, each with what it shall print; of a block without that, the whole."""
+    """Yield commands with their expected output; a block without output is yielded as a whole."""
     if block.language == "sh":
         yield block.text, None
         return
@@ -69,7 +69,7 @@ def steps(block: Block) -> Iterator[tuple[str, str | None]]:
 
 
 def try_python(block: Block, page: str, known: dict[str, object]) -> str:
-    """What is not as shown; names are `known` from the page's blocks before."""
+    """Return the differences from a doctest; `known` holds names defined by earlier blocks of the page."""
     example = doctest.DocTestParser().get_doctest(block.text, known, page, page, block.line)
     assert example.examples, "a python block is a doctest"
     said: list[str] = []
@@ -91,7 +91,7 @@ def test_commands_do_what_the_page_shows(page, folder, programs, monkeypatch):
             assert not try_python(block, page, known), where
             continue
         for command, expected in steps(block):
-            # A command whose status is shown may fail; and who reads with head has seen enough.
+            # A command followed by `echo $?` may fail, and one piped to head may get SIGPIPE.
             code, printed = run(command, folder, programs, "-uo" if "echo $?" in command else "-euo")
             assert code == 0 or (code == 141 and "| head" in command), f"{where}: {command}{printed}"
             shown = [line.rstrip() for line in printed.splitlines()]
@@ -119,7 +119,7 @@ def options(command: str) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_options_exist(page):
-    """Also those of blocks that are not run, and in sentences."""
+    """Check options of all commands on a page, also in text and in blocks that are not run."""
     known = {name: options(name) for name in COMMANDS}
     anywhere = set().union(*known.values()) | {"--version"}
     for command, rest in re.findall(r"wfacli (\w+)((?:\\\n|[^|&;`\n])*)", WRITTEN[page]):

@@ -1,4 +1,4 @@
-"""docs/papers.md: the papers' tables with what the results say, and what they lack."""
+"""docs/papers.md has the papers' tables with the current results, and lists missing ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measured numbers of README.md and docs/speed.md: each is in a file of bench/results."""
+"""Every measured number in README.md and docs/speed.md is in a file of bench/results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .pages import ROOT
 RESULTS = ROOT / "bench" / "results"
 README = (ROOT / "README.md").read_text()
 TEXT = README + (ROOT / "docs" / "speed.md").read_text()
-# Of tables with measured numbers: how their heads begin, the files that have them, and what they are called there.
+# Tables with measured numbers: start of the header, files with the results, and keys in them.
 TABLES = {
     "| pairs | scores: kernels alone": (("sw-table",), ("tcups", "kernel_tcups", "bus_tcups")),
     "| pair | letters | distance | wavefront, GPU": (
@@ -30,7 +30,7 @@ TABLES = {
     "| pair | letters | every cell": (("local-card",), ("score", "path", "tcups", "own_seconds")),
     "| | seconds | pairs/s": (("whole-command",), ("best_seconds",)),
 }
-# Of sentences with measured numbers, likewise.
+# Sentences with measured numbers, in the same form.
 N = r"([\d.]+)"
 PROSE = (
     (f"scores in {N} s for PacBio's pairs and in {N} s for ONT's", ("band-table", "band-lone"), ("best_seconds",)),
@@ -51,8 +51,8 @@ PROSE = (
     (f"function takes {N} to {N} times as long for scores", ("overlap-table",), ("ratio",)),
     (f"to SAM {N} MB and {N} MB", ("peak-memory",), ("300000", "3000000")),
 )
-MEGA = ("300000", "3000000")  # keys of values in bytes, which are said in MB
-NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*\.\d+(?![\w.]|\d| [Mk]\b|%)")  # but for lengths and rates
+MEGA = ("300000", "3000000")  # keys of values in bytes, which the text gives in MB
+NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*\.\d+(?![\w.]|\d| [Mk]\b|%)")  # except for lengths and rates
 
 
 def leaves(value: Any, keys: tuple[str, ...]) -> Iterator[Decimal]:
@@ -86,7 +86,7 @@ def rounded_from(text: str, values: set[Decimal]) -> bool:
 
 
 def tables(text: str) -> dict[str, str]:
-    """Tables by their heads, where these are known."""
+    """Return the tables whose headers are in TABLES, by header."""
     found = re.findall(r"((?:^\|.*\n)+)", text, re.M)
     return {head: table for table in found for head in TABLES if table.startswith(head)}
 

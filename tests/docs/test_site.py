@@ -1,4 +1,4 @@
-"""The site's pages: their places in mkdocs.yml, and links between them, without mkdocs."""
+"""Check the entries of mkdocs.yml and the links between pages, without mkdocs."""
 
 from __future__ import annotations
 

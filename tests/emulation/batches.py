@@ -1,4 +1,4 @@
-"""Pairs as the kernels see them, and their answers."""
+"""Pairs in the kernels' input format, and their answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPERATIONS = {1: "I", 2: "D", 7: "=", 8: "X"}
 
 
 class DeviceBatch:
-    """Packed letters of some pairs, in guards of noise; sequences lie as in a PairBatch."""
+    """Packed bases of some pairs, between guards filled with noise; the layout is that of a PairBatch."""
 
     def __init__(self, pairs: Sequence[Pair], seed: int = 0):
         lengths = np.array([[len(s) for s in pair] for pair in pairs], np.int32).reshape(-1, 2)
@@ -34,7 +34,7 @@ class DeviceBatch:
         self.lengths = lengths
 
     def task(self) -> np.ndarray:
-        """An AlignTask with the sequences filled in."""
+        """Return an AlignTask with the sequences filled in."""
         task = np.zeros(1, ALIGN_TASK)
         task["seq"]["packed"] = address(self._words, GUARD)
         names = ("query_start", "target_start", "query_len", "target_len")
@@ -45,7 +45,7 @@ class DeviceBatch:
 
 @dataclass
 class Answers:
-    """What a launch says of each slot."""
+    """Answers of a launch, by slot."""
 
     status: np.ndarray
     cost: np.ndarray
@@ -54,7 +54,10 @@ class Answers:
 
     @classmethod
     def room(cls, task: np.ndarray, count: int, capacity: int, cost: str = "cost") -> Answers:
-        """Memory for the answers of a task, in which it is noted; `cost`: how the task calls that."""
+        """Allocate memory for the answers and store its addresses in the task.
+
+        `cost`: name of the task's cost field.
+        """
         parts = aligned(count, np.uint8), aligned(count, np.int32), aligned(count, np.int32)
         answers = cls(*parts, aligned(count * capacity, np.uint32).reshape(count, capacity))
         for name in ("status", "cost", "op_count", "ops"):
@@ -63,6 +66,6 @@ class Answers:
         return answers
 
     def cigar(self, row: int, slot: int | None = None) -> str:
-        """As in SAM; "*" if there is none; `slot`: that had the row, where it is another number."""
+        """Return the CIGAR of a row, "*" if it is empty; `slot`: its slot, if that differs from the row."""
         runs = self.ops[row if slot is None else slot, : self.op_count[row]].tolist()
         return "".join(f"{run >> 4}{OPERATIONS[run & 15]}" for run in runs) or "*"

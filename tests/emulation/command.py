@@ -1,8 +1,8 @@
-"""`wfacli` with emulated GPUs, so that tests for real ones can be tried without.
+"""`wfacli` with emulated GPUs, to try tests for real GPUs without any.
 
     WFACLI_EMULATED_GPUS=2 python -m tests.emulation.command align …
 
-WFACLI_EMULATED_GPUS says how many there are; CUDA_VISIBLE_DEVICES hides some of them, as NVIDIA's driver does.
+WFACLI_EMULATED_GPUS is their number. CUDA_VISIBLE_DEVICES hides some of them, as with NVIDIA's driver.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ GPUS = "WFACLI_EMULATED_GPUS"
 
 
 def wanted() -> int:
-    """How many emulated GPUs the environment asks for; 0: none, and real ones are meant."""
+    """Return the number of emulated GPUs that the environment requests; 0: use real GPUs."""
     return int(os.environ.get(GPUS, "0"))
 
 
 def visible() -> list[int]:
-    """The GPUs that CUDA_VISIBLE_DEVICES leaves, as numbers of all, in the order in which they are counted."""
+    """Return the physical indices of the GPUs in CUDA_VISIBLE_DEVICES, in the order of their visible indices."""
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     return list(range(wanted())) if named is None else [int(n) for n in named.split(",") if n]
 
 
 def open_gpu(index: int, compiler: object = None) -> EmulatedDriver:
-    """A GPU, as choice.CudaDriver opens one."""
+    """Open an emulated GPU, like choice.CudaDriver."""
     gpus = visible()
     if not 0 <= index < len(gpus):
         raise DeviceError(f"no GPU {index}: this machine has {len(gpus)}, counted from 0")
@@ -41,7 +41,7 @@ def open_gpu(index: int, compiler: object = None) -> EmulatedDriver:
 
 
 def install() -> None:
-    """From now on this process has emulated GPUs and no others."""
+    """Replace the real GPUs of this process by emulated ones."""
     choice.CudaDriver = open_gpu  # type: ignore[misc, assignment]
     choice.count_devices = lambda cuda=None: len(visible())  # type: ignore[assignment]
     from wfacli.run import align as run

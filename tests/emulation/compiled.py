@@ -1,4 +1,4 @@
-"""The kernels' sources, and the emulation's own, compiled for this machine; kept in build/emulation."""
+"""Compile the kernels and the emulation's own sources for the host, cached in build/emulation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def compiler() -> str:
 
 
 def flags() -> list[str]:
-    """As tests/sanitize.sh wants them. Without gnu-unique, so that rows do not share objects that are named alike."""
+    """Return the compiler flags, with the sanitizers that tests/sanitize.sh requests.
+
+    Without gnu-unique, so that rows do not share objects of the same name.
+    """
     sanitizers = ["undefined"]
     if "address" in os.environ.get("WFACLI_SANITIZE", "").split(","):
         sanitizers.append("address")
@@ -43,7 +46,8 @@ def flags() -> list[str]:
     ]
     own += ["-fno-omit-frame-pointer", "-fno-sanitize-recover=all"]
     own += [f"-fsanitize={name}" for name in sanitizers]
-    # What takes the longest to compile and says the least (a null pointer ends the test anyway) is for make sanitize.
+    # The checks that are slowest to compile and least useful (null pointers crash the test anyway) run in make
+    # sanitize.
     return own if "address" in sanitizers else [*own, "-fno-sanitize=null,object-size,pointer-overflow,vptr"]
 
 
@@ -56,7 +60,10 @@ def _own_key() -> str:
 
 
 def build(source: Path, options: tuple[str, ...] = (), kind: str = "c++", objects: tuple[str, ...] = ()) -> bytes:
-    """A shared library of one source and objects, or a compiled header; the compiler's message where it fails."""
+    """Compile a source and objects to a shared library, or a header to a precompiled one.
+
+    Fails with the compiler's message.
+    """
     with tempfile.TemporaryDirectory() as made:
         out = Path(made) / "made"
         includes = ["-I", str(SOURCES), "-I", str(HERE)]
@@ -74,7 +81,7 @@ def _shared_key() -> str:
 
 @lru_cache
 def _prelude() -> tuple[str, ...]:
-    """Options that begin a source with the emulation, compiled already: a third of the time that a row takes."""
+    """Return options that include the precompiled emulation header, which saves a third of a row's compile time."""
     name = f"prelude.{_shared_key()}.hpp.gch"
     CACHE.make(name, lambda: build(HERE / "cuda_on_host.hpp", kind="c++-header"))
     return "-include", str(CACHE.path(name).with_suffix("")), "-Winvalid-pch", "-Werror=invalid-pch"
@@ -82,14 +89,14 @@ def _prelude() -> tuple[str, ...]:
 
 @lru_cache
 def _runtime() -> tuple[str, ...]:
-    """What all kernels are linked with. It is no kernel, so it is compiled to be fast."""
+    """Return the object file that all kernels are linked with, optimized as it is not under test."""
     name = f"runtime.{_shared_key()}.o"
     CACHE.make(name, lambda: build(HERE / "runtime.cpp", ("-c", "-O2", "-fno-sanitize=undefined")))
     return (str(CACHE.path(name)),)
 
 
 def library(row: Row, folder: Path = SOURCES) -> ctypes.CDLL:
-    """A row of the catalogue as a library that has its kernel."""
+    """Compile and load the kernel of a catalogue row."""
     key = row_key(row, folder, [*flags(), _own_key()])
     name = f"{Path(row.source).stem}.{key}.so"
     CACHE.make(name, lambda: build(folder / row.source, (*row.definitions, *_prelude()), objects=_runtime()))
@@ -98,7 +105,7 @@ def library(row: Row, folder: Path = SOURCES) -> ctypes.CDLL:
 
 @lru_cache
 def launcher(row: Row, folder: Path = SOURCES) -> Callable[[int, int, int, int, int], None]:
-    """The kernel of a row: address of its argument, blocks, threads of a block, bytes shared, order."""
+    """Return the kernel's launcher: (argument address, blocks, threads per block, shared bytes, order)."""
     launch: Callable[..., None] = getattr(library(row, folder), row.entry)
     launch.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_size_t, ctypes.c_int]
     launch.restype = None

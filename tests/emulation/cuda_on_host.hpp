@@ -1,10 +1,10 @@
-// Stands in for the CUDA built-ins that the kernels use, so that their sources compile and run as host C++.
+// Replacements of the CUDA built-ins that the kernels use, so that their sources compile and run as host C++.
 //
-// The threads of a block are fibers of one host thread: each runs until it waits for others (a barrier, a shuffle, a
-// vote), then the next one goes on. So runs are repeatable; the order in which threads go on is the caller's choice,
-// since a kernel that forgot a barrier is right in some orders only. Blocks run one after another. Shared memory is
-// filled with a pattern before each block. Threads of a warp that meet in different collective operations, or that wait
-// for one that has ended, are reported, and end the process.
+// The threads of a block are fibers of one host thread. Each runs until it waits for others (a barrier, a shuffle, a
+// vote); then the next one continues. Runs are therefore repeatable. The caller chooses the order of the threads, since a
+// kernel with a missing barrier is only correct in some orders. Blocks run one after another. Shared memory is filled
+// with a pattern before each block. Lanes of a warp that meet in different collective operations, or that wait for a lane
+// that has ended, are reported, and abort the process.
 #pragma once
 
 #include <algorithm>
@@ -50,18 +50,18 @@ namespace wfacli_emulation {
 
 [[noreturn]] void fault(const char* what);
 
-// Which lanes of a warp meet, and with what. Lanes of one call share `mask`; calls of disjoint masks do not mix.
+// Lanes of a warp in collective operations. Lanes of one call share its mask; calls with disjoint masks are separate.
 struct Warp {
   std::uint64_t given[32], taken[32];
-  std::uint32_t arrived = 0;       // lanes that wait
-  std::uint32_t gone_on = 0;       // lanes whose meeting is complete
+  std::uint32_t arrived = 0;       // waiting lanes
+  std::uint32_t gone_on = 0;       // lanes whose operation is complete
   std::uint32_t masks[32];
   const char* calls[32];
 };
 
 inline int lane() { return static_cast<int>(here().thread.x % 32); }
 
-// All lanes of the mask give a value; afterwards `taken` of each of them holds it.
+// Exchanges one value per lane of the mask; afterwards `taken` holds those of all these lanes.
 Warp& meet(std::uint32_t mask, std::uint64_t value, const char* call);
 
 template <class T>
@@ -78,7 +78,7 @@ T value_of(std::uint64_t bits) {
   return value;
 }
 
-// The lane that a shuffle reads, or the caller's own where it would leave the segment of `width` lanes.
+// The value of lane `from`, or the caller's own if `from` is outside its segment of lanes.
 template <class T>
 T shuffle(std::uint32_t mask, T value, int from, bool inside, const char* call) {
   const int source = inside ? from : lane();
@@ -137,7 +137,7 @@ inline int __reduce_max_sync(std::uint32_t mask, int value) {
   return wfacli_emulation::reduce(mask, value, [](int a, int b) { return max(a, b); }, "reduce_max");
 }
 inline int __reduce_add_sync(std::uint32_t mask, int value) {
-  return wfacli_emulation::reduce(mask, value, [](int a, int b) { return a + b; }, "reduce_add") - value;  // its own was there already
+  return wfacli_emulation::reduce(mask, value, [](int a, int b) { return a + b; }, "reduce_add") - value;  // own value counted twice
 }
 inline unsigned __reduce_min_sync(std::uint32_t mask, unsigned value) {
   return wfacli_emulation::reduce(mask, value, [](unsigned a, unsigned b) { return min(a, b); }, "reduce_min");
@@ -150,7 +150,7 @@ inline unsigned __reduce_or_sync(std::uint32_t mask, unsigned value) {
 }
 inline void __syncthreads() { wfacli_emulation::block_barrier(); }
 inline int __syncthreads_or(int yes) {
-  static int some;  // of the block, which runs alone
+  static int some;  // one block runs at a time
   __syncthreads();
   if (threadIdx.x == 0) some = 0;
   __syncthreads();
@@ -162,7 +162,7 @@ inline void __threadfence() {}
 inline void __threadfence_block() {}
 [[noreturn]] inline void __trap() { wfacli_emulation::fault("trap"); }
 
-// Only one thread runs at a time, so plain reads and writes are atomic.
+// One thread runs at a time, so that plain reads and writes are atomic.
 template <class T>
 T atomicAdd(T* at, T value) {
   const T before = *at;

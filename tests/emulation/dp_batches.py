@@ -1,4 +1,4 @@
-"""Launches of the banded dynamic programming on an emulated GPU."""
+"""Launch banded dynamic programming on an emulated GPU."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ BLOCK = 64
 
 
 def letters_of(sequence: bytes, rule: str, target: bool = False) -> np.ndarray:
-    """Codes that match when they are equal, or share a bit under "wildcard"."""
+    """Return codes that match if they are equal, or, under "wildcard", if they share a bit."""
     plain = sequence.upper().replace(b"U", b"T") if rule == "mismatch" else sequence.upper()
     if rule == "wildcard":
         sets = [_IUPAC.get(chr(c), "") for c in plain]
         return np.array([sum(1 << "ACGT".index(base) for base in meant) for meant in sets], np.uint8)
-    if rule == "mismatch":  # what is no nucleotide matches nothing
+    if rule == "mismatch":  # other symbols match nothing
         return np.array([c if c in b"ACGT" else 1 + target for c in plain], np.uint8)
     return np.frombuffer(plain, np.uint8)
 
 
 def batch_of(pairs: Sequence[Pair], rule: str = "") -> DeviceBatch:
-    """Packed letters, and codes too where a rule is given."""
+    """Return packed bases, and also codes if a rule is given."""
     batch = DeviceBatch(pairs)
     batch.codes = aligned(0, np.uint8)
     if rule:
@@ -54,7 +54,7 @@ def batch_of(pairs: Sequence[Pair], rule: str = "") -> DeviceBatch:
 
 
 def task_for(batch: DeviceBatch, scheme: Scheme, path: bool, max_cost: int, rule: str) -> np.ndarray:
-    """An AlignTask but for its answers, rows and memory."""
+    """Return an AlignTask without answers, rows and memory."""
     task = batch.task()
     task["seq"]["codes"] = address(batch.codes) if rule else 0
     costs = task["costs"]
@@ -77,7 +77,7 @@ def launch_thread(
     capacity: int = 1500,
     rule: str = "",
 ) -> Answers:
-    """dp_align and dp_walk of dp_thread.cu; slots are the rows from the last to the first of a shuffled batch."""
+    """Launch dp_align and dp_walk of dp_thread.cu; slots are the rows of the reversed batch, from last to first."""
     pieces = dp.pieces_macro(scheme.gaps)
     macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_CODES": int(bool(rule))}
     kernels = Kernels("dp/dp_thread.cu", BLOCK, macros)
@@ -109,7 +109,10 @@ def launch_warp(
     grid: int = 3,
     longest: int = 0,
 ) -> Answers:
-    """dp_warp_align of dp_warp.cu, of so many blocks; `longest`: that there is room for, if not the longest."""
+    """Launch dp_warp_align of dp_warp.cu in `grid` blocks.
+
+    `longest`: total length that the memory is allocated for; 0: the longest pair.
+    """
     pieces = len(scheme.gaps)
     macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_BITS": bits, "WFACLI_CODES": int(bool(rule))}
     kernels = Kernels("dp/dp_warp.cu", BLOCK, macros)
@@ -142,9 +145,10 @@ def launch_tiles(
     rooms: int = 0,
     longest: int = 0,
 ) -> Answers:
-    """dp_tiles_align of dp_tiles.cu, of so many blocks; `longest`: that there is room for, if not the longest.
+    """Launch dp_tiles_align of dp_tiles.cu in `grid` blocks.
 
-    `rooms`: pairs that a build that is spread has room for at a time; 0: all.
+    `longest`: length that the memory is allocated for; 0: the longest pair. `rooms`: pairs that a spread build has
+    memory for at a time; 0: all.
     """
     pieces = len(scheme.gaps)
     macros = {"WFACLI_LANES": min(lanes, 32), "WFACLI_SPREAD": int(tiles.spread(lanes)), "WFACLI_PIECES": pieces}
@@ -171,14 +175,14 @@ def launch_tiles(
 
 
 def near_pairs(seed: int, count: int, longest: int, band: int, alphabet: bytes) -> list[tuple[bytes, bytes]]:
-    """Pairs whose lengths differ by up to a little more than the band, alike and unlike."""
+    """Return similar and dissimilar pairs whose lengths differ by up to slightly more than the band width."""
     rng = random.Random(seed)
     pairs = []
     while len(pairs) < count:
         length = rng.choice((rng.randint(0, longest), longest - 1, longest))
         kind = rng.choice(pairgen.KINDS)
         query, target = pairgen.pair(rng, length, alphabet, rng.choice((0, 0.05, 0.15, 0.3)), kind)
-        if rng.random() < 0.3:  # long gaps, at the band's edges
+        if rng.random() < 0.3:  # long gaps, up to the band's edges
             cut, gap = rng.randint(0, len(query)), rng.randint(1, band + 1)
             query = query[:cut] + (
                 query[cut + gap :] if rng.random() < 0.5 else pairgen.sequence(rng, gap, alphabet) + query[cut:]
@@ -192,7 +196,10 @@ def near_pairs(seed: int, count: int, longest: int, band: int, alphabet: bytes) 
 def assert_canonical(
     pairs: list, scheme: Scheme, answers: Answers, provable: np.ndarray, rule: str = "mismatch"
 ) -> int:
-    """Statuses are those that the host expects, and answers the oracle's; how many pairs were answered."""
+    """Compare statuses with those the host expects, and answers with the oracle.
+
+    Return the number of pairs answered.
+    """
     for slot, (pair, best) in enumerate(zip(pairs, optima(pairs, scheme, rule=rule), strict=True)):
         status = Status.OK if -best.score <= provable[slot] else Status.SCORE_LIMIT
         where = f"slot {slot} of {pair} with {scheme}, provable {provable[slot]}, best {best}"
@@ -205,13 +212,16 @@ def assert_canonical(
 
 
 def provable(pairs: list, scheme: Scheme, band: int, bits: int = 16) -> np.ndarray:
-    """The greatest cost of each pair that a build answers."""
+    """Return the maximum cost of each pair that a build proves."""
     query, target = (np.array([len(pair[side]) for pair in pairs], np.int64) for side in (0, 1))
     return dp.provable_cost(scheme.mismatch, scheme.gaps, query, target, band, bits)
 
 
 def excursions(seed: int, band: int) -> list[Pair]:
-    """Pairs whose paths go to an edge of the band and back, and gaps of which walks see the end just in time."""
+    """Return pairs whose paths reach an edge of the band and return.
+
+    Some gaps are as long as the traceback's look-ahead.
+    """
     rng = random.Random(seed)
     pairs = []
     for letters in (*range(band // 2 - 4, band // 2 + 2), 31, 32, 33, 63, 64, 65):
@@ -223,6 +233,6 @@ def excursions(seed: int, band: int) -> list[Pair]:
 
 
 def provable_of_tiles(pairs: list, scheme: Scheme, band: int) -> np.ndarray:
-    """The same for dp_tiles.cu."""
+    """Return the maximum cost of each pair that dp_tiles.cu proves."""
     query, target = (np.array([len(pair[side]) for pair in pairs], np.int64) for side in (0, 1))
     return tiles.provable_cost(scheme.mismatch, scheme.gaps, query, target, band)

@@ -1,4 +1,4 @@
-// The DPX intrinsics that the kernels use: minima and maxima of sums, also of two signed 16-bit halves.
+// The DPX intrinsics that the kernels use: minima and maxima of sums, of 32 bits or two 16-bit halves.
 #pragma once
 
 namespace wfacli_emulation {
@@ -51,7 +51,7 @@ inline unsigned __vsub2(unsigned a, unsigned b) {
 inline unsigned __vminu2(unsigned a, unsigned b) {
   return min(a & 0xffff, b & 0xffff) | min(a >> 16, b >> 16) << 16;
 }
-// The same of unsigned halves.
+// The same for unsigned halves.
 inline unsigned __vmaxu2(unsigned a, unsigned b) {
   return max(a & 0xffff, b & 0xffff) | max(a >> 16, b >> 16) << 16;
 }
@@ -59,7 +59,7 @@ inline unsigned __vimax3_u16x2(unsigned a, unsigned b, unsigned c) { return __vm
 inline unsigned __vimin3_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(__vminu2(a, b), c); }
 inline unsigned __viaddmax_u16x2(unsigned a, unsigned b, unsigned c) { return __vmaxu2(__vadd2(a, b), c); }
 inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) { return __vminu2(__vadd2(a, b), c); }
-// The minimum of two, and whether it is the first.
+// Minimum, and whether it is the first operand.
 inline int __vibmin_s32(int a, int b, bool* first) {
   *first = a <= b;
   return min(a, b);

@@ -1,8 +1,8 @@
-"""A driver (wfacli/gpu/runtime/driver.py) without a GPU: the kernels' own sources as host code, on the host's memory.
+"""A driver (wfacli/gpu/runtime/driver.py) without a GPU: runs the kernels' sources as host code, in host memory.
 
-Streams are lazy: nothing that is put on one happens before somebody waits for an event after it, or asks whether it is
-done, which runs one thing at a time. So an engine that reads an answer too early, or changes what a copy still needs,
-gets wrong data every time and not once a month. What the protocol forbids is an AssertionError.
+Streams are lazy. Queued work runs only when the host waits for a later event, or queries it, which runs one operation
+at a time. An engine that reads an answer too early, or overwrites the source of a pending copy, therefore gets wrong
+data every time instead of once a month. Protocol violations raise AssertionError.
 """
 
 from __future__ import annotations
@@ -64,24 +64,24 @@ class EmulatedKernel:
 @dataclass
 class _Fault:
     call: str
-    after: int  # calls that still go well
-    times: int | None  # calls that fail then; None: all
+    after: int  # number of calls that succeed first
+    times: int | None  # number of calls that fail then; None: all
     error: type[Exception]
 
 
-_one_kernel = threading.Lock()  # shared memory is static: a kernel runs on one GPU at a time
-_locked_by_any: dict[int, int] = {}  # what is locked for one GPU is for all
+_one_kernel = threading.Lock()  # shared memory is static, so kernels run on one GPU at a time
+_locked_by_any: dict[int, int] = {}  # memory locked for one GPU is locked for all
 
 
 class EmulatedDriver:
-    """Runs kernels on the thread that waits.
+    """Runs kernels on the waiting thread.
 
     Attributes:
-        order: of a block's threads and of blocks: 0 first to last, 1 last to first.
-        taken: bytes of the GPU that another process has.
-        calls: how often each method was called.
-        allocations, pins, locks: live ones, address to bytes; what is left in them after a test has leaked.
-        most_allocated: most bytes allocated at a time.
+        order: of the threads of a block and of blocks: 0 first to last, 1 last to first.
+        taken: bytes of GPU memory that another process uses.
+        calls: number of calls of each method.
+        allocations, pins, locks: live ones, as address to bytes; those left after a test are leaks.
+        most_allocated: maximum of the bytes allocated at a time.
     """
 
     def __init__(
@@ -115,15 +115,15 @@ class EmulatedDriver:
         self._thread = threading.get_ident()
         self._closed = False
 
-    # Faults
+    # Fault injection
 
     def fail(self, *, call: str, after: int = 0, error: type[Exception] = DeviceError, times: int | None = 1) -> None:
-        """Makes calls of a method fail: after so many that go well, so many (None: all from then on)."""
+        """Make calls of a method fail: the first `after` succeed, the next `times` fail (None: all)."""
         assert hasattr(self, call) or call == "*", call
         self._faults.append(_Fault(call, after, times, error))
 
     def lose_gpu(self, *, after: int = 0) -> None:
-        """After so many calls of any method, every one fails, as when a GPU falls off the bus."""
+        """Make all calls of any method fail after the first `after`, as when a GPU falls off the bus."""
         self.fail(call="*", after=after, times=None)
 
     def _called(self, call: str) -> None:
@@ -197,7 +197,7 @@ class EmulatedDriver:
         assert address % ALIGNMENT == 0
         return int(address)
 
-    # Work
+    # Kernels and streams
 
     def stream(self) -> EmulatedStream:
         self._called("stream")
@@ -272,7 +272,7 @@ class EmulatedDriver:
         return end.passed_at - start.passed_at
 
     def close(self) -> None:
-        """What is left is run, as a GPU would that is not lost; and given back, but `allocations` and `pins` stay."""
+        """Run pending work, unless the GPU is lost, and release everything but `allocations` and `pins`."""
         if self._closed:
             return
         try:
@@ -312,6 +312,6 @@ def _inside(pieces: dict[int, int], address: int, nbytes: int) -> bool:
 
 
 def leaks(driver: EmulatedDriver) -> dict[str, Any]:
-    """What has been allocated and not given back."""
+    """Return what is still allocated, pinned or locked."""
     kinds = {"card": driver.allocations, "pinned": driver.pins, "locked": driver.locks}
     return {name: left for name, left in kinds.items() if left}

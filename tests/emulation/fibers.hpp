@@ -1,4 +1,4 @@
-// Fibers for the threads of an emulated block: stacks, switching, and the block's barrier.
+// Fibers for the threads of an emulated block: stacks, switching, and the block barrier.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ struct Dim {
   std::uint32_t x = 1, y = 1, z = 1;
 };
 
-constexpr std::size_t kStack = 256 << 10;  // a power of two, at a multiple of which each stack begins
-constexpr std::uint8_t kPattern = 0xb5;  // of memory that nobody has written
+constexpr std::size_t kStack = 256 << 10;  // size and alignment of each stack; a power of two
+constexpr std::uint8_t kPattern = 0xb5;  // content of uninitialized memory
 
 struct Fiber {
   Dim thread{0, 0, 0};
   bool ended = false;
   bool at_barrier = false;
-  bool (*ready)(const void*) = nullptr;  // whether it may go on, if it waits
+  bool (*ready)(const void*) = nullptr;  // whether a waiting fiber may continue; null: it does not wait
   const void* waits_for = nullptr;
   const char* where = "";
   Context context;
@@ -39,9 +39,9 @@ struct Fiber {
   void* fake_stack = nullptr;  // AddressSanitizer's
 };
 
-// Stacks by thread of a block; kept from launch to launch, whatever their numbers of threads.
+// Stacks by thread of a block, reused by launches of any number of threads.
 struct Stacks {
-  static constexpr std::size_t kTogether = 32, kBytes = (kTogether + 1) * kStack;  // one more, to begin where they must
+  static constexpr std::size_t kTogether = 32, kBytes = (kTogether + 1) * kStack;  // one more, for alignment
   std::vector<void*> all;
 
   char* of(std::size_t thread) {
@@ -63,7 +63,7 @@ struct Block {
   Stacks stacks;
   Dim index{0, 0, 0}, size, grid;
   std::vector<Fiber> fibers;
-  std::vector<std::unique_ptr<char[]>> states;  // of block_state
+  std::vector<std::unique_ptr<char[]>> states;  // see block_state
   std::uint8_t* shared = nullptr;
   std::uint32_t live = 0, waiting = 0;
   std::uint64_t barriers = 0;
@@ -75,8 +75,8 @@ struct Block {
   const void* task = nullptr;
 };
 
-// What lies above the first frame of a fiber's stack. Kernels ask all the time who they are: when they asked
-// thread-local memory, which a library finds by a call, that was more than half of a launch.
+// Stored above the first frame of a fiber's stack. Kernels look up their fiber all the time: thread-local memory, which a
+// shared library accesses by a call, took more than half of the time of a launch.
 struct alignas(16) Owner {
   Block* block;
   Fiber* fiber;
@@ -86,12 +86,12 @@ inline Owner& owner_of(const void* in_stack) {
   return *reinterpret_cast<Owner*>(first + kStack - sizeof(Owner));
 }
 
-// Of the fiber that calls it.
+// Block and fiber of the caller.
 inline Block& block() { return *owner_of(__builtin_frame_address(0)).block; }
 inline Fiber& here() { return *owner_of(__builtin_frame_address(0)).fiber; }
 inline std::uint8_t* dynamic_shared() { return block().shared; }
 
-// The i-th state of a block; made new for each block.
+// The i-th state of a block, initialized anew for each block.
 template <class T>
 T& block_state(std::size_t i) {
   auto& states = block().states;
@@ -103,9 +103,9 @@ T& block_state(std::size_t i) {
   return *reinterpret_cast<T*>(states[i].get());
 }
 
-// What runs a grid is compiled once, not with each kernel (runtime.cpp).
+// The functions that run a grid are compiled once (runtime.cpp), not with each kernel.
 
-// To the scheduler; returns when it is this fiber's turn again.
+// Switches to the scheduler; returns when this fiber is resumed.
 void leave(bool for_good = false);
 
 template <class Ready>
@@ -119,12 +119,12 @@ void wait_until(const Ready& ready, const char* where) {
   f.ready = nullptr;
 }
 
-// Lets others go on, where somebody looks again and again for what another warp is to write.
+// Lets other fibers run; for loops that poll memory that another warp writes.
 inline void pause() { leave(); }
 
 void block_barrier();
 
-// Runs all blocks of a kernel; `order` 1 takes blocks and threads from the last to the first.
+// Runs all blocks of a kernel; `order` 1 runs blocks and threads from last to first.
 void run_grid(void (*kernel)(const void*), const void* task, std::uint32_t grid, std::uint32_t threads,
               std::size_t shared_bytes, int order);
 

@@ -1,4 +1,4 @@
-// What runs a grid of emulated threads, and how the lanes of a warp meet. All kernels are linked with it, compiled once.
+// Runs a grid of emulated threads, with collective operations of warps. Compiled once, and linked with all kernels.
 #include "cuda_on_host.hpp"
 
 namespace wfacli_emulation {
@@ -17,7 +17,7 @@ void leave(bool for_good) {
 #endif
 }
 
-// Threads that have ended are not waited for.
+// Threads that have ended do not count.
 static void pass_barrier_if_complete() {
   Block& b = block();
   if (b.waiting && b.waiting == b.live) {
@@ -65,7 +65,7 @@ static void enter(Block& b, Fiber& f) {
 #endif
 }
 
-// Turns until every thread has ended; `order` 1 takes them from the last to the first.
+// Resumes threads until all have ended; `order` 1 resumes them from last to first.
 static void run_block(Block& b, int order) {
   while (b.live) {
     bool moved = false;
@@ -137,7 +137,7 @@ Warp& meet(std::uint32_t mask, std::uint64_t value, const char* call) {
 
 }  // namespace wfacli_emulation
 
-// Memory as the driver hands it out: of its own and no larger, so that a sanitizer sees what lies beyond it.
+// Allocates as the driver does, but exactly the requested size, so that a sanitizer detects accesses beyond it.
 extern "C" __attribute__((used)) void* emulation_allocate(std::size_t bytes) {
   void* memory = nullptr;
   if (posix_memalign(&memory, 256, bytes)) return nullptr;

@@ -1,4 +1,4 @@
-"""Pairs through cuda/sw/sw.cu, launched alone, and its answers as the engine's."""
+"""Launch cuda/sw/sw.cu on pairs, and return answers in the engine's form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TINY = (
 
 
 class SwBatch:
-    """Codes of pairs, none of them empty, in memory as the GPU's."""
+    """Codes of non-empty pairs, in the layout of GPU memory."""
 
     def __init__(self, pairs: Sequence[Pair], scheme: Scheme):
         self.lengths = np.array([[len(s) for s in pair] for pair in pairs], np.int32).reshape(-1, 2)
@@ -51,7 +51,7 @@ def launch_sw(
     pairs: Sequence[Pair], scheme: Scheme, rule: sw.Rule, build: sw.Build, path: bool, order: int = 0, grid: int = 1,
     capacity: int = 0,
 ) -> list[Optimum | Status]:  # fmt: skip
-    """Each pair's alignment, or why there is none; without the path its CIGAR is "*" and its span 0."""
+    """Return each pair's alignment, or a status; without the path, the CIGAR is "*" and the span 0."""
     batch = SwBatch(pairs, scheme)
     capacity = capacity or int(batch.lengths.sum(axis=1).max())
     ends, span = aligned(2 * batch.count, np.int32), aligned(4 * batch.count, np.int32)
@@ -71,7 +71,7 @@ def launch_sw(
 
 
 def rows_of_slots(count: int) -> np.ndarray:
-    """The order in which pairs go, which is not theirs."""
+    """Return the rows of slots 0 to count - 1, a permutation."""
     return np.roll(np.arange(count, dtype=np.int32), -1)
 
 
@@ -87,7 +87,7 @@ def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
     task["ends"], task["span"] = address(found), address(span)
     kernels = Kernels("sw/sw.cu", build.threads, dict(build.macros(rule, path)))
     walks = keeps_all and rule is not sw.Rule.EXTENSION
-    # In one order blocks draw pairs, and threads of the way back have several; in the other all have their own.
+    # In one order, blocks draw several pairs and traceback threads have several; in the other, each has its own.
     kernels.launch("sw_align", task, blocks if walks and order else grid, order, build.shared(batch.scores.codes))
     if walks:
         walk = Kernels("sw/sw_walk.cu", 32, dict(build.macros(rule, path)))
@@ -97,7 +97,7 @@ def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
 def launch_guided(
     pairs: Sequence[Pair], scheme: Scheme, build: sw.Build, cuts: sw_guided.Cuts, order: int = 0, grid: int = 1
 ) -> list[tuple[int, bool] | Status]:
-    """Each extension's score and whether something was left out, or why there is none."""
+    """Return each extension's (score, whether cells were dropped), or a status."""
     batch = SwBatch(pairs, scheme)
     longest = batch.lengths.max(axis=0).tolist()
     span, rows = aligned(4 * batch.count, np.int32), rows_of_slots(batch.count)

@@ -1,5 +1,5 @@
-// From one stack to another. The C library's way makes two system calls a switch, which would be most of an emulated
-// kernel's time, so x86-64 has its own.
+// Switching between stacks. swapcontext makes system calls, which would take most of an emulated kernel's time, so that
+// x86-64 has its own implementation.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Context {
 };
 
 extern "C" void wfacli_switch_stack(void** from, void* to);
-// What a call must preserve, on the stack that is left; the return address is where it goes on.
+// Saves the callee-saved registers on the old stack, restores them from the new one, and returns there.
 asm(R"(
 .text
 .type wfacli_switch_stack, @function
@@ -45,7 +45,7 @@ inline void switch_context(Context& from, Context& to) { wfacli_switch_stack(&fr
 
 inline void begin_context(Context& context, char* stack, std::size_t bytes, void (*entry)()) {
   auto* top = reinterpret_cast<std::uint64_t*>(stack + bytes);
-  *--top = 0;  // entry finds the stack as after a call, and never returns
+  *--top = 0;  // the stack is aligned as after a call; entry never returns
   *--top = reinterpret_cast<std::uint64_t>(entry);
   for (int saved = 0; saved < 6; ++saved) *--top = 0;
   context.stack_pointer = top;

@@ -1,4 +1,4 @@
-"""Every width of cuda/bits/bits.cu against the oracle."""
+"""Compare every width of cuda/bits/bits.cu with the oracle."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_BOUND = 2**31 - 1
 
 
 def launched(pairs: Sequence[Pair], words: int, lanes: int, order: int, **rest: int) -> Answers:
-    """Both launches; `rest` has fields of the task, and `path`."""
+    """Run both launches; `rest` has fields of the task, and `path`."""
     batch = DeviceBatch(pairs)
     task = batch.task()
     path = rest.pop("path", 1)
@@ -48,7 +48,7 @@ def launched(pairs: Sequence[Pair], words: int, lanes: int, order: int, **rest: 
 
 
 def check(pairs: Sequence[Pair], words: int, lanes: int, order: int, note: object) -> int:
-    """Compares the answers with the oracle's; how many pairs were proved."""
+    """Compare the answers with the oracle's; return the number of proven pairs."""
     expected = optima(pairs, EDIT)
     answers = launched(pairs, words, lanes, order)
     costs_only = launched(pairs, words, lanes, order, path=0)
@@ -70,12 +70,12 @@ def check(pairs: Sequence[Pair], words: int, lanes: int, order: int, note: objec
 
 
 def near_the_edge(seed: int, diagonals: int, count: int, longest: int, alphabet: bytes) -> list[Pair]:
-    """Pairs whose distance, or difference of lengths, is about what the band can prove."""
+    """Return pairs whose distance, or difference of lengths, is about the maximum that the band can prove."""
     rng = random.Random(seed)
     pairs = []
     for number in range(count):
         target = pairgen.sequence(rng, rng.randint(min(diagonals // 2, longest), longest), alphabet)
-        if number % 3 == 0:  # the way goes along the band's edge
+        if number % 3 == 0:  # the path runs along the band's edge
             shift = diagonals // 2 + rng.randint(-3, 3)
             pair = pairgen.sequence(rng, shift, alphabet) + target, target + pairgen.sequence(rng, shift, alphabet)
         else:
@@ -122,7 +122,7 @@ def test_warps_agree_with_the_oracle(words, lanes, order):
 
 @pytest.mark.parametrize("order", [0, 1])
 def test_bands_over_a_warp_at_their_edges(order):
-    """Sequences longer than the band is wide, so that carries and deltas cross lanes everywhere."""
+    """Sequences longer than the band is wide: carries and deltas cross lanes everywhere."""
     for alphabet in (b"ACGT", b"AC", b"A"):
         pairs = near_the_edge(7 + order, 1024, 6, 700, alphabet)
         check(pairs, 1, 32, order, f"{alphabet!r}")
@@ -131,7 +131,7 @@ def test_bands_over_a_warp_at_their_edges(order):
 
 @pytest.mark.parametrize(("words", "lanes", "error"), [(16, 1, 0.08), (1, 32, 0.1), (2, 32, 0.25)])
 def test_noisy_reads_as_the_cpu_has_them(words, lanes, error):
-    """Longer than the oracle can: some thousand letters, against the CPU engine."""
+    """Sequences of some thousand bases, too long for the oracle: compared with the CPU engine."""
     rng = random.Random(words * lanes)
     targets = [pairgen.sequence(rng, rng.randint(1500, 3000), b"ACGT") for _ in range(6)]
     pairs = [(pairgen.mutated(rng, target, b"ACGT", error), target) for target in targets]

@@ -1,4 +1,4 @@
-"""Dynamic programming in a band, two pairs a thread, against the oracle."""
+"""Compare banded dynamic programming, two pairs per thread, with the oracle."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def test_at_the_edges_of_the_band(band: int, scheme: Scheme) -> None:
 
 
 def test_the_way_round_the_corner() -> None:
-    """Where the cell beside the band, on the matrix' edge, is on the best path."""
+    """Test paths through the cell beside the band at the matrix edge."""
     scheme = SCHEMES[4]
     pairs = [(b"A" * n, b"C" * m) for n in range(14, 19) for m in range(14, 19)]
     assert_canonical(pairs, scheme, launch_thread(pairs, scheme, 32), provable(pairs, scheme, 32))
 
 
 def test_costs_that_would_wrap() -> None:
-    """What 16 bits would hold of the cost is small."""
+    """Test costs that are small modulo 2^16."""
     pairs = [(b"A" * length, b"C" * length) for length in (1023, 1024, 1027, 1040)]
     answers = launch_thread(pairs, SCHEMES[2], 32)
     assert (answers.status == Status.SCORE_LIMIT).all()
@@ -46,7 +46,7 @@ def test_costs_that_would_wrap() -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
 def test_longer_than_16_bits_of_costs(scheme: Scheme) -> None:
-    """Rows by the hundred, most of them mismatches, so that values are cut."""
+    """Test hundreds of rows, mostly mismatches, so that values saturate."""
     rng = random.Random(3)
     pairs = []
     for length in (300, 500, 640):

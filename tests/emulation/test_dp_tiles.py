@@ -1,4 +1,4 @@
-"""Dynamic programming stripe by stripe, two pairs a group of lanes, against the oracle."""
+"""Compare dynamic programming in stripes, two pairs per group of lanes, with the oracle."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from wfacli.gpu.kernels import tiles
 
 
 def assert_answers(pairs: list, scheme: Scheme, band: int, lanes: int, rule: str = "mismatch", order: int = 0) -> int:
-    """How many pairs are answered, canonically; a band that does not hold such costs is not tried."""
+    """Check that answers are canonical, with a band that supports such costs; return the number of answered pairs."""
     assert tiles.holds(lanes, scheme.mismatch, scheme.gaps, band)
     answers = launch_tiles(pairs, scheme, band, lanes, order=order, rule="" if rule == "mismatch" else rule)
     return assert_canonical(pairs, scheme, answers, provable_of_tiles(pairs, scheme, band), rule)
 
 
 def held(lanes: int, bands: tuple[int, ...]) -> list[tuple[int, int, Scheme]]:
-    """Bands, groups and costs that go together."""
+    """Return the supported combinations of bands, groups and costs."""
     return [(b, lanes, s) for b in bands for s in SCHEMES if tiles.holds(lanes, s.mismatch, s.gaps, b)]
 
 
@@ -42,7 +42,7 @@ def test_which_costs_are_held() -> None:
     assert tiles.holds(8, 2, ((3, 1),), 47104) and not tiles.holds(8, 2, ((3, 1),), 56000)
     assert tiles.widest(2, ((3, 1),), 47104, np.array([0, 500])).tolist() == [54695, 54195]
     assert tiles.holds(8, affine.mismatch, affine.gaps, 2000) and tiles.holds(8, two.mismatch, two.gaps, 2000)
-    assert not tiles.holds(32, affine.mismatch, affine.gaps, 100)  # 512 columns, in 16 bits with directions
+    assert not tiles.holds(32, affine.mismatch, affine.gaps, 100)  # 512 columns exceed 16 bits with directions
     assert tiles.holds(32, 2, ((3, 1),), 8000) and tiles.holds(256, two.mismatch, two.gaps, 47104)
 
 
@@ -56,7 +56,7 @@ def test_canonical_where_provable(band: int, lanes: int, scheme: Scheme, order: 
 
 @pytest.mark.parametrize(("band", "lanes", "scheme"), [(b, n, s) for b, n, s in BUILDS if b != 40], ids=str)
 def test_at_the_edges_of_the_band(band: int, lanes: int, scheme: Scheme) -> None:
-    """Long gaps across stripes, and costs that cannot be proved."""
+    """Test long gaps across stripes, and costs that cannot be proven."""
     pairs = near_pairs(band, 12, 500, band, b"ACGT") + near_pairs(band + 1, 6, 300, band, b"AC")
     pairs += excursions(band, band)[::5]
     assert assert_answers(pairs, scheme, band, lanes) > 4
@@ -64,7 +64,7 @@ def test_at_the_edges_of_the_band(band: int, lanes: int, scheme: Scheme) -> None
 
 @pytest.mark.parametrize(("band", "lanes"), [(90, 4), (400, 8), (200, 16), (900, 32), (600, 256), (2000, 256)])
 def test_many_stripes_and_states(band: int, lanes: int) -> None:
-    """Stripes that begin below row 1, and several kept states of each."""
+    """Test stripes that begin below row 1, with several saved states each."""
     rng = random.Random(band)
     scheme, pairs = Scheme(2, ((3, 1),)), []
     for length, error in ((700, 0.01), (900, 0.05), (1300, 0.03), (1290, 0.1), (64, 0.1), (1025, 0.02)):
@@ -76,7 +76,7 @@ def test_many_stripes_and_states(band: int, lanes: int) -> None:
 
 @pytest.mark.parametrize(("band", "lanes"), [(600, 4), (700, 32), (600, 256)])
 def test_nothing_left_of_a_band(band: int, lanes: int) -> None:
-    """Of unlike sequences no cell is left after some stripes: the others of the same group go on."""
+    """Test unrelated sequences, which have no cells left after some stripes, in a group with others that continue."""
     rng, scheme = random.Random(band), Scheme(2, ((3, 1),))
     unlike = [
         (pairgen.sequence(rng, q, b"ACGT"), pairgen.sequence(rng, t, b"ACGT")) for q, t in ((1500, 1100), (1100, 1500))
@@ -87,9 +87,10 @@ def test_nothing_left_of_a_band(band: int, lanes: int) -> None:
 
 
 def test_values_as_far_apart_as_16_bits_hold() -> None:
-    """A path along the lower edge of the widest band, while cells at the upper one cost far more than a path may.
+    """Test a path along the lower edge of the widest band, while cells at the upper edge cost far more than any path.
 
-    A letter of a gap costs much, so that such a band is narrow enough for a test; another engine gives the answers.
+    Gap extension is expensive, so that such a band is narrow enough for a test. Another engine computes the expected
+    answers.
     """
     scheme, lanes = Scheme(16, ((1, 8),)), 4
     longer = 300
@@ -109,7 +110,10 @@ def test_values_as_far_apart_as_16_bits_hold() -> None:
 
 @pytest.mark.parametrize("lanes", [16, 32, 256])
 def test_gaps_as_long_as_a_part(lanes: int) -> None:
-    """Within a part costs differ by what gaps of all its rows and columns cost; another engine gives the answers."""
+    """Test cost differences within a part that equal gaps over all its rows and columns.
+
+    Another engine computes the expected answers.
+    """
     rng, scheme, band = random.Random(lanes), SCHEMES[5], 3000
     first, gap, other, last = (pairgen.sequence(rng, n, b"ACGT") for n in (700, 1100, 600, 900))
     whole = first + gap + last
@@ -126,7 +130,7 @@ def test_gaps_as_long_as_a_part(lanes: int) -> None:
 
 @pytest.mark.parametrize("order", [0, 1])
 def test_a_last_stripe_that_needs_little_of_those_before(order: int) -> None:
-    """One pair of a group ends in the stripe before, below all rows that the other one has left."""
+    """Test a pair that ends one stripe early, below all rows that the other pair of its group has left."""
     rng, scheme = random.Random(17), Scheme(2, ((3, 1),))
     letters = pairgen.sequence(rng, 3200, b"ACGT")
     pairs = [(letters[:1040], letters[:1030]), (letters[:2400], letters[700:1700])]
@@ -135,7 +139,7 @@ def test_a_last_stripe_that_needs_little_of_those_before(order: int) -> None:
 
 @pytest.mark.parametrize(("path", "order"), [(True, 0), (True, 1), (False, 0)])
 def test_memory_for_some_groups_at_a_time(path: bool, order: int) -> None:
-    """Pairs of very different sizes, some without any cell, whose rooms follow each other in the same memory."""
+    """Test pairs of very different sizes, some without cells, in rooms that reuse the same memory."""
     scheme, lanes = Scheme(2, ((3, 1),)), tiles.LANES[-1]
     pairs = near_pairs(3, 9, 60, 30, b"ACGT") + near_pairs(4, 9, 1200, 30, b"ACGT")
     pairs += [*near_pairs(5, 72, 40, 30, b"ACGT"), (b"", b""), (b"", b"ACG"), (b"A" * 300, b"C")]

@@ -1,4 +1,4 @@
-"""Dynamic programming in a wide band, a warp a pair, against the oracle."""
+"""Compare dynamic programming in a wide band, one pair per warp, with the oracle."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_canonical_where_provable(band: int, bits: int, scheme: Scheme, order: i
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
 @pytest.mark.parametrize(("band", "bits"), [(128, 16), (256, 32)])
 def test_at_the_edges_of_the_band(band: int, bits: int, scheme: Scheme) -> None:
-    """Long gaps and long runs, so that walks look ahead often, and costs that cannot be proved."""
+    """Test long gaps and long runs, for which tracebacks often look ahead, and costs that cannot be proven."""
     pairs = near_pairs(band, 24, 300, band, b"ACGT") + near_pairs(band + 1, 8, 200, band, b"AC")
     pairs += excursions(band, band)
     answers = launch_warp(pairs, scheme, band, bits)
@@ -39,7 +39,7 @@ def test_at_the_edges_of_the_band(band: int, bits: int, scheme: Scheme) -> None:
 
 @pytest.mark.parametrize("bits", [16, 32])
 def test_large_costs(bits: int) -> None:
-    """Above what 16 bits hold."""
+    """Test costs that exceed 16 bits."""
     rng = random.Random(4)
     scheme, pairs = SCHEMES[4], []
     for error in (0.02, 0.05, 0.2):

@@ -1,4 +1,4 @@
-"""Packing, encoding, and laying operations end to end, as the sources in cuda/ do it."""
+"""Packing and encoding of sequences, and gathering of operations, by the sources in cuda/."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_codes_of_some_rows(order):
     tables[:] = rng.integers(0, 256, 512)
     groups = -(-lengths // 16)
     start = (np.cumsum(groups.reshape(-1)) - groups.reshape(-1)).reshape(-1, 2)
-    start[7, 1] = start[3, 1]  # rows share a target
+    start[7, 1] = start[3, 1]  # two rows share a target
     lengths[7, 1] = lengths[3, 1]
     bases, codes = aligned(16 * groups.sum() + 64, np.uint8), aligned(16 * groups.sum() + 64, np.uint8)
     bases[:] = rng.integers(0, 256, len(bases))
@@ -98,7 +98,7 @@ def test_operations_end_to_end(slots, lanes_log2, order):
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_operations_of_slots_that_are_other_rows(order):
-    """In two pieces, whose slots have room for more operations or fewer."""
+    """Test two launches with different operation capacities per slot, whose slots are permuted rows."""
     rng = np.random.default_rng(5)
     counts, rows = aligned(300, np.int32), rng.permutation(300).astype(np.int32)
     counts[:] = rng.integers(0, 6, 300)
@@ -118,7 +118,7 @@ def test_operations_of_slots_that_are_other_rows(order):
 
 
 def test_many_chunks():
-    """More chunks than the one block has threads."""
+    """Test more chunks than the single block has threads."""
     gathered(np.random.default_rng(1).integers(0, 3, 5001), 3, 1, 2, 0, chunk=4)
 
 

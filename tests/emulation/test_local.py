@@ -1,4 +1,4 @@
-"""Local alignment of one long pair on the emulated GPU, against the oracle of all cells and the CPU's solver."""
+"""Compare local alignment of one long pair on the emulated GPU with the full-matrix oracle and the CPU solver."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def on_gpu(query, target, scheme, barred=NO_RUNS, *, build=PAIRS, order=0, drive
 
 
 def found(query, target, scheme, barred=NO_RUNS, *, rng=None, strips=2, **more):
-    """The alignment, by launches of so many strips."""
+    """Return the alignment, found with `strips` strips per launch, or a random number with `rng`."""
     driver, search = on_gpu(query, target, scheme, barred, **more)
     with closing(search):
         while not search.position[1]:
@@ -59,7 +59,7 @@ def schemes(build):
 
 
 def pairs_of(rng, count, alphabet):
-    """With strips of 256 rows, tiles of 64 columns: their edges and what is around them."""
+    """Yield pairs with lengths around the edges of strips of 256 rows and tiles of 64 columns."""
     for _ in range(count):
         query = pairgen.sequence(rng, rng.choice((1, 3, 63, 64, 65, 127, 255, 256, 257, 300)), alphabet)
         part = pairgen.mutated(
@@ -86,7 +86,7 @@ def test_small_pairs_have_the_oracles_alignment(build):
 
 @pytest.mark.parametrize("build", SMALL, ids=lambda build: build.name)
 def test_scores_beyond_a_base(build):
-    """What a tile's cells count as at least is above 0 here, in rows that a state keeps, too."""
+    """Test tiles whose base score is above 0, also in rows that a state keeps."""
     rng = random.Random(3)
     scheme = Scheme.of_scores(11, 9, 20, 1)
     query = pairgen.sequence(rng, 1700, b"ACGT")
@@ -99,7 +99,10 @@ def test_scores_beyond_a_base(build):
 
 
 def test_rows_that_are_kept():
-    """All of the matrix's scores below each strip, where nothing is left out; those of gaps as far as they matter."""
+    """Compare the scores kept below each strip with the full matrix, without pruning.
+
+    Gap scores are compared only where they matter.
+    """
     rng = random.Random(5)
     query = pairgen.sequence(rng, 1300, b"ACGT")
     target = pairgen.mutated(rng, query, b"ACGT", 0.3)[:400]
@@ -120,7 +123,7 @@ def test_rows_that_are_kept():
 
 
 def test_ties_begin_last():
-    """Equal parts in other strips, other tiles of a strip, and the same tile."""
+    """Test equal parts in different strips, in different tiles of a strip, and in the same tile."""
     rng = random.Random(6)
     part = pairgen.sequence(rng, 30, b"ACGT")
     for gaps in ((0, 0), (1, 5), (40, 200), (300, 100), (600, 10)):
@@ -161,7 +164,7 @@ def test_states_go_from_gpu_to_cpu_and_back():
     rng = random.Random(8)
     query = pairgen.sequence(rng, 2300, b"ACGT")
     target = pairgen.mutated(rng, query, b"ACGT", 0.1)[:900]
-    memory = 8 * len(target) * 3  # three rows
+    memory = 8 * len(target) * 3  # bytes of three rows
     want = best(query, target, PLAIN, memory=memory)
     _, search = on_gpu(query, target, PLAIN, memory=memory)
     with closing(search):
@@ -198,12 +201,12 @@ def test_states_go_from_gpu_to_cpu_and_back():
 
 @pytest.mark.parametrize("late", [False, True])
 def test_a_launch_that_is_stopped(monkeypatch, late):
-    """Its strips end with the tile that they are in, and all is as it was before, also where it has ended already."""
+    """A stopped launch ends at a tile boundary and changes nothing, even if it had finished already."""
     monkeypatch.setattr(gpu_local, "_LONG", -1.0)
     rng = random.Random(9)
     query = pairgen.sequence(rng, 3100, b"ACGT")
     target = pairgen.mutated(rng, query, b"ACGT", 0.1)[:700]
-    answers = []  # to whether to stop: after the copy of the row, and after the launch
+    answers = []  # return values of stop(): after the copy of the row, and after the launch
     driver, search = on_gpu(query, target, PLAIN, prune=False, stop=lambda: bool(answers) and answers.pop(0))
     with closing(search):
         search.take(6)
@@ -234,7 +237,7 @@ def test_score_and_beginning_alone():
 
 
 def test_what_a_gpu_cannot_hold():
-    """Scores that leave 16 bits, and more letters than shared memory has room for."""
+    """Test scores that exceed 16 bits, and alphabets too large for shared memory."""
     codes = np.arange(4, dtype=np.uint8)
     for numbers in ((127, 127, 0, 1), (2, 4, 10_000, 10_000)):
         scheme = Scheme.of_scores(*numbers)

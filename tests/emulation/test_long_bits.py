@@ -1,4 +1,4 @@
-"""A band of bits over one long pair, on the emulated GPU, against plain dynamic programming."""
+"""Compare bit-parallel bands over one long pair on the emulated GPU with plain dynamic programming."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ONE, TWO, EIGHT = Shape(2, 1), Shape(2, 2), Shape(8, 1)
 
 
 class Run(OnOwnGpu):
-    """A solver with a driver of its own, which is looked at when it is over."""
+    """A solver with its own driver, which is checked at the end."""
 
     def __init__(self, query, target, most=None, likely=None, shape=None, *, order=0, planes=2):
         self.driver = EmulatedDriver(order=order)
@@ -71,7 +71,7 @@ def test_two_matrices_meet(rows, error, order):
 
 @pytest.mark.parametrize(("planes", "words"), [(2, 4), (2, 8), (4, 2), (4, 4), (8, 2)])
 def test_builds(planes, words):
-    """Two stripes and a part, of all widths of what is looked up."""
+    """Test two and a partial stripe, for all widths of the lookup tables."""
     rng = random.Random(words)
     letters = {2: b"ACGT", 4: b"ACGTNRYKM", 8: bytes(range(256))}[planes]
     query = sequence(rng, 2 * 1024 * words + 100 if words < 8 else 9000, letters)
@@ -99,7 +99,7 @@ def test_lengths_that_differ():
 
 
 def test_random_sequences():
-    """Nothing in common: the band widens until it is the whole matrix."""
+    """Test unrelated sequences: the band widens to the whole matrix."""
     rng = random.Random(3)
     query, target = sequence(rng, 1500, b"ACGT"), sequence(rng, 1700, b"ACGT")
     for shape in (ONE, TWO):
@@ -119,7 +119,7 @@ def test_most(by):
 
 
 def test_states():
-    """Stops after each stripe and goes on in another solver."""
+    """Stop after each stripe and continue in another solver."""
     rng = random.Random(5)
     query = sequence(rng, 3600, b"ACGT")
     target = mutated(rng, query, b"ACGT", 0.1)

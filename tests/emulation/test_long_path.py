@@ -1,4 +1,4 @@
-"""The path of one long pair on the emulated GPU: the canonical one, whatever the segments and the groups of them."""
+"""The path of one long pair on the emulated GPU is canonical, whatever the segments and their groups."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ LITERAL = "literal"
 
 
 def walked(query: bytes, target: bytes) -> tuple[int, str]:
-    """Distance and canonical CIGAR from the costs of all suffixes, row by row."""
+    """Return the distance and the canonical CIGAR, from the costs of all suffixes, row by row."""
     a, b = np.frombuffer(query, np.uint8), np.frombuffer(target, np.uint8)
     m, n = len(a), len(b)
-    place = np.arange(n, -1, -1)  # letters of the target that are left
+    place = np.arange(n, -1, -1)  # target bases left
     costs = np.empty((m + 1, n + 1), np.int32)
     costs[m] = place
     for i in range(m - 1, -1, -1):
@@ -57,7 +57,7 @@ def test_the_oracle_is_the_oracle():
 
 
 class Gpu(EmulatedDriver):
-    """A GPU that is given back with nothing left on it."""
+    """A GPU that must have no allocations left when it is closed."""
 
     def __enter__(self):
         return self
@@ -123,7 +123,7 @@ def test_edges_of_segments(scores, group):
 @pytest.mark.parametrize("make", [StripesPath, FrontsPath])
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds_of_pairs(make, kind):
-    """Ties are many where letters repeat; between unlike sequences segments are entered at places none would guess."""
+    """Test repetitive pairs, with many ties, and unrelated ones, whose segments start at unpredictable places."""
     rng = random.Random(len(kind))
     for alphabet, error in ((b"ACGT", 0.3), (b"AC", 0.6)):
         query, target = pair(rng, 1500, alphabet, error, kind)
@@ -133,7 +133,7 @@ def test_kinds_of_pairs(make, kind):
 
 @pytest.mark.parametrize("make", [StripesPath, FrontsPath])
 def test_long_gaps(make):
-    """From edge to edge of stripes, and longer than segments; on either side, at both ends."""
+    """Test gaps across whole stripes, and longer than segments; in either sequence, at both ends."""
     rng = random.Random(5)
     longer = sequence(rng, 1800, b"ACGT")
     for begin, end in ((0, 40), (900, 940), (1760, 1800), (0, 1100), (600, 1500)):
@@ -144,7 +144,7 @@ def test_long_gaps(make):
 
 
 def test_guesses_decide_nothing(monkeypatch):
-    """From no guess at all the path is the same, after more rounds."""
+    """Without guesses the path is the same, after more rounds."""
     rng = random.Random(6)
     query = sequence(rng, 5000, b"ACGT")
     target = mutated(rng, query, b"ACGT", 0.05)
@@ -162,7 +162,7 @@ def test_guesses_decide_nothing(monkeypatch):
 
 
 def test_walks_that_are_given_up(monkeypatch):
-    """Where nearly all are that are not sure to begin at the right place, one more stripe is made in each round."""
+    """If nearly all uncertain walks are abandoned, each round completes one more stripe."""
     monkeypatch.setattr(gpu_segments, "_LIMITS", ())
     monkeypatch.setattr(gpu_segments, "_LAST_LIMIT", 2)
     rng = random.Random(10)
@@ -247,7 +247,7 @@ def test_operations_are_joined():
 
 
 def test_forecasts():
-    """Few edits are for a front, many for stripes; the same machine takes longer for more."""
+    """Few edits are solved with fronts, many with stripes; the same machine takes longer for more edits."""
     with Gpu(multiprocessors=132) as driver:
         letters = np.zeros(2_000_000, np.uint8)
         pair = letters_of(letters, letters)

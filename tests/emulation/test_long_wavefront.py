@@ -1,4 +1,4 @@
-"""Two wavefronts over one long pair, on the emulated GPU, against plain dynamic programming."""
+"""Compare bidirectional wavefronts over one long pair on the emulated GPU with plain dynamic programming."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wfacli.solve.base import Pair
 from wfacli.solve.gpu.letters import Uploader
 from wfacli.solve.gpu.wavefront import GpuWavefront, forecast
 
-TINY = Shape(2, diagonals=1, again=2, ghosts=(8, 4))  # many tiles and launches for few letters
+TINY = Shape(2, diagonals=1, again=2, ghosts=(8, 4))  # many tiles and launches for few bases
 SMALL = Shape(2, diagonals=2, again=4, ghosts=(16, 8, 4))
 TINY_WIDE = Shape(2, bits=64, diagonals=1, again=2, ghosts=(8, 4))
 BUILT = sizes.shape_for(2, 0)
@@ -26,7 +26,7 @@ LETTERS = {"ACGT": b"ACGT", "bytes": bytes(range(256)), "few": b"\x00\x80\xff"}
 
 @functools.cache
 def plain(query: bytes, target: bytes) -> int:
-    """The distance, row by row: what an insertion may do is a running minimum."""
+    """Return the distance, computed row by row; insertions are a running minimum."""
     a, b = np.frombuffer(query, np.uint8), np.frombuffer(target, np.uint8)
     place = np.arange(len(b) + 1)
     row = place
@@ -40,13 +40,13 @@ def letters_of(query: bytes, target: bytes, planes: int = 2) -> Pair:
     a, b = (np.frombuffer(s, np.uint8) for s in (query, target))
     if planes < 32:
         return Pair(a, b, planes == 2)
-    spread = np.random.default_rng(1).integers(0, 2**32, 256, dtype=np.uint32)  # no two alike, with this seed
+    spread = np.random.default_rng(1).integers(0, 2**32, 256, dtype=np.uint32)  # all distinct with this seed
     assert len(set(spread.tolist())) == 256
     return Pair(spread[a], spread[b], False)
 
 
 class Run:
-    """A solver with a driver of its own, which is looked at when it is over."""
+    """A solver with its own driver, which is checked at the end."""
 
     def __init__(self, query, target, most=None, shape=None, *, order=0, planes=2):
         self.driver = EmulatedDriver(order=order)
@@ -76,14 +76,14 @@ def distance(*args, **more):
 
 @pytest.fixture(autouse=True)
 def little_room(monkeypatch):
-    """So that memory must grow."""
+    """Start with little memory, so that it must grow."""
     monkeypatch.setattr("wfacli.solve.gpu.fronts._ROOM", 8)
     monkeypatch.setattr("wfacli.solve.gpu.wavefront._SPARE", 1.5)
 
 
 @pytest.fixture
 def single_launches(monkeypatch):
-    """So that the host hears of every launch."""
+    """Return to the host after every launch."""
     monkeypatch.setattr("wfacli.solve.gpu.wavefront._FIRST_BATCH", 1)
     monkeypatch.setattr("wfacli.solve.gpu.wavefront._LARGEST_BATCH", 1)
 
@@ -105,7 +105,7 @@ def test_edges_of_words(shape):
 @pytest.mark.parametrize("shape", [TINY, BUILT], ids=["tiny", "built"])
 @pytest.mark.usefixtures("single_launches")
 def test_known_distances_around_launches(shape, edits):
-    """Letters on one side alone, at the ends and in between: no path has fewer edits than the lengths' difference."""
+    """Test insertions in one sequence only: the distance is the difference of the lengths."""
     rng = random.Random(edits)
     target = sequence(rng, 300, b"ACGT")
     at = rng.randint(0, 300)
@@ -134,7 +134,7 @@ def test_catalogue_builds(planes, bits):
 
 @pytest.mark.parametrize(("planes", "bits"), [(2, 32), (8, 32), (32, 64), (2, 64)])
 def test_long_runs(planes, bits):
-    """Runs over many windows, which all lanes follow, from both sides; repeats, where every diagonal has one."""
+    """Test runs over many windows in both directions, and repeats with a run on every diagonal."""
     rng = random.Random(planes)
     shape = next(s for s in sizes.SHAPES if (s.planes, s.bits) == (planes, bits))
     unit = sequence(rng, 5000, b"ACGT")
@@ -148,7 +148,7 @@ def test_long_runs(planes, bits):
 
 @pytest.mark.parametrize("planes", [2, 8])
 def test_a_difference_anywhere_in_a_run(planes):
-    """At the edges of windows, and of what a warp looks at together, from either end."""
+    """Test a mismatch at the edges of windows, and of the range that a warp compares at once, from either end."""
     letters = sequence(random.Random(11), 2200, b"ACG")
     for place in (0, 31, 32, 1023, 1024, 1040, 1056, 1087, 2047, 2048, 2199):
         query = letters[:place] + b"T" + letters[place + 1 :]
@@ -159,7 +159,7 @@ def test_a_difference_anywhere_in_a_run(planes):
 
 @pytest.mark.parametrize("order", [0, 1])
 def test_real_build_over_many_tiles(order):
-    """Wide enough for several tiles of each size of ghosts."""
+    """Test fronts wide enough for several tiles of each ghost size."""
     rng = random.Random(7 + order)
     query, target = sequence(rng, 900, b"ACGT"), sequence(rng, 700, b"ACGT")
     assert distance(query, target, order=order) == plain(query, target)
@@ -180,7 +180,7 @@ def test_most_edits_that_matter(shape):
 
 @pytest.mark.parametrize("shape", [TINY, BUILT], ids=["tiny", "built"])
 def test_unlike_lengths_leave_diagonals_out(shape):
-    """Diagonals from which the end cannot be reached are not computed; the distance is the same."""
+    """Diagonals that cannot reach the end are skipped, without changing the distance."""
     rng = random.Random(4)
     target = sequence(rng, 400, b"ACGT")
     for query in (target[150:], target[:90] + target[200:], sequence(rng, 60, b"ACGT"), target[::3]):
@@ -193,7 +193,7 @@ def test_unlike_lengths_leave_diagonals_out(shape):
 
 @pytest.mark.usefixtures("single_launches")
 def test_bounds_are_none_too_small():
-    """What the fronts leave between them bounds the distance, closely where little is left."""
+    """The gap between the fronts gives an upper bound of the distance, tight when little is left."""
     rng = random.Random(12)
     for edits in range(1, 40):
         target = sequence(rng, 200, b"ACGT")
@@ -204,7 +204,7 @@ def test_bounds_are_none_too_small():
             while not solver.advance(0):
                 bounds.append(solver._bound)
             assert solver.distance == true <= min(bounds, default=true)
-    for letters in range(1, 40):  # bounded by what is left alone
+    for letters in range(1, 40):  # the remaining lengths alone give the bound
         with Run(b"A" * 20 + b"C" * letters, b"A" * 20 + b"G" * letters, None, TINY) as solver:
             while not solver.advance(0):
                 assert solver._bound >= letters
@@ -277,7 +277,7 @@ def test_other_states_are_refused():
 
 
 def test_letters_in_pieces(monkeypatch):
-    """Rows at the edges of pieces have the next row's bits."""
+    """Rows at the edges of chunks contain the bits of the next row."""
     monkeypatch.setattr("wfacli.solve.gpu.letters.CHUNK", 128)
     rng = random.Random(9)
     for planes in (2, 8, 32):
@@ -311,7 +311,7 @@ def test_planes_of_letters(planes):
 
 
 def test_memory_that_is_not_there():
-    """A GPU that is too small says so, and gets back what was taken."""
+    """A GPU with too little memory raises OutOfDeviceMemory, and all allocations are freed."""
     query, target = pair(random.Random(10), 1500, b"ACGT", 0.9, "uniform")
     ended = set()
     for total in (*range(1000, 16_000, 1500), 1 << 20):
@@ -342,7 +342,7 @@ WIDE_SMALL = Shape(2, bits=64, diagonals=2, again=4, ghosts=(16, 8, 4))
 
 
 def fronts_of(solver):
-    """After each launch; at the end the distance."""
+    """Yield the fronts after each launch, and finally the distance."""
     while not solver.advance(0):
         state = solver.save()
         if "fronts" in state:
@@ -354,7 +354,10 @@ def fronts_of(solver):
 @pytest.mark.parametrize("shape", [SMALL, WIDE_SMALL, BUILT], ids=["small", "wide", "built"])
 @pytest.mark.usefixtures("single_launches")
 def test_tiles_that_go_along(monkeypatch, shape, order):
-    """They make the same fronts: beside a path through like letters, in repeats, where runs leave their windows."""
+    """Slanted and straight tiles compute the same fronts.
+
+    Tested beside a path through similar sequences, in repeats, and where runs leave their windows.
+    """
     rng = random.Random(order)
     letters = (b"ACGT", b"AT")[order]
     unit = sequence(rng, 9, letters)
@@ -375,5 +378,5 @@ def test_tiles_that_go_along(monkeypatch, shape, order):
 def test_wide_fast_fronts_go_along():
     narrow, wide = (sizes.best_launch(BUILT, 132, diagonals, 100.0) for diagonals in (1_000, 1_000_000))
     assert not narrow.slant and wide.slant
-    assert not sizes.best_launch(BUILT, 132, 1_000_000, 2.0).slant  # unlike letters
+    assert not sizes.best_launch(BUILT, 132, 1_000_000, 2.0).slant  # dissimilar sequences
     assert not sizes.best_launch(sizes.shape_for(8, 0), 132, 1_000_000, 100.0).slant

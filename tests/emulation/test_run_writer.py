@@ -1,4 +1,4 @@
-"""cuda/common/cigar.cuh: what becomes of runs."""
+"""Test how cuda/common/cigar.cuh merges runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.emulation.launching import ROOT
 
-# Arguments: capacity, then operation and length by turns. Prints the count, then what was written.
+# Arguments: capacity, then alternating operations and lengths. Prints the count, then the runs.
 PROGRAM = r"""
 #include "common/cigar.cuh"
 int main(int argc, char** argv) {

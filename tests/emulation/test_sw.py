@@ -1,4 +1,4 @@
-"""Scored alignment in groups of lanes, with stripes and parts so small that short pairs meet all their edges."""
+"""Scored alignment in groups of lanes, with stripes and parts so small that short pairs cross all their edges."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ LETTERS = {
     "iupac": b"ACGTRYSWKMBDHVN",
     "protein": b"ARNDCQEGHILKMFPSTWYVX",
 }
-# Around the ends of lanes, stripes and parts of the tiny builds.
+# Lengths around the ends of lanes, stripes and parts of the tiny builds.
 LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50, 127, 128, 129)
 NARROW, BROAD, WIDE, WHOLE = TINY[0], *TINY[-3:]
-# Each build and rule takes the compiler seconds: `make fuzz` has all of them, tests of the engine the catalogue's.
+# Each build and rule takes seconds to compile: `make fuzz` tests all, engine tests those of the catalogue.
 ALL = [(build, mode) for build in (*TINY, *sw.BUILDS, *sw.WHOLE, sw.WIDE) for mode in MODES]
 FEW = [(NARROW, mode) for mode in MODES] + [(WIDE, "local")]
 FEW += [(build, mode) for build in (BROAD, WHOLE) for mode in ("local", "global")]
@@ -36,7 +36,7 @@ FEW += [(build, mode) for build in (BROAD, WHOLE) for mode in ("local", "global"
 
 @functools.cache
 def some_pairs(letters: str, seed: int = 6) -> list[Pair]:
-    """Alike, with parts that are not, and unlike; of even and uneven lengths."""
+    """Return similar pairs with dissimilar parts, and dissimilar pairs, of even and odd lengths."""
     rng, alphabet = random.Random(seed), LETTERS[letters]
     pairs = []
     for number, length in enumerate(LENGTHS):
@@ -51,7 +51,7 @@ def some_pairs(letters: str, seed: int = 6) -> list[Pair]:
 
 @functools.cache
 def wanted(scheme: str, mode: str) -> list[Optimum | Status]:
-    """What the CPU says, which meets the oracle in tests of its own."""
+    """Return the CPU's answers, which other tests compare with the oracle."""
     return optima_of(extended(some_pairs(SCHEMES[scheme][2]), spec_of(SCHEMES[scheme][0], mode)))
 
 
@@ -77,7 +77,7 @@ def test_scores_alone(scheme: str, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_as_the_oracle(mode: str) -> None:
-    """Ties without end: gaps that cost little, two letters."""
+    """Test many ties: cheap gaps, two symbols."""
     scheme, charged, letters = SCHEMES["1,1,0,1"]
     pairs = [pair for pair in some_pairs(letters, 8) if max(map(len, pair)) < 40]
     assert launch_sw(pairs, scheme, sw.Rule[mode.upper()], NARROW, True) == optima(pairs, charged, mode)
@@ -85,7 +85,10 @@ def test_as_the_oracle(mode: str) -> None:
 
 @pytest.mark.parametrize("most", [14, 15])
 def test_where_keys_do_not_hold_scores(most: int) -> None:
-    """129 letters of 14 fit beside a column in 16 bits, of 15 not. And two letters that cost more than gaps do."""
+    """129 matches of score 14 fit in a 16-bit key beside the column, those of score 15 do not.
+
+    A mismatch also costs more than two gaps.
+    """
     scheme = Scheme.parse(f"{most},19,3,1")
     pairs = some_pairs("ACGT")
     pairs.append((b"ACGTT" * 26, b"ACGTT" * 26))
@@ -95,7 +98,7 @@ def test_where_keys_do_not_hold_scores(most: int) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_at_the_edge_of_16_bits(mode: str) -> None:
-    """The most that 16 bits hold is answered, one more is not; beside a pair that is far from it."""
+    """The maximum score of 16 bits is answered, one match more is not; the other pair is far from the limit."""
     rule, scheme = sw.Rule[mode.upper()], Scheme.parse("127,127,200,1")
     held = (0xFFFF - 203 - 127) // 127 if mode == "local" else _held(scheme, rule)
     longest = held
@@ -117,7 +120,7 @@ def _held(scheme: Scheme, rule: sw.Rule) -> int:
 
 @pytest.mark.parametrize("mode", ["semiglobal", "global", "extension"])
 def test_low_scores_of_16_bits(mode: str) -> None:
-    """Nothing matches, and gaps cost as much as 16 bits take; beside a pair that is long in the other sequence."""
+    """Test pairs without matches, with the largest gap costs of 16 bits, beside pairs long in the other sequence."""
     scheme = Scheme.parse("1,127,5000,5")
     assert _held(scheme, sw.Rule.GLOBAL) > 130
     pairs: list[Pair] = [
@@ -131,7 +134,7 @@ def test_low_scores_of_16_bits(mode: str) -> None:
 
 
 def test_too_many_operations() -> None:
-    """Who has no room for its CIGAR says so; its neighbours have theirs."""
+    """A pair without room for its CIGAR gets MEMORY_LIMIT; the other pair of its group is unaffected."""
     scheme = SCHEMES["2,4,4,2"][0]
     pairs: list[Pair] = [(b"ACGT" * 4, b"ACGT" * 4), (b"ACGTACGTACGAACGTTCGT", b"ACGTACGTACGTACGTACGT")]
     want = optima_of(extended(pairs, spec_of(scheme, "global")))

@@ -1,4 +1,4 @@
-"""Extensions in a band until a Z-drop, in stripes so small that short pairs meet all their edges."""
+"""Extensions in a band with a Z-drop, in stripes so small that short pairs cross all their edges."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TINY = (sw.Build(2, 4, 16, 8, 32), sw.Build(8, 4, 16, 8, 64))
 
 
 def falling(letters: bytes, count: int = 24) -> list[Pair]:
-    """Pairs that are alike until their ends have nothing in common, some of which are alike again behind that."""
+    """Return pairs with unrelated ends, half of which are similar again behind them."""
     rng, pairs = random.Random(9), []
     for number in range(count):
         target = sequence(rng, rng.randrange(1, 60), letters)
@@ -38,7 +38,7 @@ def wanted(pairs: list[Pair], scheme: Scheme, band: int, zdrop: int) -> list[tup
 
 
 def check(pairs: list[Pair], scheme: Scheme, build: sw.Build, band: int, zdrop: int, order: int = 0) -> int:
-    """How many pairs are not answered; all others as the CPU has them."""
+    """Return the number of unanswered pairs; assert that all others equal the CPU's."""
     found = launch_guided(pairs, scheme, build, sw_guided.Cuts(band, zdrop), order, grid=1 + order)
     want = wanted(pairs, scheme, band, zdrop)
     answered = [(one, other) for one, other in zip(found, want, strict=True) if one is not Status.UNSUPPORTED]
@@ -46,7 +46,7 @@ def check(pairs: list[Pair], scheme: Scheme, build: sw.Build, band: int, zdrop: 
     return len(pairs) - len(answered)
 
 
-# Bands that are narrower than stripes, and wider than pairs; none; drops that short pairs meet.
+# Bands narrower than stripes, wider than pairs, or off; Z-drops that short pairs reach.
 CUTS = [(1, 0), (3, 0), (7, 30), (20, 12), (0, 20), (64, 0), (1000, 25)]
 
 
@@ -58,14 +58,16 @@ def test_as_the_cpu(scheme: str, cuts: tuple[int, int]) -> None:
     build = TINY[order if os.environ.get("WFACLI_FUZZ") else 0]
     open_ends = check(some_pairs(letters), rules, build, *cuts, order)
     open_ends += check(falling(LETTERS[letters]), rules, build, *cuts, order)
-    # Where drops are as small as what a few columns score, many ends are open; where there are none, no end is.
+    # With a Z-drop as small as the score of a few columns, many ends stay undecided; without one, none.
     assert open_ends <= (35 if cuts[1] else 0)
 
 
 @pytest.mark.parametrize("build", TINY, ids=str)
 def test_ends_are_rarely_open(build: sw.Build) -> None:
-    """Pairs go on behind a drop that is surely one; a drop by less than may be, or none, is no matter to those whose
-    score never rises again."""
+    """Pairs with a clear drop are answered, although they align again behind it.
+
+    Drops that are uncertain, or absent, do not matter where the score never rises again.
+    """
     rng, pairs = random.Random(5), []
     for _ in range(20):
         shared, tails = sequence(rng, rng.randrange(40, 80), b"ACGT"), [sequence(rng, 150, b"ACGT") for _ in range(2)]
@@ -77,7 +79,7 @@ def test_ends_are_rarely_open(build: sw.Build) -> None:
 
 
 def test_open_end() -> None:
-    """It falls by a little more than the drop, as far as columns tell, and rises again: nobody is told a score."""
+    """Test a score that falls by about the Z-drop and rises again: where columns cannot tell, it is unsupported."""
     scheme, shared, again = Scheme.parse("2,4,4,2"), b"ACGTTGCA" * 4, b"GGCATTAC" * 12
     found = set()
     for unlike in range(1, 24):
@@ -88,7 +90,7 @@ def test_open_end() -> None:
 
 
 def test_at_the_edge_of_16_bits() -> None:
-    """The longest pairs that they hold: all letters alike, none, and the one long and the other short."""
+    """Test the longest pairs for 16 bits: all matches, no matches, and a short with a long sequence."""
     scheme = Scheme.parse("127,127,200,1")
     for band in (0, 9):
         n = sw_guided.longest(sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend), band)

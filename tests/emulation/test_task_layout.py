@@ -1,4 +1,4 @@
-"""Tasks have the same layout on the host and in the kernels."""
+"""Check that tasks have the same layout on the host and in the kernels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def claims(name: str, dtype: np.dtype) -> list[str]:
     return sizes
 
 
-# Numbers that both sides have: of wfacli.core.batch.Status, and of operations as BAM has them.
+# Constants defined on both sides: wfacli.core.batch.Status, and BAM operations.
 NUMBERS = [f"static_cast<int>(Status::{''.join(map(str.title, s.name.split('_')))}) == {s.value}" for s in Status]
 NUMBERS += [f"{name} == {'MIDNSHP=X'.index(op)}" for name, op in zip(NAMES, "ID=X", strict=True)]
 NUMBERS += [f"kGuard == {task.GUARD}"]

@@ -1,4 +1,4 @@
-"""Wavefront kernels: every trace, group and scheme against the oracle, in both orders of threads."""
+"""Compare wavefront kernels with the oracle: every trace, group and scheme, in both thread orders."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from wfacli.core.batch import Status
 from wfacli.gpu.kernels.wfa import BLOCKS, CARRIED, CODES, NO_TRACE, NONE, SPILLED, VARIANTS, Variant
 
 ORDERS = (0, 1)
-TRACES = {NO_TRACE: 1, CARRIED: 2, BLOCKS: 1, CODES: 1}  # and words
+TRACES = {NO_TRACE: 1, CARRIED: 2, BLOCKS: 1, CODES: 1}  # trace kind: words
 SCHEMES = [(0, EDIT), (0, LINEAR), (1, AFFINE), (1, ODD), (2, TWO), (2, TWO_NEAR)]
-ALL = 400  # units of costs that a pair of up to 150 letters may cost, for every scheme
+ALL = 400  # cost units; above the cost of any pair of up to 150 bases under every scheme
 
 
 def variant(pieces, trace, group=8, width=48, **rest):
-    # 48 diagonals: fewer than most of the pairs need, so that the others are in the workspace.
+    # 48 diagonals are too few for most pairs, so that the others go to the workspace.
     return Variant(max(32, group), group, pieces, trace, width, **{"words": TRACES[trace], **rest})
 
 
@@ -86,7 +86,7 @@ def test_carried_steps_end_at_their_bits(words, pieces):
     for edits in (most - 1, most, most + 1, most + 40):
         target = sequence(rng, 3 * edits, b"A")
         pairs += [(target[: 3 * edits - edits], target), (target, target[: 2 * edits])]
-        # A mismatch every few letters, and no way round it.
+        # A mismatch every few bases that no gap avoids.
         query = bytes(b"C"[0] if i % 3 == 1 else b for i, b in enumerate(target))
         pairs.append((query, target))
     assert {0 < variant(0, CARRIED, words=words).most_cost(1, [(0, 1)], 10**6) == most} == {True}
@@ -194,6 +194,6 @@ def test_narrower_shared_memory_changes_nothing():
 def test_rows_of_the_catalogue(name):
     kernel, scheme = VARIANTS[name], (EDIT, AFFINE, TWO)[VARIANTS[name].pieces]
     pairs = random_pairs(18, 24, 100, b"ACGT")
-    # A band as wide as all diagonals of these pairs leaves nothing out.
+    # A band of all diagonals of these pairs drops nothing.
     answers = align(kernel, pairs, scheme, max_cost=ALL, grid=1, band=(110, 10))
     assert_optimal(kernel, pairs, scheme, answers, "seed 18", ALL)

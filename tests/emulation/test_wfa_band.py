@@ -1,4 +1,4 @@
-"""The band of the wavefront kernels beside the CPU engine's: same answers, same word that something was left out."""
+"""The band of the wavefront kernels gives the CPU engine's answers, and the same flag for dropped cells."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ KINDS = {
 
 
 def by_cpu(pairs, kind, band):
-    """(status, score, CIGAR, cut) of each pair."""
+    """Return (status, score, CIGAR, cut) of each pair."""
     queries, targets = zip(*pairs, strict=True)
     with api.Aligner(heuristics=Heuristics(band=band[0], band_step=band[1]), threads=1, **KINDS[kind][1]) as aligner:
         found = aligner.align_batch(queries, targets)
     return [(a.status, a.score, a.cigar, not a.exact) for a in found]
 
 
-# Threads with several columns each, and with two, as the catalogue's rows have them.
+# Threads with several columns each, and with two, as in the catalogue.
 NARROW, BLOCK = {"threads": 32, "group": 8, "width": 1024}, {"threads": 128, "group": 128, "width": 256}
 
 
@@ -61,8 +61,8 @@ def test_band_wider_than_shared_memory_is_told():
     assert found.status == [Status.MEMORY_LIMIT, Status.OK]
 
 
-# Ways back through several threads' rows, and one thread's where a run is longer than codes tell. A band that stays
-# where it was says little of where the path is.
+# Tracebacks through the rows of several threads, and through one thread's rows with runs longer than codes hold. A
+# band that does not move says little about the position of the path.
 @pytest.mark.parametrize("kind", KINDS)
 def test_pieces_of_a_path(kind):
     rng, pairs = random.Random(5), []

@@ -1,4 +1,4 @@
-"""Pairs through an emulated wavefront kernel, and their answers beside the oracle's."""
+"""Run pairs through an emulated wavefront kernel, and compare the answers with the oracle."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CODES = {"wildcard": dict(zip(b"ACGTUN", (1, 2, 4, 8, 8, 15), strict=True))}
 
 @dataclass(frozen=True)
 class Answers:
-    """Of each pair: status, cost in units, the CIGAR's text, whether the band cut."""
+    """Status, cost in units, CIGAR and band cut flag of each pair."""
 
     status: list[Status]
     cost: list[int]
@@ -37,7 +37,7 @@ class Answers:
 
 
 def in_units(scheme: Penalties) -> tuple[int, int, list[tuple[int, int]]]:
-    """The costs' greatest common divisor, and mismatch and gaps divided by it."""
+    """Return the costs' greatest common divisor, and mismatch and gaps divided by it."""
     unit = gcd(scheme.mismatch, *(v for gap in scheme.gaps for v in gap))
     return unit, scheme.mismatch // unit, [(o // unit, e // unit) for o, e in scheme.gaps]
 
@@ -46,7 +46,7 @@ def _columns(pairs: Sequence[Pair], rule: str) -> dict[str, np.ndarray]:
     groups = [-(-len(sequence) // 16) for pair in pairs for sequence in pair]
     starts = np.concatenate([[0], np.cumsum(groups)])[:-1].reshape(-1, 2)
     bases = np.zeros(16 * (sum(groups) + 2 * GUARD), np.uint8)
-    # Queries' and targets' codes of a letter that matches nothing differ.
+    # Symbols that match nothing have different codes in queries and targets.
     codes = np.full((16 * sum(groups) + 16), 254, np.uint8)
     for pair, start in zip(pairs, starts, strict=True):
         for side, (sequence, at) in enumerate(zip(pair, start, strict=True)):
@@ -85,7 +85,7 @@ def align(
     band: tuple[int, int] = (0, 0),
     first_cost: int = UNBOUNDED,
 ) -> Answers:
-    """The kernel's answers. Memory that it must not touch is checked."""
+    """Return the kernel's answers, and check that memory beyond its arrays is unchanged."""
     n = len(pairs)
     columns = _columns(pairs, rule)
     _, mismatch, gaps = in_units(scheme)
@@ -126,7 +126,10 @@ def align(
 
 def assert_optimal(variant: Variant, pairs: Sequence[Pair], scheme: Penalties, answers: Answers, label: str = "",
                    max_cost: int = UNBOUNDED, rule: str = "mismatch") -> None:  # fmt: skip
-    """Every pair within max_cost has the oracle's cost and, with a trace, its CIGAR; the others ScoreLimit."""
+    """Assert that pairs within max_cost have the oracle's cost and, with a trace, its CIGAR.
+
+    All other pairs must have SCORE_LIMIT.
+    """
     unit, mismatch, gaps = in_units(scheme)
     most = variant.most_cost(mismatch, gaps, max_cost)
     wanted: list[Optimum] = optima(pairs, scheme, rule=rule)

@@ -1,4 +1,4 @@
-"""Pairs through every kernel that serves a spec, against the oracle."""
+"""Run pairs through every kernel that supports a spec, and compare with the oracle."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from wfacli.plan.kernels import BITS, CAPPED, DIFFERENCE, GOTOH, INSIDE, LINEAR,
 from wfacli.plan.planner import Planner
 from wfacli.plan.traits import free_in_query, free_in_target, is_edit, is_inside
 
-TIMES = int(os.environ.get("WFACLI_FUZZ") or 1)  # as many pairs
-# Each pair of bounds makes kernels keep other checkpoints and compute other pieces again.
+TIMES = int(os.environ.get("WFACLI_FUZZ") or 1)  # multiplier of the number of pairs
+# Limits that lead to different checkpoints and recomputed parts.
 AMPLE, TIGHT, NARROW = Limits(), Limits(table=3000, checkpoints=1 << 30), Limits(table=1, checkpoints=1 << 22)
 ERRORS = (0.0, 0.05, 0.15, 0.4, 0.8)
-FREE = (0, 1, 10, 40, 200, 1 << 30)  # letters of an end
+FREE = (0, 1, 10, 40, 200, 1 << 30)  # free bases of an end
 SCHEMES = [
     (Metric.EDIT, None, 0),
     (Metric.EDIT, None, 1),
@@ -49,57 +49,57 @@ SCHEMES = [
 
 
 def seed_of(*parts: object) -> int:
-    """Of its own for each test, and the same in each run; another one in each round of `make fuzz`."""
+    """Return a seed that depends only on `parts`; rounds of `make fuzz` pass different ones."""
     return zlib.crc32(repr(parts).encode())
 
 
 def free_ends(rng_seed: int) -> FreeEnds:
-    """Some free lengths, among them none and all."""
+    """Return random numbers of free bases for the four ends; 0 and all bases are among the choices."""
     choices = np.random.default_rng(rng_seed).choice([0, 0, 1, 3, 10, 1 << 30], 4)
     return FreeEnds(*(int(letters) for letters in choices))
 
 
 def spec_for(scheme: tuple, mode: Mode = Mode.GLOBAL, free: FreeEnds | None = None, **rest) -> AlignSpec:
-    """A spec of one of SCHEMES."""
+    """Return the spec of an item of SCHEMES."""
     metric, penalties, match = scheme
     ends = FreeEnds.of(mode) if free is None else free
     return AlignSpec(metric, Penalties.of(metric, penalties, match), mode=mode, free=ends, **rest)
 
 
 def with_estimates(pairs: PairBatch, spec: AlignSpec, gpu: bool = False) -> PairBatch:
-    """The batch with the estimates that a planner makes, beside a GPU or without one."""
+    """Return the batch with a planner's estimates, with or without a GPU."""
     return Planner(spec, gpus=int(gpu)).estimated(pairs)
 
 
 def route(
     pairs: PairBatch, spec: AlignSpec, limits: Limits | None = None, forced: str | None = None, gpu: bool = False
 ) -> list[Route]:
-    """First routes by the estimates that a batch has."""
+    """Return the first routes of a batch, based on its estimates."""
     return Planner(spec, limits, forced, int(gpu)).routes(pairs)
 
 
 def after(
     done: Route, status: np.ndarray, rows: np.ndarray, spec: AlignSpec, pairs: PairBatch, limits: Limits | None = None
 ) -> list[Route]:
-    """Routes of rows that a route answered with a status."""
+    """Return the next routes of rows that a route answered with the given statuses."""
     return Planner(spec, limits, gpus=1).further(done, status, rows, pairs)
 
 
 def align_batch(
     engine: Engine, pairs: PairBatch, spec: AlignSpec, limits: Limits, stats: Stats, forced: str | None = None
 ) -> AlignmentBatch:
-    """Every pair of a batch aligned, by the estimates that it has."""
+    """Align every pair of a batch, based on its estimates."""
     planner = Planner(spec, limits, forced, int(engine.name == "gpu"))
     return execute(engine, pairs, planner.routes(pairs), planner, stats)
 
 
 def ends_of(spec: AlignSpec) -> Ends:
-    """The spec's ends as the oracle has them."""
+    """Convert the spec's ends for the oracle."""
     return EXTENSION if spec.mode is Mode.EXTENSION else Ends(*spec.free.as_tuple())
 
 
 def ways(spec: AlignSpec) -> Iterator[tuple[str | None, Limits]]:
-    """Kernels that serve a spec, with bounds on their memory; None is dispatch's own choice."""
+    """Yield the kernels that support a spec, with memory limits; None is dispatch's choice."""
     yield None, AMPLE
     yield from ((TABLE, AMPLE), (LINEAR, TIGHT), (LINEAR, NARROW))
     if not spec.heuristics:
@@ -121,7 +121,7 @@ def ways(spec: AlignSpec) -> Iterator[tuple[str | None, Limits]]:
 def aligned(
     pairs: Sequence[Pair], spec: AlignSpec, kernel: str | None, limits: Limits, isa: str = ""
 ) -> AlignmentBatch:
-    """The engine's answers; pairs that the kernel hands on are aligned by others."""
+    """Return the engine's answers; pairs that the kernel cannot align are retried by others."""
     stats = Stats()
     batch = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec)
     engine = CpuEngine(spec, limits, 1, isa, stats)
@@ -132,7 +132,7 @@ def aligned(
 
 
 def optimum(result: AlignmentBatch, row: int) -> Optimum:
-    """A row's answer as the oracle puts it."""
+    """Return a row's answer in the oracle's form."""
     assert result.status[row] == Status.OK and not result.cut[row]
     runs = result.cigar[result.cigar_start[row] : result.cigar_start[row + 1]]
     return Optimum(int(result.score[row]), cigar.to_text(runs), tuple(result.span[row].tolist()))
@@ -141,14 +141,14 @@ def optimum(result: AlignmentBatch, row: int) -> Optimum:
 def assert_optimal(
     pairs: Sequence[Pair], spec: AlignSpec, rule: str = "mismatch", isa: str = "", kernels: Sequence[str] = ()
 ) -> None:
-    """Every kernel (or those named) writes the canonical alignment of every pair."""
+    """Assert that every kernel (or the named ones) returns the canonical alignment of every pair."""
     expected = optima(pairs, spec.penalties, ends_of(spec), rule)
     right: AlignmentBatch | None = None
     for kernel, limits in ways(spec):
         if kernels and kernel not in kernels:
             continue
         result = aligned(pairs, spec, kernel, limits, isa)
-        if right and same(result, right):  # in columns, as looking at each row takes longer than to align it
+        if right and same(result, right):  # compare columns: checking each row takes longer than aligning it
             continue
         right = result
         for row, (pair, best) in enumerate(zip(pairs, expected, strict=True)):
@@ -157,12 +157,12 @@ def assert_optimal(
 
 
 def same(one: AlignmentBatch, other: AlignmentBatch) -> bool:
-    """Whether two answers are the same in all that optimum() looks at."""
+    """Return whether two results agree in all columns that optimum() reads."""
     columns = ("status", "cut", "score", "span", "cigar", "cigar_start")
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in columns)
 
 
 def mixed_pairs(seed: int, count: int, longest: int, alphabet: bytes) -> list[Pair]:
-    """Pairs of all kinds and errors, a few of them empty on a side."""
+    """Return pairs of all kinds and error rates, including three with empty sequences."""
     pairs = pairgen.random_pairs(seed, count, longest, alphabet)
     return [*pairs, (b"", b""), (b"", pairs[0][1] or b"A"), (pairs[0][0] or b"C", b"")]

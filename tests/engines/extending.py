@@ -1,4 +1,4 @@
-"""Pairs through the engine of scored alignment, and what it should say."""
+"""Run pairs through the scored-alignment engine; helpers and expected results."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from wfacli.io.read.memory import pairs_of
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 
-# Schemes, what the oracle charges, and letters: plain ones, with gaps that cost nothing to open or to extend, with a
-# score for N, and matrices.
+# Scheme, the oracle's scores, alphabet: plain schemes, with free gap opening or extension, with a score for N, and
+# substitution matrices.
 SCHEMES: dict[str, tuple[Scheme, Charges, str]] = {
     "2,4,4,2": (Scheme.parse("2,4,4,2"), charges(2, 4, 4, 2), "mixed"),
     "1,1,0,1": (Scheme.parse("1,1,0,1"), charges(1, 1, 0, 1), "AC"),
@@ -43,7 +43,7 @@ def extended(
     threads: int = 1,
     rows: Sequence[int] | None = None,
 ) -> PartialResult:
-    """What the engine answers."""
+    """Return the engine's answers."""
     engine = ExtendEngine(spec, limits or Limits(), threads, isa, kernel=kernel, wide=wide)
     chosen = np.arange(len(pairs)) if rows is None else np.array(rows)
     try:
@@ -54,7 +54,7 @@ def extended(
 
 
 def optima_of(result: PartialResult) -> list[Optimum | Status]:
-    """Each row's alignment, or why there is none."""
+    """Return each row's alignment, or its status if it has none."""
     found: list[Optimum | Status] = []
     for row, status in enumerate(result.status.tolist()):
         runs = result.cigar[result.cigar_start[row] : result.cigar_start[row + 1]]
@@ -72,7 +72,7 @@ _PARASAIL = {"local": "sw_striped_32", "global": "nw_scan_32", "semiglobal": "sg
 
 
 def parasail_scores(pairs: Sequence[Pair], scheme: Scheme, mode: str) -> list[int]:
-    """Best scores of pairs, none of them empty, of plain A C G T or under a matrix that parasail has."""
+    """Return parasail's scores of non-empty pairs over ACGT, or under a matrix that parasail has."""
     proteins = len(scheme.alphabet) > 20
     matrix = (
         getattr(parasail, scheme.name.lower())

@@ -1,4 +1,4 @@
-"""Pairs through kernels and engines."""
+"""Run pairs through kernels and engines."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Answer = tuple[int, str]  # cost, CIGAR
 
 
 def spec_of(metric: str, costs: Costs, rule: str = "mismatch") -> AlignSpec:
-    """What the command line would make of it."""
+    """Return the specification that the command line would build."""
     penalties = Penalties.of(Metric(metric), None if metric == "edit" else costs)
     return AlignSpec(Metric(metric), penalties, Ambiguous(rule))
 
 
 def cost_spec(costs: Costs) -> AlignSpec:
-    """The metric that charges `costs`: edit distance for EDIT."""
+    """Return the specification of a metric with these costs: edit distance for EDIT."""
     return spec_of("edit" if costs == EDIT else "affine", costs)
 
 
 @contextlib.contextmanager
 def engine(spec: AlignSpec, limits: Limits = AMPLE, threads: int = 1, isa: str = "") -> Iterator[CpuEngine]:
-    """An engine that is closed again."""
+    """Create an engine, and close it at the end."""
     cpu = CpuEngine(spec, limits, threads, isa)
     try:
         yield cpu
@@ -41,14 +41,14 @@ def engine(spec: AlignSpec, limits: Limits = AMPLE, threads: int = 1, isa: str =
 
 
 def through(cpu: CpuEngine, pairs: Sequence[Pair], kernel: str, rows: Sequence[int] | None = None) -> PartialResult:
-    """Rows of pairs (all of them unless told) through one kernel."""
+    """Align the given rows of pairs (default: all) with one kernel."""
     batch = pairs_of(*zip(*pairs, strict=True))
     chosen = np.arange(len(pairs)) if rows is None else np.array(rows)
     return cpu.collect(cpu.submit(batch, Route(chosen.astype(np.int32), kernel)))
 
 
 def answers(result: PartialResult | AlignmentBatch) -> list[Answer | Status]:
-    """What each row says: (cost, CIGAR), or why there is none."""
+    """Return each row's (cost, CIGAR), or its status if it has none."""
     found: list[Answer | Status] = []
     for row, status in enumerate(result.status.tolist()):
         runs = result.cigar[result.cigar_start[row] : result.cigar_start[row + 1]]

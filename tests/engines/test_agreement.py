@@ -1,4 +1,4 @@
-"""Every metric, span, kernel and bound on memory gives the canonical alignment: 100,000 pairs, more in `make fuzz`."""
+"""Every metric, span, kernel and memory limit gives the canonical alignment: 100,000 pairs, more in `make fuzz`."""
 
 import itertools
 
@@ -49,7 +49,7 @@ def test_spans(scheme, mode):
 @pytest.mark.parametrize("mode", [Mode.GLOBAL, *SPANS])
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
 def test_all_pairs_of_few_letters(scheme, mode):
-    """What goes wrong with a letter or none goes wrong seldom in longer pairs."""
+    """Test all tiny pairs: errors with empty or one-base sequences rarely show in longer pairs."""
     if mode in (Mode.OVERLAP, Mode.EXTENSION) and not scheme[2]:
         scheme = (*scheme[:2], 1)
     words = [bytes(word) for letters in range(5) for word in itertools.product(b"AC", repeat=letters)]

@@ -1,4 +1,4 @@
-"""Every answer is optimal, and is the one of the optimal alignments that the definition names."""
+"""Every answer is optimal, and is the canonical one among the optimal alignments."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.oracles import EDIT
 
 COSTS = ((4, 6, 2), (2, 3, 1), (1, 0, 1), (3, 5, 1), (5, 1, 7), (1, 1, 3), (40, 60, 1))
 METRICS = [("edit", EDIT), *(("affine", costs) for costs in COSTS)]
-RULES = {"mismatch": 160, "wildcard": 80, "literal": 80}  # pairs each: 20,480 in all
+RULES = {"mismatch": 160, "wildcard": 80, "literal": 80}  # pairs of each case: 20,480 in all
 
 
 def assert_canonical(pairs, metric, costs, rule):

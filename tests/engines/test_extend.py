@@ -1,4 +1,4 @@
-"""Scored alignment: every kernel and instruction set gives the oracle's alignments, and parasail's scores."""
+"""Scored alignment: every kernel and instruction set gives the oracle's alignments and parasail's scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wfacli.scoring.spec import ExtendMode, ExtendSpec
 
 from .extending import SCHEMES, extended, optima_of, parasail_scores, spec_of
 
-TIMES = int(os.environ.get("WFACLI_FUZZ") or 1)  # as many pairs
+TIMES = int(os.environ.get("WFACLI_FUZZ") or 1)  # multiplier of the number of pairs
 KERNELS = ("lanes", "strips")
 BLOSUM62, PLAIN = SCHEMES["BLOSUM62"][0], SCHEMES["2,4,4,2"][0]
 
@@ -78,7 +78,8 @@ def long_pairs(seed: int, lengths: list[int], letters: bytes, error: float) -> l
 
 @pytest.mark.parametrize("mode", MODES)
 def test_long_pairs_and_little_memory(mode: str) -> None:
-    # 16,384 columns are folded at a time; 1 MiB keeps the rows of some strips only, and so need a second pass.
+    # 16,384 columns are processed at a time; 1 MiB holds the rows of only some strips, so that a second pass is
+    # needed.
     pairs = [*long_pairs(5, [700, 3000], b"ACGT", 0.1), (b"ACGT" * 20, (b"TTTTCCCC" + b"ACGT" * 20) * 200)]
     spec, charged = spec_of(PLAIN, mode), SCHEMES["2,4,4,2"][1]
     ample = optima_of(extended(pairs, spec))
@@ -153,7 +154,7 @@ def test_memory_limits_of_the_command_line_suffice_for_long_reads() -> None:
 
 @pytest.mark.parametrize("mode", ["extension", "semiglobal", "global"])
 def test_scores_that_fall_below_what_16_bits_hold(mode: str) -> None:
-    # Far from the path of the first pair they do, which changes nothing; the second one's path itself does.
+    # Scores below the 16-bit range do not matter far from the first pair's path, but the second pair's path has some.
     scheme = Scheme.of_scores(2, 4, 4, 9)
     pairs = [*long_pairs(6, [8000], b"ACGT", 0.1), (b"ACGT" * 50, b"GATTACA" * 2000)]
     spec = spec_of(scheme, mode)

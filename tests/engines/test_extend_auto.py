@@ -1,4 +1,4 @@
-"""Scored alignment where it is sooner: a GPU is opened once a run has turned out to be long enough."""
+"""Scored alignment with automatic engine choice: a GPU is opened once a run has turned out to be long enough."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ GUIDED = ExtendSpec(Scheme.parse("2,4,4,2"), ExtendMode.EXTENSION, score_only=Tr
 
 @dataclass
 class Recorded:
-    """An engine that only says what it was asked for."""
+    """An engine that only records its calls."""
 
     name: str
-    behind: Recorded | None = None  # closed with it
+    behind: Recorded | None = None  # closed with this engine
     seen: list[Any] = field(default_factory=list)
 
     def batch_memory(self, nbytes: int) -> np.ndarray:
@@ -55,7 +55,7 @@ class Recorded:
 
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cell is a second of the CPU's, or a tenth of one on a GPU, whose job takes ten."""
+    """Set models of time: 1 s per cell on the CPU; 0.1 s per cell plus 10 s per batch on a GPU."""
     monkeypatch.setattr(tuning, "CPU_EXTEND_CELLS", (0.5, 0.5))
     monkeypatch.setattr(tuning, "GPU_EXTEND_CELLS", (10.0, 10.0))
     monkeypatch.setattr(tuning, "GPU_EXTEND_JOB", 10.0)
@@ -64,7 +64,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def answered(engine: AutoExtendEngine, length: int) -> str:
-    """By whom a pair of such sequences is."""
+    """Return the name of the engine that aligns a pair of this length."""
     batch = pairs_of([b"A" * length], [b"A" * length])
     return str(engine.collect(engine.submit(batch, Route(every_row(1), "sw"))))
 
@@ -78,7 +78,7 @@ def test_a_gpu_once_it_pays(models: None) -> None:
         return gpu
 
     engine = AutoExtendEngine(cpu, open_gpu, 2, SCORES)
-    assert [answered(engine, 10) for _ in range(3)] == ["cpu"] * 3  # 80 s more than on a GPU, each
+    assert [answered(engine, 10) for _ in range(3)] == ["cpu"] * 3  # each takes 80 s more than on a GPU
     assert engine.batch_memory(3) is None
     assert engine.stats() == {"engine": "cpu"}
     opened.set()
@@ -94,7 +94,7 @@ def test_a_gpu_once_it_pays(models: None) -> None:
 
 
 def test_cells_of_a_band(models: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others are nobody's work, and both have models of their own for it."""
+    """Only cells within the band count, and both engines have separate models for banded extension."""
     monkeypatch.setattr(tuning, "CPU_GUIDED_CELLS", 0.5)
     monkeypatch.setattr(tuning, "GPU_GUIDED_CELLS", 10.0)
     for n, m in ((10, 10), (3, 9), (20, 4), (1, 1)):
@@ -102,7 +102,7 @@ def test_cells_of_a_band(models: None, monkeypatch: pytest.MonkeyPatch) -> None:
         assert GUIDED.cells(np.array([n]), np.array([m])).tolist() == [inside]
     cpu, gpu = Recorded("cpu"), Recorded("card")
     engine = AutoExtendEngine(cpu, lambda: gpu, 2, GUIDED)
-    for _ in range(6):  # 44 cells, and 30 s more than on a GPU, each
+    for _ in range(6):  # 44 cells, which take 30 s more than on a GPU
         assert answered(engine, 10) == "cpu"
     assert engine._opening is not None
     engine._opening.join()
@@ -125,7 +125,7 @@ def test_small_runs_open_none(models: None) -> None:
 
 
 def test_no_gpu(models: None) -> None:
-    """The CPU goes on, and the report says why."""
+    """Without a GPU, the CPU continues, and the report has the reason."""
 
     def open_gpu() -> Recorded:
         raise DeviceError("none here")
@@ -142,7 +142,7 @@ def test_no_gpu(models: None) -> None:
 
 
 def test_stopped_while_it_opens(models: None) -> None:
-    """What is opened then aligns nothing, and is closed."""
+    """A GPU that is still opening when the run is cancelled is closed unused."""
     cpu, opened = Recorded("cpu"), threading.Event()
     gpu = Recorded("card", cpu)
 

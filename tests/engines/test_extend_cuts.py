@@ -1,4 +1,4 @@
-"""Bands, X-drop and Z-drop leave out what they say, and mark what they left out."""
+"""Bands, X-drop and Z-drop drop exactly the specified cells, and mark the affected alignments."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def extension(band: int, xdrop: int, zdrop: int, scheme: Scheme, score_only: boo
 
 
 def same_everywhere(pairs: list[Pair], spec: ExtendSpec) -> PartialResult:
-    """What all builds and widths of lanes say."""
+    """Return the answers, after checking that all instruction sets and lane widths agree."""
     answers = [extended(pairs, spec, isa=isa, wide=wide) for isa, wide in BUILDS]
     for build, other in zip(BUILDS, answers, strict=True):
         for column in ("status", "cut", "score", "span", "cigar", "cigar_start"):
@@ -49,7 +49,7 @@ def same_everywhere(pairs: list[Pair], spec: ExtendSpec) -> PartialResult:
 
 
 def longer_pairs(seed: int, lengths: list[int], letters: bytes, error: float, unrelated: int = 0) -> list[Pair]:
-    """Pairs whose last letters have nothing in common."""
+    """Return similar pairs followed by `unrelated` unrelated symbols."""
     rng = random.Random(seed)
     targets = [pairgen.sequence(rng, length, letters) for length in lengths]
     sides = [(pairgen.mutated(rng, target, letters, error), target) for target in targets]
@@ -97,8 +97,8 @@ def test_cuts_that_cut_nothing_change_nothing() -> None:
 @pytest.mark.parametrize("name", ["2,4,4,2", "BLOSUM62"])
 @pytest.mark.parametrize("cuts", [(63, 0, 50), (64, 90, 0), (65, 0, 0), (0, 40, 60), (0, 0, 100)])
 def test_lengths_at_the_edges_of_vectors_blocks_and_bands(name: str, cuts: tuple[int, int, int]) -> None:
-    # Vectors have 4 to 32 lanes; scores are looked up 16 anti-diagonals at a time, bases move every 32, paths have
-    # blocks of 128; one block is enough up to 512.
+    # Vectors have 4 to 32 lanes; scores are looked up for 16 anti-diagonals at a time; bases move every 32; paths have
+    # blocks of 128; up to 512, one block is enough.
     scheme, charged, alphabet = SCHEMES[name]
     letters = pairgen.ALPHABETS[alphabet]
     lengths = in_turn([1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 255, 256, 257, 300, 511], 2)
@@ -115,18 +115,18 @@ def test_lengths_at_the_edges_of_vectors_blocks_and_bands(name: str, cuts: tuple
         score, i, j, cut = cut_prefixes(*pair, charged, *cuts)
         assert isinstance(one, Optimum) and score_of(*pair, charged, one) == one.score
         assert one.span in ((0, i, 0, j), (0, 0, 0, 0)) and found.cut[row] == cut
-        # What X-drop gives up on the way to the end the path there may have.
+        # The traceback may use cells that X-drop dropped, so that the alignment may score more.
         assert one.score >= score if cuts[1] else one.score == score
 
 
 @pytest.mark.parametrize(
     ("costs", "cuts"),
     [
-        ((127, 4, 4, 2), (40, 0, 0)),  # 16 bits are outgrown upwards, over and over
-        ((2, 100, 4, 2), (30, 0, 0)),  # and downwards, behind the best cell
-        ((5, 4, 10_000, 1), (200, 0, 0)),  # a gap is more than the lanes have between two looks at their base
-        ((1, 4, 6, 120), (0, 0, 90)),  # cells beside the diagonal fall below the least value
-        ((20, 30, 40, 20), (0, 19_000, 0)),  # about as many as X-drop may have in 16 bits
+        ((127, 4, 4, 2), (40, 0, 0)),  # scores exceed 16 bits again and again
+        ((2, 100, 4, 2), (30, 0, 0)),  # and fall below 16 bits, beyond the best cell
+        ((5, 4, 10_000, 1), (200, 0, 0)),  # a gap costs more than the lanes' range between two updates of their base
+        ((1, 4, 6, 120), (0, 0, 90)),  # cells beside the diagonal fall below the minimum
+        ((20, 30, 40, 20), (0, 19_000, 0)),  # about the largest X-drop in 16 bits
         ((20, 30, 40, 20), (0, 30_000, 100)),
         ((1, 1, 0, 1), (0, 0, 1_000_000_000)),
     ],
@@ -144,7 +144,7 @@ def test_scores_that_16_bits_do_not_hold(costs: tuple[int, int, int, int], cuts:
 
 
 def test_what_has_fallen_below_16_bits_may_come_out_best() -> None:
-    # A gap falls by 72,000 while cells beside it rise, and a thousand matches lie behind it.
+    # A gap lowers the score by 72,000 while cells beside it rise, but a thousand matches follow it.
     scheme, charged = Scheme.of_scores(127, 4, 4, 120), charges(127, 4, 4, 120)
     few, more, junk = (pairgen.sequence(random.Random(n), n, b"ACGT") for n in (300, 1000, 600))
     pairs = [(few + more, few + junk + more), (more + few, more + junk + few)]
@@ -161,5 +161,5 @@ def test_paths_in_little_memory() -> None:
         ample = optima_of(extended(pairs, spec))
         for pair, one in zip(pairs, ample, strict=True):
             assert isinstance(one, Optimum) and score_of(*pair, charged, one) == one.score
-        assert optima_of(extended(pairs, spec, Limits(75_000, 75_000))) == ample  # blocks are longer
+        assert optima_of(extended(pairs, spec, Limits(75_000, 75_000))) == ample  # with longer blocks
         assert optima_of(extended(pairs, spec, Limits(4096, 4096))) == [Status.MEMORY_LIMIT] * 2

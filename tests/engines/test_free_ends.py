@@ -1,4 +1,4 @@
-"""Noisy, chimeric and unlike queries in targets whose ends are free: bands that close in, fronts that are bounded."""
+"""Noisy, chimeric and dissimilar queries in targets with free ends: narrowing bands and bounded wavefronts."""
 
 import itertools
 import random
@@ -31,7 +31,10 @@ HARD = [SCHEMES[k] for k in (0, 2, 4, 6, 7, 10, 11, 12, 13)]
 
 
 def placed(rng, longest, alphabet):
-    """A noisy copy of a part of a target with that target; every third one goes on, or begins, elsewhere."""
+    """Return a noisy copy of a part of a target, and the target.
+
+    In every third pair, one end of the query is unrelated.
+    """
     target = pairgen.sequence(rng, rng.randrange(longest // 3, longest), alphabet)
     first = rng.randrange(len(target) // 2)
     last = rng.randrange(first + 1, len(target) + 1)
@@ -83,7 +86,7 @@ def test_checkpoints_that_are_thinned():
 
 
 def test_all_shortest_pairs():
-    """Of a query of one letter the path may end in the very first row."""
+    """Test all pairs with tiny queries: for a query of one base, the path may end in the first row."""
     words = [bytes(word) for letters in range(5) for word in itertools.product(b"AC", repeat=letters)]
     pairs = [(query, target) for query in words for target in words if len(query) < 3]
     for scheme in SCHEMES:
@@ -95,7 +98,7 @@ def test_all_shortest_pairs():
 @pytest.mark.parametrize("kernel", [INSIDE, DIFFERENCE, TABLE, LINEAR])
 @pytest.mark.parametrize("scheme", [SCHEMES[k] for k in (0, 6, 9, 11)], ids=str)
 def test_bounds_on_the_cost(scheme, kernel):
-    """What costs just the bound is found, what costs more is not."""
+    """A pair that costs exactly the maximum is aligned; one that costs more is not."""
     pairs = placed_pairs(seed_of(scheme), 30, 400)
     spec = spec_for(scheme, Mode.ENDS_FREE, FreeEnds(target_begin=40, target_end=200))
     if scheme[2]:
@@ -113,7 +116,7 @@ def test_bounds_on_the_cost(scheme, kernel):
 
 
 def test_a_gap_at_the_end_of_what_is_likely_is_open_already():
-    # The last letters of the gap cost no opening: fronts must not leave their diagonals out for it.
+    # The last bases of the gap pay no opening cost, so wavefronts must keep their diagonals.
     spec = spec_for(SCHEMES[11], Mode.ENDS_FREE, FreeEnds(target_begin=1, target_end=40))
     for letters in range(150, 190):
         pair = (b"A" * 99, b"A" * letters)

@@ -17,7 +17,7 @@ VISIBLE = bytes(range(0x21, 0x7F))
 
 @st.composite
 def similar(draw, letters=LETTERS):
-    """A sequence and a copy with a few edits, so that there is something to align."""
+    """Draw a sequence and a copy with up to five edits."""
     target = draw(st.lists(letters, max_size=60))
     query = list(target)
     for _ in range(draw(st.integers(0, 5))):
@@ -113,7 +113,7 @@ def test_each_pair_of_letters_compares_as_the_rule_says(rule):
 
 @pytest.mark.parametrize("rule", oracles.RULES)
 def test_letters_compare_the_same_inside_long_sequences(rule):
-    """Where words of letters are compared at once, one among many must still count."""
+    """A single special symbol counts also where whole words of symbols are compared at once."""
     pairs = [(b"ACGTC" + bytes([a]) + b"GTTCAC" * 3, b"ACGTC" + bytes([b]) + b"GTTCAC" * 3)
              for a in VISIBLE for b in b"ANRUt*"]  # fmt: skip
     found = wfacli.align_pairs(*zip(*pairs, strict=True), penalties=(1, 9, 1), ambiguous=rule)

@@ -1,4 +1,4 @@
-"""Queries inside targets with free ends, by bit-vectors: lengths around words and slabs, ends, costs, builds."""
+"""Bit-parallel alignment of queries within targets: lengths around words and slabs, free ends, costs, builds."""
 
 import itertools
 import random
@@ -25,15 +25,15 @@ SLABS = (513, 576, 1023, 1024, 1025, 1100)
 
 
 def inside(rng, letters, before, behind, error, alphabet=b"ACGT"):
-    """A noisy copy of so many letters of a target, with so many letters beside it, and the target."""
+    """Return a noisy copy of `letters` bases of a target, and the target with `before` and `behind` more bases."""
     target = pairgen.sequence(rng, before + letters + behind, alphabet)
     query = pairgen.mutated(rng, target[before : before + letters], alphabet, error)
-    # As long as it should be: words and slabs are counted by the query.
+    # Restore the query's exact length, which determines the number of words and slabs.
     return (query + pairgen.sequence(rng, letters, alphabet))[:letters], target
 
 
 def answered(result):
-    """Which kernels gave the answers."""
+    """Return the kernels that gave the answers."""
     return {KERNELS[origin] for origin in result.origin.tolist()}
 
 
@@ -54,7 +54,7 @@ def test_lengths_around_slabs(isa):
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_all_ends(alone):
-    """Of many pairs each is in a lane, one alone is over all of them."""
+    """In a batch, each pair takes a lane; a pair alone takes all lanes."""
     for turn, (begin, end) in enumerate(itertools.product(ENDS, ENDS)):
         if not begin and not end:
             continue
@@ -83,7 +83,7 @@ def test_other_letters_and_empty_sequences(rule):
 
 @pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES[2:] if not scheme[2]], ids=str)
 def test_any_costs(scheme):
-    """By edits a window is found that has all best paths, also of repeats, which cost the same in several places."""
+    """Edits locate a window that contains all best paths, including ties between several copies."""
     rng = random.Random(repr(scheme))
     for begin, end in ((WHOLE, WHOLE), (WHOLE, 0), (0, WHOLE), (150, 90)):
         spec = spec_for(scheme, Mode.ENDS_FREE, FreeEnds(target_begin=begin, target_end=end))
@@ -105,7 +105,7 @@ def test_any_costs_of_long_queries(isa):
 
 
 def far_apart(rng, turn):
-    """Hard ones: copies far apart, of which any may be the best one; a half that lies elsewhere; nothing alike."""
+    """Return a hard pair: several distant copies, any of which may be best, a chimeric query, or an unrelated one."""
     inner = pairgen.sequence(rng, rng.randrange(520, 2600), b"ACGT")
     copies = [pairgen.mutated(rng, inner, b"ACGT", rng.choice((0.02, 0.1, 0.25))) for _ in range(3)]
     between = [pairgen.sequence(rng, rng.randrange(4000), b"ACGT") for _ in range(4)]
@@ -118,7 +118,7 @@ def far_apart(rng, turn):
 
 @pytest.mark.parametrize("isa", instruction_sets())
 def test_slabs_leave_out_no_best_path(isa):
-    """Beside another kernel, which the oracle has seen."""
+    """Slabs keep all best paths: compared with another kernel, which is tested against the oracle."""
     for turn in range(12 * TIMES):
         rng = random.Random(turn)
         pairs = [far_apart(rng, turn)]
@@ -180,7 +180,7 @@ def test_one_pair_is_as_in_a_batch(metric):
 @pytest.mark.parametrize("letters", [400, 480, 700, 1500])
 @pytest.mark.parametrize("alone", [False, True])
 def test_the_best_path_is_not_where_the_fewest_edits_are(letters, alone):
-    """A copy that lacks some letters here and there, and one, far away, that lacks more of them in one place."""
+    """Test a target with two copies: one with fewer, scattered deletions, one with more, but in a single gap."""
     rng = random.Random(letters)
     query = pairgen.sequence(rng, letters, b"ACGT")
     few = letters // 40

@@ -1,4 +1,4 @@
-"""All kernels, instruction sets, limits, threads and parts give one answer, or a status that leads to it."""
+"""All kernels, instruction sets, limits, threads and parts give the same answer, or a status that leads to it."""
 
 import random
 
@@ -22,7 +22,7 @@ from wfacli.io.read.memory import pairs_of
 from wfacli.plan.kernels import DIFFERENCE, LINEAR, READS, TABLE
 
 COSTS = [EDIT, (4, 6, 2), (2, 3, 1), (5, 1, 7), (1, 1, 3), (7, 20, 1)]
-# Each makes the linear kernel keep other checkpoints and compute other pieces again.
+# Limits that make the linear kernel store different checkpoints and recompute different parts.
 TIGHT = [
     Limits(table=1, checkpoints=1 << 30),
     Limits(table=3000, checkpoints=1 << 30),
@@ -93,7 +93,7 @@ def test_a_hopeless_limit_is_a_status(kernel):
 
 def test_what_the_table_cannot_hold_is_rescued(pairs):
     spec, limits, stats = cost_spec((4, 6, 2)), Limits(table=30_000), Stats()
-    batch = pairs_of(*zip(*pairs, strict=True))  # without estimates: every pair tries the table first
+    batch = pairs_of(*zip(*pairs, strict=True))  # without estimates every pair starts with the table
     with engine(spec, limits) as cpu, engine(spec) as ample:
         first = through(cpu, pairs, TABLE)
         result = align_batch(cpu, batch, spec, limits, stats, TABLE)
@@ -172,7 +172,7 @@ def test_reads_of_all_lengths_and_errors_share_vectors(costs, isa):
 def test_threads_and_parts_change_nothing(pairs, threads, monkeypatch):
     monkeypatch.setattr(cpu_engine, "_SHARED", 0)
     monkeypatch.setattr(engine_threads, "_PART_LEAST", 300)
-    many = pairs * 6  # enough letters for several parts
+    many = pairs * 6  # enough bases for several parts
     with engine(cost_spec((4, 6, 2))) as cpu:
         expected = answers(through(cpu, pairs, TABLE)) * 6
     with engine(cost_spec((4, 6, 2)), threads=threads) as cpu:
@@ -243,7 +243,7 @@ def test_a_batch_that_comes_after_cancelling_is_cancelled_too():
 
 @pytest.mark.parametrize("costs", [(1, 5000, 1), (5000, 5000, 1), (5000, 0, 1)], ids=str)
 def test_short_pairs_align_under_penalties_far_apart(costs):
-    """Memory follows what a pair needs, not how far apart the scores lie."""
+    """Memory depends on the cost of a pair, not on the range of the scores."""
     spec = cost_spec(costs)
     with engine(spec) as cpu:
         result = align_batch(cpu, pairs_of(["ACGTACGT"] * 2, ["ACGTACGT", "ACGACGT"]), spec, AMPLE, Stats())

@@ -1,4 +1,4 @@
-"""wfacli/native/kernels/bits/bits_runs.hpp: what becomes of runs that BAM's 28 bits do not hold."""
+"""wfacli/native/kernels/bits/bits_runs.hpp splits runs that exceed BAM's 28-bit lengths."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 NATIVE = Path(__file__).parents[2] / "wfacli" / "native"
-# Arguments: operation and length by turns; 7, a run of matches. Prints what was written.
+# Arguments: alternating operations and lengths; operation 7 is a run of matches. Prints the resulting runs.
 PROGRAM = r"""
 #define WFACLI_ISA baseline
 #include "kernels/bits/bits_runs.hpp"

@@ -1,4 +1,4 @@
-"""Two wavefronts that meet (native/kernels/wavefront/wavefront_meet.hpp): the answers of one that goes all the way."""
+"""Bidirectional wavefronts (native/kernels/wavefront/wavefront_meet.hpp) give the answers of a unidirectional one."""
 
 import random
 
@@ -14,11 +14,11 @@ from wfacli.plan.kernels import LINEAR, TABLE
 
 MEETING = [
     scheme for scheme in SCHEMES if scheme[2] == 0
-]  # a match bonus leaves nothing unaligned either, but is slower
+]  # pairs also align under schemes with a match bonus, but they take longer
 
 
 def gap_pairs(seed: int, count: int) -> list[tuple[bytes, bytes]]:
-    """Pairs that differ by one long gap, in which the wavefronts meet, and some edits beside it."""
+    """Return pairs with one long gap, in which the wavefronts meet, and some edits around it."""
     rng, pairs = random.Random(seed), []
     for _ in range(count):
         left, right = (pairgen.sequence(rng, rng.randint(0, 60), b"ACGT") for _ in range(2))
@@ -65,7 +65,7 @@ def test_memory_is_that_of_half_the_cells_twice():
     pairs = [pairgen.pair(rng, 2000, b"ACGT", 0.2, "uniform")]
     expected = aligned(pairs, spec, LINEAR, AMPLE)
     cost = -int(expected.score[0])
-    # A wavefront to the end has cost^2 offsets of 4 bytes; two have a quarter of them each.
+    # A unidirectional wavefront stores cost^2 offsets of 4 bytes; each of two wavefronts stores a quarter of them.
     for table, kernel in ((cost**2, LINEAR), (3 * cost**2, TABLE)):
         found = aligned(pairs, spec, TABLE, Limits(table=table))
         assert found.cigar.tolist() == expected.cigar.tolist()

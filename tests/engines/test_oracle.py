@@ -1,4 +1,4 @@
-"""The oracle that engines are held against: right by enumeration, by other aligners, and the same in its two forms."""
+"""Test the engines' oracle: by enumeration, against other aligners, and its two forms against each other."""
 
 import itertools
 import random
@@ -51,10 +51,10 @@ def sequences(seed, count, longest, alphabet=b"ACGT"):
 
 
 def every_path(query, target, scheme, ends, equal, i, j, gap=None):
-    """(score, end, choices, operations) of each path from (i, j); choices are ranked as the definition ranks them."""
+    """Yield (score, end, choices, operations) of each path from (i, j); choices have the definition's priority."""
     n, m = len(query), len(target)
     kinds = [(kind, *piece) for kind in "ID" for piece in scheme.gaps]
-    steps = []  # rank, score, operation, next gap
+    steps = []  # priority, score, operation, next gap
     if gap is not None:
         rest = every_path(query, target, scheme, ends, equal, i, j)
         yield from ((score, end, (0, *ranks), operations) for score, end, ranks, operations in rest)
@@ -75,7 +75,7 @@ def every_path(query, target, scheme, ends, equal, i, j, gap=None):
 
 
 def by_enumeration(query, target, scheme, ends, equal):
-    """The canonical alignment: of all paths the one that the definition's order puts first."""
+    """Return the canonical alignment: the first of all paths in the definition's order."""
     n, m = len(query), len(target)
     found = []
     for i, j in ends.starts(n, m):
@@ -83,7 +83,7 @@ def by_enumeration(query, target, scheme, ends, equal):
             tie = (i2 + j2, i2) if ends.extension else (i, j)
             found.append((-score, tie, ranks, joined(operations), (i, i2, j, j2)))
     first = min(found)
-    if not ends.extension:  # stopping never ties with going on
+    if not ends.extension:  # stopping never ties with continuing
         optimal = {(start, ranks) for score, start, ranks, _, _ in found if score == first[0]}
         for start, ranks in optimal:
             assert not any((start, (*ranks[:k], -1)) in optimal for k in range(len(ranks) - 1))
@@ -97,7 +97,7 @@ def test_the_definition_picks_the_first_of_all_paths(scheme, ends):
     longest = 4 if scheme in ONE_PIECE else 3
     pairs = [[bytes(rng.choices(b"AC", k=rng.randint(0, longest))) for _ in "qt"] for _ in range(12)]
     pairs += [(b"AAC", b"CAA"), (b"AA", b"AAA"), (b"CAC", b"AC")]
-    pairs += [(b"ACACA", b"C"), (b"C", b"ACCA")]  # where a short gap of one piece ties with a long one of the other
+    pairs += [(b"ACACA", b"C"), (b"C", b"ACCA")]  # a short gap of one piece ties with a long gap of the other
     for query, target in pairs:
         found = optimum_plain(query, target, SCHEMES[scheme], ENDS[ends])
         assert found == by_enumeration(query, target, SCHEMES[scheme], ENDS[ends], equal_by_sam), (query, target)
@@ -194,7 +194,7 @@ def test_an_extension_ends_where_prefixes_score_best(scheme):
 
 
 def common_letters(query, target):
-    """Of a longest common subsequence."""
+    """Return the length of a longest common subsequence."""
     row = [0] * (len(target) + 1)
     for q in query:
         before, row = row, [0]

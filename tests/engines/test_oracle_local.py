@@ -36,7 +36,7 @@ def test_proteins_score_as_parasail_says(name: str, mode: str) -> None:
         assert score_of(query, target, charged, found) == found.score
 
 
-@pytest.mark.parametrize("scores", [scores for scores in SCORES if all(scores[1::2])])  # as that one's must be
+@pytest.mark.parametrize("scores", [scores for scores in SCORES if all(scores[1::2])])  # the other needs costs > 0
 def test_spans_of_matches_and_mismatches_are_those_of_the_other_oracle(scores: tuple[int, int, int, int]) -> None:
     match, mismatch, opening, extend = scores
     scheme = oracle_spans.Scheme(mismatch, ((opening, extend),), match)
@@ -48,15 +48,15 @@ def test_spans_of_matches_and_mismatches_are_those_of_the_other_oracle(scores: t
     ):
         expected = oracle_spans.optima(pairs, scheme, ends)
         for pair, one, other in zip(pairs, optima(pairs, charges(*scores), mode), expected, strict=True):
-            # Which empty part of a sequence is aligned, where nothing is, only the other oracle tells.
-            if mode == "semiglobal" and one.span[2] > other.span[2]:  # where the other takes the first of several
+            # For an empty alignment, only the other oracle defines the position of the span.
+            if mode == "semiglobal" and one.span[2] > other.span[2]:  # the other takes the first of ties
                 assert one.score == other.score
                 continue
             assert one[:2] == other[:2] and (one.span == other.span or one.cigar == "*"), (mode, pair)
 
 
 def every_path(query: bytes, target: bytes) -> list[tuple[str, tuple[int, int, int, int]]]:
-    """All operations of all parts of two short sequences that do not begin or end with nothing."""
+    """Return all paths between any two cells of two short sequences, with their spans."""
     found = []
     for i, j in itertools.product(range(len(query) + 1), range(len(target) + 1)):
         waiting = [("", i, j)]
@@ -100,7 +100,7 @@ def test_no_path_is_better_nor_a_later_start_as_good(scores: tuple[int, int, int
 
 @pytest.mark.parametrize("scores", SCORES)
 def test_no_beginning_and_no_end_scores_nothing(scores: tuple[int, int, int, int]) -> None:
-    """What a local alignment begins or ends with would have been left out, had it scored 0 or less."""
+    """No prefix or suffix of a local alignment scores 0 or less: it would have been left out."""
     charged = charges(*scores)
     pairs = pairs_of("AC", 80, 16)
     for (query, target), found in zip(pairs, optima(pairs, charged, "local"), strict=True):

@@ -1,4 +1,4 @@
-"""Noisy overlaps and other free ends of the query: dynamic programming where a wavefront would look everywhere."""
+"""Noisy overlaps and other free query ends: dynamic programming where a wavefront would explore most cells."""
 
 import itertools
 import random
@@ -32,11 +32,11 @@ from wfacli.core.batch import Status
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan.kernels import CAPPED, DIFFERENCE, LINEAR, READS, TABLE, candidates
 
-BONUS = [SCHEMES[k] for k in (1, 3, 5, 8, 9, 10, 13, 14)]  # without a bonus an overlap had best be empty
+BONUS = [SCHEMES[k] for k in (1, 3, 5, 8, 9, 10, 13, 14)]  # without a match bonus, the best overlap is empty
 
 
 def overlapping(rng, longest, alphabet):
-    """Two sequences that have an end of one and a beginning of the other in common, or one that holds the other."""
+    """Return two sequences of which an end of one overlaps a beginning of the other, or one contains the other."""
     common = pairgen.sequence(rng, rng.randrange(1, longest), alphabet)
     other = pairgen.mutated(rng, common, alphabet, rng.choice(ERRORS))
     before, behind = (pairgen.sequence(rng, rng.randrange(longest), alphabet) for _ in range(2))
@@ -81,7 +81,7 @@ def test_rules(scheme, rule):
 
 
 def test_all_shortest_pairs():
-    """Where a sequence of one letter is left out the path ends in the very first row."""
+    """Test all tiny pairs: if a one-base sequence is left unaligned, the path ends in the first row."""
     words = [bytes(word) for letters in range(4) for word in itertools.product(b"AC", repeat=letters)]
     pairs = list(itertools.product(words, words))
     most = 1 << 30
@@ -125,7 +125,7 @@ def test_short_ones_share_a_vector(scheme, isa):
     spec = spec_for(scheme, Mode.OVERLAP)
     for turn in range(TIMES):
         seed = seed_of(scheme, turn)
-        # Lanes of like lengths, of all lengths, some beyond what it takes, some without a sequence.
+        # Lanes with equal and with different lengths, some too long for them, some with an empty sequence.
         pairs = (
             overlaps(seed, 100, 100) + overlaps(seed, 60, 400, b"ACN") + [(b"", b"ACGT"), (b"ACGT", b""), (b"", b"")]
         )
@@ -189,7 +189,7 @@ def test_short_ones_keep_a_bound():
 
 
 def test_short_ones_go_on_in_a_vector():
-    """Pairs with few free letters, which a wavefront has first, and mostly no end for."""
+    """Pairs with few free bases start with a wavefront, which mostly gives up, and are retried in a vector."""
     rng = random.Random(9)
     queries = [pairgen.sequence(rng, 300, b"ACGT") for _ in range(30)]
     pairs = [(query, pairgen.mutated(rng, query, b"ACGT", 0.15)) for query in queries]

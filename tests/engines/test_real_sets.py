@@ -1,4 +1,4 @@
-"""Costs and alignments of real reads against other aligners; skipped where the reads are not at hand."""
+"""Compare costs and alignments of real reads with other aligners; skipped without the reads."""
 
 import gzip
 import itertools
@@ -13,7 +13,7 @@ from tests.oracles import EDIT
 
 FOLDER = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data")
 AFFINE = (4, 6, 2)
-# How many pairs of each set; the special ones hold letters about which the rules differ.
+# Number of pairs of each set; the special sets contain symbols that the rules treat differently.
 PLAIN = {"illumina150": 2000, "hifi_human_wfagpu": 50, "ont_sarscov2_amplicon": 300}
 SPECIAL = {"special_illumina72_N": 3000, "special_sarscov2_N_iupac": 12, "special_softmask_chimp": 3}
 
@@ -63,7 +63,7 @@ def test_rules_for_ambiguous_letters(name, rule):
     assert_replays(pairs, found, AFFINE, rule)
     strict = wfacli.align_pairs(*zip(*pairs, strict=True), threads=2)
     assert all(a.score >= b.score for a, b in zip(found, strict, strict=True))
-    if rule == "wildcard":  # every set has an N or another code that now finds its match
+    if rule == "wildcard":  # every set has an N or another code that matches under this rule
         assert any(a.score > b.score for a, b in zip(found, strict, strict=True))
 
 

@@ -1,4 +1,7 @@
-"""Pairs one at a time: which kernel is first, how often that is asked, what comes after. Answers: tests/unit."""
+"""Pairs aligned one at a time: the first kernel, how often it is chosen anew, and retries.
+
+The answers are tested in tests/unit.
+"""
 
 import random
 
@@ -13,7 +16,7 @@ from wfacli.plan.kernels import CAPPED, CPU_KERNELS, DIFFERENCE, INSIDE, TABLE
 
 
 class Watched(SingleEngine):
-    """Keeps what it was asked, and what it said."""
+    """An engine that records its choices and its failures."""
 
     def __init__(self, mode=Mode.GLOBAL, metric=Metric.AFFINE, limits=None, **more):
         spec = AlignSpec(metric, Penalties.of(metric, None, 0), mode=mode, free=FreeEnds.of(mode), **more)

@@ -1,4 +1,4 @@
-"""Many threads at once, each with every kernel: the same answers as one, and nothing for a race detector to find."""
+"""Many threads at once, each with every kernel: same answers as one thread, and no races for a detector to find."""
 
 import threading
 
@@ -27,7 +27,7 @@ from wfacli.plan.kernels import CPU_KERNELS, TABLE
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    """Even short routes are shared, in many parts."""
+    """Split even short routes into many parts."""
     monkeypatch.setattr(cpu, "_SHARED", 0)
     monkeypatch.setattr(parts_of_routes, "_PART_LEAST", 300)
 

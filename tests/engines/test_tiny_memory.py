@@ -1,4 +1,4 @@
-"""Bounds on memory that are too small for most kernels: the last one aligns every short pair, alone or in a batch."""
+"""Memory limits too small for most kernels: the last one aligns every short pair, alone or in a batch."""
 
 import random
 
@@ -31,7 +31,10 @@ def some_pairs(rng):
     [*((mode, False) for mode in Mode), (Mode.GLOBAL, True), (Mode.HW, True), (Mode.ENDS_FREE, True)],
 )
 def test_one_pair_alone_is_aligned_like_one_of_many(mode, rule, bounded):
-    """Pairs of 7 bases had MEMORY_LIMIT alone that bits-64 aligned in a batch, and others the other way round."""
+    """A pair gets the same status alone and in a batch.
+
+    Regression test: pairs of 7 bases failed with MEMORY_LIMIT alone that bits-64 aligned in a batch, and vice versa.
+    """
     rng = random.Random(seed_of(mode, rule, bounded))
     for _ in range(40 * TIMES):
         metric, penalties, match = rng.choice(SCHEMES)

@@ -1,4 +1,4 @@
-"""What tests on a real GPU share: a GPU that works, and the lines that they show in the end."""
+"""Fixtures for tests on a real GPU: a working GPU, and lines printed at the end of the test run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .support import EMULATED, Occupied, align, assert_no_failure, assert_same, 
 
 @pytest.fixture(scope="session")
 def gpu(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What `wfacli doctor` says of a GPU that works, with all kernels compiled; skips without a GPU."""
+    """Return the output of `wfacli doctor` for a working GPU with all kernels compiled; skip without a GPU."""
     if EMULATED:
         return {}
     skip_without_gpu()
@@ -31,13 +31,13 @@ def gpu(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.fixture
 def say(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """Shows a line at the end of all tests; also where other processes run them."""
+    """Return a function that adds a line to the end of the test report, also from pytest-xdist workers."""
     return lambda line: request.node.user_properties.append(("card", line))
 
 
 @pytest.fixture
 def free_again(gpu: dict[str, Any], tmp_path: Path) -> Iterator[Occupied]:
-    """The GPU before a test; afterwards it must be as free, and another run must work."""
+    """The state of the GPU before a test; afterwards it must be as free, and another run must work."""
     before = Occupied.now()
     yield before
     wait_until_free(before)

@@ -1,8 +1,8 @@
 """`wfacli` on GPUs of which one fails: python -m tests.gpu_device.dying fails|killed INDEX|all LAUNCHES align …
 
-fails: from that launch on the GPU every call of it fails, and CUDA knows nothing of it. killed: a kernel reads where
-nothing is, and CUDA kills the context, as when a GPU has an error that cannot be corrected. CUDA says that such a
-process can do nothing more with it, and so it is with an H200's driver: the calls of other GPUs fail from then on.
+fails: from that launch on, every call of this GPU fails, without CUDA's knowledge. killed: a kernel reads an invalid
+address, and CUDA kills the context, as after an uncorrectable hardware error. CUDA documents that such a process can
+no longer use the GPU. With an H200's driver, the calls of the other GPUs fail from then on too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LETTERS = 1 << 20
 
 
 def fail(driver: Any) -> None:
-    """Makes every later call of a driver fail, but those that end its work."""
+    """Make every later call of a driver fail, except those that release its resources."""
 
     def failing(*_: Any, **__: Any) -> Any:
         raise DeviceError("injected: the GPU is gone")
@@ -50,14 +50,14 @@ def fail(driver: Any) -> None:
 
 
 def kill(driver: Any, stream: Any) -> None:
-    """Puts on a stream what ends the GPU's context."""
+    """Queue a kernel on a stream that kills the GPU's context."""
     pack = np.zeros(1, task.PACK_TASK)
     pack["bases"], pack["packed"], pack["letters"] = _NOWHERE, _NOWHERE, _LETTERS
     CudaDriver.launch(driver, driver.kernel(catalogue.ROWS["pack"]), 64, pack, stream)
 
 
 def mortal(driver: Any, how: str, launches: int) -> Any:
-    """The driver, which fails at a launch."""
+    """Make the driver fail after a number of launches."""
     launch, left = driver.launch, launches
 
     def counted(kernel: Any, grid: int, arguments: Any, stream: Any, shared_bytes: int = 0) -> None:

@@ -1,7 +1,7 @@
-"""A few small pairs through every kernel, compared with the CPU engine: python -m tests.gpu_device.every_kernel.
+"""Align a few small pairs with every kernel, and compare with the CPU engine: python -m tests.gpu_device.every_kernel.
 
-Made for `compute-sanitizer`, under which a GPU is slow. Each row of the catalogue that aligns is launched, with and
-without paths, on plain and on other letters.
+Intended for `compute-sanitizer`, which slows GPUs down. Each alignment row of the catalogue is launched, with and
+without paths, on pairs with and without symbols other than ACGT.
 """
 
 from __future__ import annotations
@@ -45,14 +45,17 @@ from .local_pairs import wrong_local
 from .support import CACHE
 
 SEED = 74
-SCORED = "scored"  # pairs under any scores of letters
+SCORED = "scored"  # pairs under any substitution scores
 LOCAL = "local"  # the best local alignment of one long pair
-_MEMORY = 3 << 30  # bytes; a job of the widest wavefront takes 217 MiB for a block
+_MEMORY = 3 << 30  # bytes; a batch of the widest wavefront takes 217 MiB per block
 _ERRORS = (0, 0.02, 0.1, 0.3)
 
 
 def some_pairs() -> list[list[Pair]]:
-    """Short ones of more than two warps, and longer ones for wide bands; of either some with other letters."""
+    """Return short pairs for more than two warps, and longer ones for wide bands.
+
+    Some have symbols other than ACGT.
+    """
     short = [0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40] * 6
     long = [64, 65, 100, 150, 300, 700, 1100]
     empty: list[Pair] = [(b"", b""), (b"", b"ACGT"), (b"ACGT", b"")]
@@ -61,7 +64,7 @@ def some_pairs() -> list[list[Pair]]:
 
 
 def launched(driver: Driver, seen: set[str]) -> Driver:
-    """The driver, which notes the rows that it launches."""
+    """Make the driver record the rows that it launches."""
     launch = driver.launch
 
     def noting(kernel: object, *rest: object) -> None:
@@ -73,7 +76,7 @@ def launched(driver: Driver, seen: set[str]) -> Driver:
 
 
 def wrong_answers(engine: GpuEngine, kernel: str, spec: AlignSpec, pairs: list[Pair]) -> Iterator[str]:
-    """What a kernel gives that the CPU does not."""
+    """Yield the answers of a kernel that differ from the CPU's."""
     batch = rungs.batch_of(pairs)
     wanted = rungs.of_cpu(batch, spec, 1)
     found = engine.collect(engine.submit(batch, Route(np.arange(len(batch), dtype=np.int32), kernel)))
@@ -83,18 +86,21 @@ def wrong_answers(engine: GpuEngine, kernel: str, spec: AlignSpec, pairs: list[P
 
 
 def builds_of(names: list[str], scheme: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Kernels, and the lanes that tiles may have: as there are many bands of few builds, two bands and each build."""
+    """Yield kernels and the lanes to test.
+
+    Tiles have many bands but few builds, so two bands are tested, with each build.
+    """
     for name in names:
         family, _, size = name.removeprefix("gpu-").partition("-")
         if family != "tiles":
-            if scheme != "affine2p-low":  # the same rows as for affine2p
+            if scheme != "affine2p-low":  # uses the same rows as affine2p
                 yield name, tiles.LANES
         elif int(size) in (min(tiles.BANDS), 1024):
             yield from ((name, (lanes,)) for lanes in tiles.LANES)
 
 
 def chosen(scheme: str, score_only: bool, families: list[str]) -> list[str]:
-    """Kernels for a scheme whose names begin like one of these; all where there are none."""
+    """Return a scheme's kernels whose names start with one of `families`; all if there are none."""
     names = rungs.by_scheme()[scheme, score_only]
     return [name for name in names if not families or name.removeprefix("gpu-").startswith(tuple(families))]
 
@@ -102,7 +108,7 @@ def chosen(scheme: str, score_only: bool, families: list[str]) -> list[str]:
 def wrong_pairs(
     open_driver: Callable[[], Driver], scheme: str, score_only: bool, families: list[str], seen: set[str]
 ) -> Iterator[str]:
-    """What is wrong of the chosen kernels' answers."""
+    """Yield the wrong answers of the chosen kernels."""
     groups, every, spec = some_pairs(), tiles.LANES, rungs.spec_of(scheme, score_only)
     engine = GpuEngine(spec, lambda: launched(open_driver(), seen), memory=_MEMORY)
     try:
@@ -118,7 +124,7 @@ def wrong_pairs(
 
 
 def banded_of(spec: AlignSpec, families: list[str]) -> list[str]:
-    """The kernels whose band follows the path, for some costs, that are of these families."""
+    """Return the kernels of these families with an adaptive band that support the costs of `spec`."""
     names = kernels_with_bands(*rungs.units_of(spec))
     return [name for name in names if name.removeprefix("gpu-").startswith(tuple(families or [""]))]
 
@@ -126,7 +132,10 @@ def banded_of(spec: AlignSpec, families: list[str]) -> list[str]:
 def wrong_in_bands(
     open_driver: Callable[[], Driver], kernel: str, spec: AlignSpec, groups: list[list[Pair]]
 ) -> Iterator[str]:
-    """What is not as the CPU has it in the same band: narrow, or of more diagonals than a pair has threads."""
+    """Yield differences from the CPU in the same band.
+
+    Bands are narrow, or have more diagonals than threads per pair.
+    """
     wide = 90 if len(spec.penalties.gaps) > 1 else 140
     for band, step, some in ((12, 5, groups), (wide, 25, groups[1::2])):
         banded = dataclasses.replace(spec, heuristics=Heuristics(band=band, band_step=step))
@@ -139,7 +148,7 @@ def wrong_in_bands(
 
 
 def wrong_long_pairs(open_driver: Callable[[], Driver], seen: set[str]) -> Iterator[str]:
-    """What algorithms for one long pair find that the CPU does not; every build of each."""
+    """Yield wrong results of the algorithms for one long pair; every build of each."""
     rng, driver = np.random.default_rng(SEED), launched(open_driver(), seen)
     try:
         for planes, count in ((2, 4), (4, 11), (8, 60), (32, 5000)):
@@ -167,7 +176,7 @@ def wrong_long_pairs(open_driver: Callable[[], Driver], seen: set[str]) -> Itera
 
 
 def wrong_paths(driver: Driver, pair: LongPair, distance: int, planes: int) -> Iterator[str]:
-    """Paths that are not the CPU's, by every build for letters of so many bits."""
+    """Yield paths that differ from the CPU's, by every build for symbols of `planes` bits."""
     shapes: list[tuple[type[StripesPath] | type[FrontsPath], object]] = []
     shapes += [(StripesPath, shape) for shape in long_path.SHAPES if shape.planes == planes]
     shapes += [(FrontsPath, front) for front in long_path.FRONTS if front.planes == planes]
@@ -181,7 +190,7 @@ def wrong_paths(driver: Driver, pair: LongPair, distance: int, planes: int) -> I
 
 
 def rows_of(kernels: list[str]) -> set[str]:
-    """Rows of the catalogue whose names begin so."""
+    """Return the catalogue rows whose names start with one of `kernels`."""
     return {name for name in catalogue.ROWS if name.startswith(tuple(kernels or [""]))}
 
 
@@ -195,7 +204,7 @@ def asked() -> argparse.Namespace:
 
 
 def opened(emulated: bool) -> Driver:
-    """A GPU, or none that behaves like one."""
+    """Open a GPU, or an emulated one."""
     if emulated:
         from tests.emulation.driver import EmulatedDriver
 
@@ -204,7 +213,7 @@ def opened(emulated: bool) -> Driver:
 
 
 def checked(scheme: str | None, score_only: bool, families: list[str], emulated: bool) -> tuple[list[str], set[str]]:
-    """What is wrong for a scheme, SCORED, LOCAL, or for long pairs (None), and the rows that were launched."""
+    """Return errors and launched rows for a scheme, SCORED, LOCAL, or long pairs (None)."""
     seen: set[str] = set()
     open_driver = partial(opened, emulated)
     if scheme is None:
@@ -219,7 +228,7 @@ def checked(scheme: str | None, score_only: bool, families: list[str], emulated:
 
 
 def parts(families: list[str]) -> Iterator[tuple[str | None, bool]]:
-    """Schemes, with and without scores alone, for which there are such kernels; SCORED; LOCAL; None: long pairs."""
+    """Yield what has kernels of these families: (scheme, score only), SCORED, LOCAL, and None for long pairs."""
     for scheme, score_only in rungs.by_scheme():
         if chosen(scheme, score_only, families):
             yield scheme, score_only
@@ -235,9 +244,9 @@ def main() -> int:
     options = asked()
     wrong: list[str] = []
     seen: set[str] = set()
-    # Each in a process of its own, which opens the GPU once. Under synccheck, and only there, one that opened it
-    # again now and then failed to make a stream ("illegal memory access"), also where its first context was kept;
-    # the tool itself reported nothing. Why is not known.
+    # Each part runs in its own process, which opens the GPU once. Under synccheck only, a process that reopened it
+    # sometimes failed to create a stream ("illegal memory access"), even if its first context was kept; the tool
+    # itself reported nothing. The cause is unknown.
     alone = {"max_workers": 1, "max_tasks_per_child": 1, "mp_context": multiprocessing.get_context("spawn")}
     with ProcessPoolExecutor(**alone) as pool:
         runs = [pool.submit(checked, *part, options.kernels, options.emulated) for part in parts(options.kernels)]

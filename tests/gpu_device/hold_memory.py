@@ -1,4 +1,4 @@
-"""Holds a GPU's memory but for so many MiB until standard input ends: python hold_memory.py MIB [GPU]."""
+"""Hold all but MIB MiB of a GPU's memory until standard input ends: python hold_memory.py MIB [GPU]."""
 
 from __future__ import annotations
 

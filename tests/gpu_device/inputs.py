@@ -1,4 +1,4 @@
-"""Pairs for a GPU: of every length and error, and with costs at the very edge of what a kernel reaches."""
+"""Pairs for GPU tests: of all lengths and error rates, and with costs exactly at a kernel's reach."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_GAP = 64
 
 
 def real_letters(name: str) -> tuple[np.ndarray, np.ndarray] | None:
-    """Letters (u8) of the first record of both files of a real pair, in capitals; None where there is no such pair."""
+    """Return the first record (u8, upper case) of both files of a real pair; None if it is missing."""
     files = [REAL / f"{name}.{side}.fa.gz" for side in ("query", "target")]
     if not all(file.exists() for file in files):
         return None
@@ -29,12 +29,15 @@ def real_letters(name: str) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def letters(rng: np.random.Generator, length: int) -> np.ndarray:
-    """Random A C G T."""
+    """Return random bases."""
     return _LETTERS[rng.integers(0, 4, length)]
 
 
 def copied(rng: np.random.Generator, target: np.ndarray, error: float) -> np.ndarray:
-    """A copy with so many edits a letter, a third each of mismatches, insertions and deletions; gaps of 1 to 3."""
+    """Return a copy with `error` edits per base, a third each of mismatches, insertions and deletions.
+
+    Gaps are 1 to 3 bases long.
+    """
     kinds = np.where(rng.random(len(target)) < error, rng.integers(1, 4, len(target)), 0)
     times = np.ones(len(target), np.int64)
     times[kinds == 2] += rng.integers(1, 4, int((kinds == 2).sum()))
@@ -50,7 +53,10 @@ def copied(rng: np.random.Generator, target: np.ndarray, error: float) -> np.nda
 
 
 def mixed(seed: int, lengths: Iterable[int], errors: Sequence[float], other_letters: float = 0.0) -> list[Pair]:
-    """A pair for each length, with errors in turn; `other_letters`: the share with some N, R or lower case."""
+    """Return a pair for each length, cycling through the errors.
+
+    `other_letters`: the share with N, R or lower case.
+    """
     rng = np.random.default_rng(seed)
     pairs = []
     for number, length in enumerate(lengths):
@@ -65,18 +71,18 @@ def mixed(seed: int, lengths: Iterable[int], errors: Sequence[float], other_lett
 
 
 def gap_cost(gaps: Gaps, length: int) -> int:
-    """Of a gap, 0 for none."""
+    """Return the cost of a gap; 0 for length 0."""
     return min(opened + extend * length for opened, extend in gaps) if length else 0
 
 
 def length_for(mismatches: int, gap: int, longest: int) -> int | None:
-    """Letters in which so many edits lie far apart, 10 to 20 for each; None where that is over `longest`."""
+    """Return a length with 10 to 20 bases per edit, for edits that are far apart; None if it exceeds `longest`."""
     length = min(20 * max(mismatches, 2) + 2 * gap + 60, longest)
     return None if length < 10 * mismatches + 2 * gap + 40 else length
 
 
 def at_distance(rng: np.random.Generator, mismatches: int, gap: int, length: int, deleted: bool) -> Pair:
-    """A pair of `length` random letters with so many mismatches, and a gap: in the query where `deleted`."""
+    """Return a pair of `length` random bases with mismatches and one gap, in the query if `deleted`."""
     target = letters(rng, length)
     query = target.copy()
     places = 10 + np.arange(mismatches, dtype=np.int64) * ((length - gap - 20) // max(mismatches, 1))
@@ -87,7 +93,7 @@ def at_distance(rng: np.random.Generator, mismatches: int, gap: int, length: int
 
 
 def write(folder: Path, name: str, pairs: Sequence[Pair]) -> tuple[Path, Path]:
-    """FASTA files of the queries and of the targets."""
+    """Write FASTA files of the queries and of the targets."""
     files = folder / f"{name}.query.fa", folder / f"{name}.target.fa"
     for side, path in enumerate(files):
         path.write_bytes(b"".join(b">p%d\n%s\n" % (i, pair[side]) for i, pair in enumerate(pairs)))
@@ -107,6 +113,6 @@ ERRORS = {
 
 
 def generated(name: str, seed: int) -> list[Pair]:
-    """Pairs of one of LENGTHS."""
+    """Return the pairs of an entry of LENGTHS."""
     lengths = LENGTHS[name](np.random.default_rng(seed))
     return mixed(seed, lengths, ERRORS[name], 0.1 if name == "0 to 1 kb" else 0.0)

@@ -1,4 +1,4 @@
-"""Local alignments of one pair, by every build for GPUs and by the CPU."""
+"""Local alignments of one pair, by every GPU build and by the CPU."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Answer = tuple[int, tuple[int, int, int, int], list[int]]
 
 
 def generated(scheme: Scheme, length: int, difference: float, seed: int) -> tuple[U8, U8]:
-    """Codes: a query; what it lacks, and a part of it with so many differences and another letter."""
+    """Return codes of a query and a target: unrelated symbols, and part of the query with this difference rate."""
     rng, letters = np.random.default_rng(seed), 4 if len(scheme.matrix) < 20 else 20
     query = rng.integers(0, letters, length).astype(np.uint8)
     part = query[length // 4 :]
@@ -33,7 +33,7 @@ def generated(scheme: Scheme, length: int, difference: float, seed: int) -> tupl
 
 
 def answer(search: Search) -> Answer:
-    """What a search ends with."""
+    """Run a search to its end and return its answer."""
     with closing(search):
         while not search.advance(10):
             pass
@@ -44,13 +44,13 @@ def answer(search: Search) -> Answer:
 def on_gpu(
     driver: Driver, task: Task, barred: np.ndarray = NO_RUNS, build: Build | None = None, **more: bool
 ) -> Answer:
-    """By a build, or the one that is taken for the pair."""
+    """Search on a GPU, with the given build or the default one."""
     search = GpuLocal(driver, task.query, task.target, task.scheme, barred, task.threads, build=build, **more)
     return answer(search)
 
 
 def wrong_local(open_driver: Callable[[], Driver]) -> Iterator[str]:
-    """What GPUs' builds find that the CPU does not, also beside an alignment found before."""
+    """Yield differences between the GPU builds and the CPU, also with barred cells of an earlier alignment."""
     driver = open_driver()
     try:
         for scheme in (Scheme.of_scores(2, 4, 4, 2), Scheme.of_matrix("BLOSUM62", (11, 1))):

@@ -1,4 +1,4 @@
-"""Every kernel of a GPU with pairs at the edge of what it reaches, against the CPU engine."""
+"""Compare every GPU kernel with the CPU engine, on pairs at the limit of its reach."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ SCHEMES = {
     "linear": (Metric.LINEAR, (4, 2)),
     "affine": (Metric.AFFINE, (4, 6, 2)),
     "affine2p": (Metric.AFFINE2P, (4, 6, 2, 24, 1)),
-    "affine2p-low": (Metric.AFFINE2P, (4, 4, 2, 8, 1)),  # that the widest groups of tiles hold
+    "affine2p-low": (Metric.AFFINE2P, (4, 4, 2, 8, 1)),  # supported by the widest groups of tiles
 }
 
 
 def spec_of(scheme: str, score_only: bool) -> AlignSpec:
-    """One of SCHEMES, from end to end."""
+    """Return the global specification of one of SCHEMES."""
     metric, values = SCHEMES[scheme]
     return AlignSpec(metric, Penalties.of(metric, values), score_only=score_only)
 
 
 def kernels_of(spec: AlignSpec) -> list[str]:
-    """The GPU's kernels for a spec."""
+    """Return the GPU kernels for a spec."""
     return [name for name in candidates(spec, gpu=True) if on_gpu(name)]
 
 
@@ -54,9 +54,9 @@ def batch_of(pairs: list[Pair]) -> PairBatch:
 
 
 def reach(kernel: str, lengths: np.ndarray, spec: AlignSpec) -> np.ndarray:
-    """The cost (f64[n], in units) below which pairs are surely aligned, if only lengths (i32[n, 2]) are known.
+    """Return the cost (f64[n], in units) below which pairs are certain to be aligned.
 
-    A wavefront looks no further than its plan says.
+    `lengths` (i32[n, 2]) is all that is known of the pairs. A wavefront stops at the maximum cost of its plan.
     """
     mismatch, gaps = units_of(spec)
     q_len, t_len = np.ascontiguousarray(lengths.T.astype(np.int32))
@@ -67,7 +67,7 @@ def reach(kernel: str, lengths: np.ndarray, spec: AlignSpec) -> np.ndarray:
 
 @functools.cache
 def units_of(spec: AlignSpec) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """Mismatch and gaps in units."""
+    """Return mismatch and gaps, in units."""
     return Forecast(batch_of([(b"A", b"A")]), spec, Limits()).costs
 
 
@@ -77,7 +77,7 @@ def lengths_of(pairs: list[Pair]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Edge:
-    """A pair whose cost (in units) is known beforehand, and how far that is above the last one that is reached."""
+    """A pair of known cost (in units), and its difference from the maximum that is certainly aligned."""
 
     pair: Pair
     cost: int
@@ -85,24 +85,27 @@ class Edge:
 
 
 def longest_of(kernel: str) -> int:
-    """Letters of a sequence that a kernel takes, LONGEST at most."""
+    """Return the maximum sequence length of a kernel, up to LONGEST."""
     variant = wfa.VARIANTS.get(kernel.removeprefix(gpu_kernels.PREFIX))
     return min(LONGEST, variant.longest if variant else LONGEST)
 
 
 def edges(kernel: str, spec: AlignSpec, longest: int = LONGEST) -> Iterator[Edge]:
-    """Pairs that cost one or two less than a kernel reaches, exactly that, and more; none that would be too long."""
+    """Yield pairs that cost up to two less than a kernel's reach, exactly its reach, and up to two more.
+
+    Pairs that would be too long are left out.
+    """
     rng = np.random.default_rng(SEED)
-    for beyond in (-2, -1, 0, 1, 2):  # with some costs every other sum exists
+    for beyond in (-2, -1, 0, 1, 2):  # with some costs, only every other sum is possible
         found = (_edge(rng, kernel, spec, beyond, gap, min(longest, longest_of(kernel))) for gap in range(LONGEST_GAP))
         yield from itertools.islice((edge for edge in found if edge is not None), EDGES)
 
 
 def _edge(rng: np.random.Generator, kernel: str, spec: AlignSpec, beyond: int, gap: int, longest: int) -> Edge | None:
-    """One with a gap of so many letters, if the rest of its cost can be mismatches."""
+    """Return an edge with a gap of this length, if mismatches can make up the rest of its cost."""
     mismatch, gaps = units_of(spec)
     lengths = (longest, longest - gap)
-    for _ in range(4):  # the reach depends on the lengths, and they on the cost
+    for _ in range(4):  # the reach depends on the lengths, which depend on the cost
         last = _last(kernel, lengths, spec)
         mismatches, rest = divmod(last + beyond - gap_cost(gaps, gap), mismatch)
         if rest or mismatches < 0:
@@ -118,12 +121,12 @@ def _edge(rng: np.random.Generator, kernel: str, spec: AlignSpec, beyond: int, g
 
 @functools.cache
 def _last(kernel: str, lengths: tuple[int, int], spec: AlignSpec) -> int:
-    """The greatest cost that is surely aligned."""
+    """Return the maximum cost that is certainly aligned."""
     return int(min(reach(kernel, np.array([lengths]), spec)[0], 1e9)) - 1
 
 
 def others(longest: int, seed: int = SEED) -> list[Pair]:
-    """Pairs that fill warps: all short lengths, some up to `longest`, empty ones, one that is all gap."""
+    """Return pairs that fill warps: short ones, some up to `longest`, empty ones, and one that is all gap."""
     rng = np.random.default_rng(seed)
     lengths = [*range(0, 70, 3), *rng.integers(0, longest, 60).tolist()]
     some = letters(rng, 40).tobytes()
@@ -131,7 +134,7 @@ def others(longest: int, seed: int = SEED) -> list[Pair]:
 
 
 def of_cpu(batch: PairBatch, spec: AlignSpec, threads: int) -> list[tuple[int, bytes]]:
-    """Score and operations of every pair."""
+    """Return score and operations of every pair."""
     stats, cpu = Stats(), CpuEngine(spec, Limits(), threads)
     try:
         found = align_batch(cpu, with_estimates(batch, spec), spec, Limits(), stats)
@@ -142,14 +145,14 @@ def of_cpu(batch: PairBatch, spec: AlignSpec, threads: int) -> list[tuple[int, b
 
 
 def answer(found: PartialResult, at: int) -> tuple[int, bytes]:
-    """Score and operations."""
+    """Return score and operations."""
     runs = found.cigar[found.cigar_start[at] : found.cigar_start[at + 1]]
     return int(found.score[at]), runs.tobytes()
 
 
 @dataclass
 class Count:
-    """Pairs that a kernel aligned, and those that it handed on."""
+    """Number of pairs that a kernel aligned, and that it did not."""
 
     aligned: int = 0
     handed_on: int = 0
@@ -162,7 +165,7 @@ class Count:
 def check_rung(
     engine: GpuEngine, kernel: str, spec: AlignSpec, more: list[Pair], threads: int, longest: int = LONGEST
 ) -> Count:
-    """A kernel's answers are the CPU's, and what it surely reaches it aligns. Raises AssertionError."""
+    """Assert that a kernel's answers are the CPU's, and that it aligns all pairs within its reach."""
     at_edge = list(edges(kernel, spec, longest))
     pairs = [*(edge.pair for edge in at_edge), *more]
     batch = batch_of(pairs)
@@ -189,14 +192,14 @@ def check_rung(
 
 @functools.cache
 def by_scheme() -> dict[tuple[str, bool], list[str]]:
-    """The kernels of every scheme, with and without paths."""
+    """Return the kernels of every scheme, with and without paths."""
     return {(scheme, only): kernels_of(spec_of(scheme, only)) for scheme in SCHEMES for only in (False, True)}
 
 
 def check_all(
     open_engine: Callable[[AlignSpec], GpuEngine], scheme: str, score_only: bool, threads: int
 ) -> Iterator[tuple[str, Count]]:
-    """Every kernel of a scheme on one engine."""
+    """Check every kernel of a scheme on one engine."""
     spec = spec_of(scheme, score_only)
     engine = open_engine(spec)
     try:

@@ -1,4 +1,4 @@
-"""Scored alignment on a GPU: uneven pairs, every build of its kernels, as the CPU engine has them."""
+"""Scored alignment on a GPU: pairs of uneven lengths and every build of its kernels, compared with the CPU engine."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .inputs import Pair, copied
 
 SEED = 75
 NUCLEOTIDES, RESIDUES = b"ACGTN", b"ARNDCQEGHILKMFPSTWYVX"
-# Around the ends of lanes, of stripes of 64 to 512 columns, and of 64 steps between two states.
+# Lengths around the ends of lanes, of stripes of 64 to 512 columns, and of 64 steps between two states.
 EDGES = (1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 700)
 _MEMORY = 3 << 30  # bytes
 
 
 def uneven(seed: int, lengths: Iterable[int], alphabet: bytes) -> list[Pair]:
-    """Targets of these lengths, each with a query that has a part of it, noisy, between letters of its own."""
+    """Return targets of these lengths, each with a query that has a noisy part of it between unrelated symbols."""
     rng, letters = np.random.default_rng(seed), np.frombuffer(alphabet, np.uint8)
     pairs = []
     for length in lengths:
@@ -40,22 +40,22 @@ def uneven(seed: int, lengths: Iterable[int], alphabet: bytes) -> list[Pair]:
 
 
 def answer(result: PartialResult, at: int) -> tuple[object, ...]:
-    """What a result says of a row."""
+    """Return a row's answer."""
     runs = result.cigar[result.cigar_start[at] : result.cigar_start[at + 1]]
     return int(result.status[at]), int(result.score[at]), result.span[at].tolist(), runs.tolist()
 
 
 def wrong_pairs(open_driver: Callable[[], Driver], score_only: bool) -> Iterator[str]:
-    """What is wrong of the answers of every build."""
+    """Yield the wrong answers of every build."""
     cases = (
         (Scheme.parse("2,4,4,2"), uneven(SEED, EDGES * 3, NUCLEOTIDES)),
         (
             Scheme.parse("1,4,6,1"),
             uneven(SEED + 2, EDGES, NUCLEOTIDES),
-        ),  # whose directions are no digits
-        (Scheme.parse("1,19,3,1"), uneven(SEED + 3, EDGES, NUCLEOTIDES)),  # letters that cost more than gaps
+        ),  # directions are not stored as digits
+        (Scheme.parse("1,19,3,1"), uneven(SEED + 3, EDGES, NUCLEOTIDES)),  # a mismatch costs more than two gaps
         (Scheme.of_matrix("BLOSUM62"), uneven(SEED + 1, EDGES, RESIDUES)),
-        (Scheme.parse("127,4,4,2"), [(b"ACGT" * 140, b"ACGT" * 140), (b"ACGT", b"AGT")]),  # more than 16 bits
+        (Scheme.parse("127,4,4,2"), [(b"ACGT" * 140, b"ACGT" * 140), (b"ACGT", b"AGT")]),  # exceeds 16 bits
     )
     for mode in ExtendMode:
         for scheme, pairs in cases:
@@ -65,7 +65,7 @@ def wrong_pairs(open_driver: Callable[[], Driver], score_only: bool) -> Iterator
 
 
 def _wrong_guided(open_driver: Callable[[], Driver], scheme: Scheme, pairs: list[Pair]) -> Iterator[str]:
-    """The same of extensions in bands, until a Z-drop."""
+    """Yield the wrong answers of extensions in bands with a Z-drop."""
     batch = pairs_of(*zip(*pairs, strict=True))
     route = Route(np.arange(len(pairs), dtype=np.int32), KERNEL)
     for band, zdrop in ((5, 0), (100, 60), (300, 20), (0, 90)):

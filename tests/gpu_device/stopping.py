@@ -1,4 +1,4 @@
-"""Runs that are stopped, and other programs on the same GPU."""
+"""Interrupted runs, and other programs on the same GPU."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOLDER = Path(__file__).with_name("hold_memory.py")
 
 @contextlib.contextmanager
 def held(free_mib: int, index: int = 0) -> Iterator[int]:
-    """Another process has all of a GPU's memory but about so much; gives the MiB that are left."""
+    """Let another process hold almost all GPU memory; yield the MiB that are left."""
     holder = [sys.executable, str(HOLDER), str(free_mib), str(index)]
     with subprocess.Popen(holder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin and process.stdout and process.stderr
@@ -37,7 +37,7 @@ SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
 
 
 def fed_for_ever(process: subprocess.Popen[bytes], text: bytes) -> None:
-    """Writes the same pairs to a process again and again until it ends."""
+    """Write the same pairs to a process repeatedly until it ends."""
 
     def feed() -> None:
         assert process.stdin
@@ -49,13 +49,13 @@ def fed_for_ever(process: subprocess.Popen[bytes], text: bytes) -> None:
 
 
 def columns(text: bytes) -> list[bytes]:
-    """Lines of TSV without names and title; of a last line that is cut off nothing."""
+    """Return TSV lines without names and header; ignore a truncated last line."""
     lines = text[: text.rfind(b"\n") + 1].splitlines()[1:]
     return [line.split(b"\t", 2)[2] for line in lines]
 
 
 def ended_by(sent: signal.Signals, process: subprocess.Popen[bytes]) -> tuple[float, str]:
-    """Seconds that a process takes to end after a signal, and what it has said."""
+    """Send a signal to a process; return the seconds until it ends, and its standard error."""
     begun = time.monotonic()
     process.send_signal(sent)
     process.wait(timeout=10)
@@ -67,10 +67,10 @@ def ended_by(sent: signal.Signals, process: subprocess.Popen[bytes]) -> tuple[fl
 def stopped(
     folder: Path, pairs: Sequence[Pair], sent: signal.Signals, code: int, *options: str, least: int = 20_000_000
 ) -> tuple[float, int]:
-    """Sends a signal to a run that is fed for ever, once it has written so many bytes.
+    """Send a signal to a run with endless input, once it has written `least` bytes.
 
-    It must end with this code, and what it has written be right. Returns the seconds that it takes to end, and how
-    many pairs were written.
+    It must end with this exit status, and its output must be correct. Returns the seconds until its end, and the
+    number of pairs written.
     """
     text = b"".join(b">%s\n<%s\n" % pair for pair in pairs)
     (folder / "some.seq").write_bytes(text)

@@ -1,4 +1,4 @@
-"""`wfacli align` on a GPU and without it, in processes of their own, and what they wrote side by side."""
+"""Run `wfacli align` in separate processes, with and without a GPU, and compare the outputs."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ ROOT = Path(__file__).parents[2]
 CACHE = ROOT / "build" / "kernels"
 EMULATED, TWINS = emulated.wanted() > 0, twins.wanted() > 0
 SUFFIX = {"edit": ".paf", "affine": ".sam", "affine2p": ".tsv"}
-_NEAR = 256  # MiB of a GPU's memory that may differ from one look to the next
-_MOST = 300  # letters of a line that a failure shows
+_NEAR = 256  # MiB of GPU memory that may differ between two queries
+_MOST = 300  # characters of a line shown in a failure
 _names = itertools.count()
 
 
 def gpu_environment(**more: str) -> dict[str, str]:
-    """With the kernels in the folder where tests keep them, unless the environment names one, and with more."""
+    """Return the environment of a command: with the tests' kernel cache, unless one is set, and additions."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     cache = os.environ.get("WFACLI_CACHE_DIR") or str(CACHE)
     return environment(**{"WFACLI_CACHE_DIR": cache, "PYTHONPATH": path, **more})
 
 
 def program() -> list[str]:
-    """The command; with emulated GPUs (tests/emulation/command.py) or twins (twins.py) where those are asked for."""
+    """Return the command, with emulated GPUs (tests/emulation/command.py) or twins (twins.py) if requested."""
     module = emulated if EMULATED else twins
     return [sys.executable, "-m", module.__name__] if EMULATED or TWINS else installed()
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the command.
+    """A run of the command.
 
     Attributes:
-        code: its exit status.
-        err: what it told.
-        text: what it wrote, without the header's command line; empty if it did not come to an end.
-        report: of --stats.
-        seconds: from start to end.
+        code: exit status.
+        err: standard error.
+        text: its output, without the header's command line; empty if it did not finish.
+        report: content of --stats.
+        seconds: total time.
     """
 
     code: int
@@ -63,12 +63,12 @@ class Run:
 
     @property
     def by_kernel(self) -> dict[str, int]:
-        """Pairs by the kernel that answered."""
+        """Number of pairs by the kernel that answered."""
         return self.report.get("pairs_by_kernel", {})
 
     @property
     def on_gpu(self) -> int:
-        """Pairs that the GPU answered."""
+        """Number of pairs that the GPU answered."""
         return sum(n for name, n in self.by_kernel.items() if name.startswith("gpu-"))
 
 
@@ -82,9 +82,9 @@ def align(
     by: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
 ) -> Run:
-    """Runs `wfacli align --engine …`, or another command, with these arguments.
+    """Run `wfacli align --engine …`, or another command, with these arguments.
 
-    `by`: instead of the program; `env`: more of an environment.
+    `by`: a program to run instead; `env`: additions to the environment.
     """
     number = next(_names)
     out, stats = folder / f"{number}{suffix}", folder / f"{number}.json"
@@ -100,7 +100,7 @@ def align(
 
 
 def assert_same(found: Run, wanted: Run, what: str = "") -> None:
-    """Both ended well, with the same bytes, and nothing failed on the way."""
+    """Assert that both runs succeeded with the same output, and that the GPU did not fail in between."""
     assert wanted.code == 0, f"{what}: {wanted.err}"
     assert found.code == 0, f"{what}: {found.err}"
     assert "Traceback" not in found.err, found.err
@@ -114,13 +114,13 @@ def assert_same(found: Run, wanted: Run, what: str = "") -> None:
 
 
 def assert_no_failure(found: Run) -> None:
-    """The GPU did not fail on the way, nor was anything warned of."""
+    """Assert that the GPU did not fail, and that there was no warning."""
     assert found.report["engine"]["failure"] is None, found.report["engine"]
     assert "warning" not in found.err, found.err
 
 
 def assert_clear_error(found: Run, code: int = 1) -> None:
-    """It ended with this code and one line that says why."""
+    """Assert that the run ended with this exit status and one line of explanation."""
     assert found.code == code, (found.code, found.err)
     assert "Traceback" not in found.err, found.err
     assert sum(line.startswith("wfacli: error: ") for line in found.err.splitlines()) == 1, found.err
@@ -128,7 +128,7 @@ def assert_clear_error(found: Run, code: int = 1) -> None:
 
 @dataclass(frozen=True)
 class Case:
-    """A way to call `wfacli align`."""
+    """Options of a call of `wfacli align`."""
 
     metric: str
     score_only: bool = False
@@ -150,7 +150,7 @@ CASES = tuple(Case(metric, only) for metric in SUFFIX for only in (False, True))
 
 
 def compared(folder: Path, files: Sequence[Path], cases: Iterable[Case], at_once: int = 3) -> dict[str, Run]:
-    """Runs every case on both engines, several at a time, compares, and returns the GPU's runs."""
+    """Run every case on both engines, several at a time; compare, and return the GPU's runs."""
 
     def both(case: Case) -> Run:
         wanted, found = (
@@ -167,37 +167,37 @@ def compared(folder: Path, files: Sequence[Path], cases: Iterable[Case], at_once
 
 
 def line_of(name: str, case: str, done: Run) -> str:
-    """What a person wants to see of a run."""
+    """Return a readable summary of a run."""
     counts = ", ".join(f"{kernel} {n:,}" for kernel, n in sorted(done.by_kernel.items(), key=lambda kn: -kn[1]))
     share = done.on_gpu / max(done.report["pairs"], 1)
     return f"{name}, {case}: {done.report['pairs']:,} pairs, {share:.0%} on the GPU, {done.seconds:.1f} s: {counts}"
 
 
-# What is left on a GPU
+# Resources in use on a GPU
 
 
 @dataclass(frozen=True)
 class Occupied:
-    """Processes on all GPUs, and memory (MiB) that is in use on each; nothing where nvidia-smi cannot tell."""
+    """Processes on all GPUs, and memory (MiB) in use on each; empty if nvidia-smi cannot tell."""
 
     processes: frozenset[str] = field(default_factory=frozenset)
     memory: tuple[int, ...] = ()
 
     @classmethod
     def now(cls) -> Occupied:
-        """A look at it."""
+        """Query the current state."""
         processes = smi("--query-compute-apps=pid", "--format=csv,noheader")
         memory = smi("--query-gpu=memory.used", "--format=csv,noheader,nounits")
         return cls(frozenset(processes), tuple(int(m) for m in memory if m.strip().isdigit()))
 
     def holds_more_than(self, before: Occupied) -> bool:
-        """Whether somebody is on the GPU who was not there before."""
+        """Return whether a GPU has more memory in use, or a new process."""
         grown = any(now > then + _NEAR for now, then in zip(self.memory, before.memory, strict=False))
         return grown or bool(self.processes - before.processes)
 
 
 def wait_until_free(before: Occupied, seconds: float = 15) -> None:
-    """Fails unless the GPU becomes as free as it was."""
+    """Assert that the GPU becomes as free as before."""
     end = time.monotonic() + seconds
     while (now := Occupied.now()).holds_more_than(before):
         assert time.monotonic() < end, f"the GPU is not free: {now}, before: {before}"

@@ -1,4 +1,4 @@
-"""One long pair on a GPU: every algorithm finds what the CPU's find, on generated pairs and on real ones."""
+"""One long pair on a GPU: every algorithm agrees with the CPU's, on generated and real pairs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def driver() -> Iterator[CudaDriver]:
 
 
 def generated(length: int, difference: float, letters: str) -> Pair:
-    """A sequence and a copy with so many differences by letters, a third each of mismatches, insertions, deletions."""
+    """Return a sequence and a copy with this difference rate, a third each of mismatches, insertions, deletions."""
     rng, alphabet = np.random.default_rng(length + len(letters)), np.frombuffer(LETTERS[letters], np.uint8)
     target = alphabet[rng.integers(0, len(alphabet), length)]
     if difference == 1.0:
@@ -75,7 +75,7 @@ def test_generated_pairs(driver: CudaDriver, letters: str) -> None:
 
 
 def real_pair(name: str) -> Pair:
-    """Of the folder of real pairs."""
+    """Load a pair from the folder of real pairs."""
     letters = real_letters(name)
     if letters is None:
         pytest.skip(f"no {name}; WFACLI_TEST_DATA names the folder of real pairs")

@@ -1,4 +1,4 @@
-"""`wfacli extend --engine gpu` and `--engine cpu` write the same bytes, and the GPU has done it."""
+"""`wfacli extend --engine gpu` and `--engine cpu` write the same bytes, and the GPU computes the alignments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCORES = {"nucleotides": ("--scores", "2,4,4,2", "--n-score", "-1"), "proteins":
 
 
 def pairs_for(what: str) -> list[Pair]:
-    """From 10 letters to several thousand, most of them short, as seeds leave them."""
+    """Return pairs of 10 to 5000 symbols, mostly short, like those between seeds."""
     lengths = np.exp(np.random.default_rng(SEED).uniform(np.log(10), np.log(5000), 2000)).astype(np.int64)
     return uneven(SEED, lengths.tolist(), NUCLEOTIDES if what == "nucleotides" else RESIDUES)
 
@@ -26,7 +26,7 @@ def pairs_for(what: str) -> list[Pair]:
 def kernels_of_same(
     folder: Path, files: Sequence[Path], options: Sequence[str], kernels: str, suffix: str
 ) -> dict[str, float]:
-    """Seconds by kernel, of those whose names begin so, once both engines have written the same."""
+    """Assert that both engines write the same; return the seconds of the kernels whose names start with `kernels`."""
     wanted, found = (
         align(folder, engine, *files, *options, suffix=suffix, command="extend") for engine in ("cpu", "gpu")
     )

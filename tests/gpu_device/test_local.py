@@ -1,4 +1,4 @@
-"""The best local alignment of one long pair on a GPU is the CPU's, on generated pairs and on real ones."""
+"""The best local alignment of one long pair on a GPU equals the CPU's, on generated and real pairs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_generated_pairs(driver: CudaDriver, name: str, length: int) -> None:
 
 
 def test_a_path_that_leaves_the_best_cells(driver: CudaDriver) -> None:
-    """Of most kept rows the best cell is on another alignment."""
+    """In most saved rows, the best cell belongs to another alignment."""
     rng, scheme = np.random.default_rng(3), SCHEMES["nucleotides"]
     first, second = (rng.integers(0, 4, 20_000).astype(np.uint8) for _ in range(2))
     worse = second.copy()
@@ -65,7 +65,7 @@ def test_a_path_that_leaves_the_best_cells(driver: CudaDriver) -> None:
 
 @pytest.mark.parametrize("name", ["long_mt_human_orang", "long_mpxv", "long_ont_500k", "long_hpylori_puno120_sjm180"])
 def test_real_pairs(driver: CudaDriver, say: Callable[[str], None], name: str) -> None:
-    """The CPU takes minutes for the last one, whose alignment must score what both say without."""
+    """The last pair takes the CPU minutes: its alignment is rescored, and compared with a run without pruning."""
     scheme = SCHEMES["nucleotides"]
     letters = real_letters(name)
     if letters is None:
@@ -81,7 +81,7 @@ def test_real_pairs(driver: CudaDriver, say: Callable[[str], None], name: str) -
 
 
 def test_states(driver: CudaDriver) -> None:
-    """A search that is stopped after a launch goes on elsewhere."""
+    """A search that is stopped after a launch continues in another solver."""
     scheme = SCHEMES["nucleotides"]
     query, target = generated(scheme, 40_000, 0.1, 5)
     task = Task(query, target, scheme, threads=CORES)
@@ -96,7 +96,7 @@ def test_states(driver: CudaDriver) -> None:
 
 
 def test_the_command(gpu: dict[str, Any], tmp_path: Path) -> None:
-    """Both engines write the same bytes; --top as well."""
+    """Both engines write the same bytes, also with --top."""
     letters = np.frombuffer(b"ACGT", np.uint8)
     query, target = (
         letters[side % 4].tobytes().decode() for side in generated(SCHEMES["nucleotides"], 30_000, 0.1, 7)

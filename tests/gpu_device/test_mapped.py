@@ -1,7 +1,7 @@
-"""Reads against a reference through the pipe that a user has, to a sorted BAM with an index: a GPU's are the CPU's.
+"""Reads against a reference, in a user's pipe to a sorted BAM file with an index: GPU and CPU write the same bytes.
 
-minimap2 maps; it is taken from PATH, or from where WFACLI_MINIMAP2 says. Both runs have one command line: the
-environment alone hides the GPU from one of them.
+minimap2 maps the reads; it is taken from WFACLI_MINIMAP2 or PATH. Both runs have the same command line: only the
+environment hides the GPU from one of them.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ pytestmark = pytest.mark.gpu
 MINIMAP2 = os.environ.get("WFACLI_MINIMAP2") or shutil.which("minimap2")
 HIDDEN = {"CUDA_VISIBLE_DEVICES": ""}
 GENOME = "long_ecoli_dh1_mg1655.target"
-# Where there is no GPU the emulated one gets beginnings of a few reads.
+# The emulated GPU gets the starts of a few reads only.
 MOST_READS, MOST_LETTERS = (6, 1600) if EMULATED else (10**9, 10**9)
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class World:
-    """A preset of minimap2, real reads (so many times over), what they map to, shares mapped and on the GPU."""
+    """A minimap2 preset, real reads (repeated), their reference, and the minimum shares mapped and on the GPU."""
 
     preset: str
     reads: str
@@ -54,7 +54,7 @@ WORLDS = (
 
 
 def unpacked(name: str, path: Path, times: int = 1, most_reads: int = 10**9, most_letters: int = 10**9) -> Path:
-    """A real set's file as FASTA, or the beginnings of some of its records, of one line each."""
+    """Write a file of a real set as FASTA, or the starts of some of its records, with one line per sequence."""
     records = gzip.decompress((REAL / f"{name}.fa.gz").read_bytes()).decode().split(">")[1:]
     lines = [record.split("\n", 1) for record in records[:most_reads]]
     some = [(name.split()[0], letters[:most_letters].rstrip()) for name, letters in lines]
@@ -64,7 +64,7 @@ def unpacked(name: str, path: Path, times: int = 1, most_reads: int = 10**9, mos
 
 
 def piped(folder: Path, world: World, env: dict[str, str], name: str) -> tuple[dict[str, Any], float]:
-    """`minimap2 -x … | wfacli align … --mappings - --sort --write-index -o out.bam` in a folder of its own."""
+    """Run `minimap2 -x … | wfacli align … --mappings - --sort --write-index -o out.bam` in its own folder."""
     (own := folder / name).mkdir()
     options = ["--metric", world.metric, "--md", "--sort", "--write-index", "--stats", "s.json", "-o", "out.bam"]
     mapping = [str(MINIMAP2), "-x", world.preset, "-t", "4", "../ref.fa", "../reads.fa"]
@@ -77,7 +77,7 @@ def piped(folder: Path, world: World, env: dict[str, str], name: str) -> tuple[d
         ) as aligner,
     ):
         assert mapper.stdout
-        mapper.stdout.close()  # the aligner's alone, so that its end is the mapper's
+        mapper.stdout.close()  # leave it to the aligner alone, so that its end ends the mapper
         _, err = aligner.communicate(timeout=240)
     assert (mapper.returncode, aligner.returncode) == (0, 0), err.decode()
     assert b"warning" not in err, err.decode()
@@ -96,7 +96,7 @@ def test_the_pipeline_to_a_sorted_bam(gpu: dict[str, Any], tmp_path: Path, say: 
     report, with_gpu = piped(tmp_path, world, {}, "gpu")
     on_gpu = sum(n for kernel, n in report["pairs_by_kernel"].items() if kernel.startswith("gpu-"))
     assert not any(kernel.startswith("gpu-") for kernel in without["pairs_by_kernel"])
-    # A few short reads may be done sooner without a GPU.
+    # A few short reads may be faster without a GPU.
     assert on_gpu >= (0 if EMULATED else world.on_gpu) * report["mappings"], report["pairs_by_kernel"]
     for file in ("out.bam", "out.bam.bai"):
         assert (tmp_path / "gpu" / file).read_bytes() == (tmp_path / "cpu" / file).read_bytes(), file

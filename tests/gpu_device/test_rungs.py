@@ -1,4 +1,4 @@
-"""Every kernel by itself, with pairs that cost one less than it reaches, exactly that, and one more."""
+"""Every kernel alone, with pairs that cost one less than its reach, exactly its reach, and one more."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from . import rungs
 from .support import CACHE
 
 ON_GPU = [(scheme, only) for scheme in rungs.SCHEMES for only in (False, True)]
-# Few and small, since an emulated GPU takes its time; the helpers are tried out with them.
+# Few and small cases for the slow emulated GPU, to test the helpers.
 EMULATED = [
     ("edit", False, "gpu-bits-32"),
     ("edit", False, "gpu-wfa-edit-32"),
@@ -33,15 +33,15 @@ EMULATED = [
 ]
 
 
-_MEMORY = 32 << 30  # bytes of the GPU: three jobs of 10.7 GiB, of which two of the longest pairs take 4.4
+_MEMORY = 32 << 30  # bytes of GPU memory: three batches of 10.7 GiB each; two of the longest pairs take 4.4
 _PATIENCE = 240  # seconds
 
 
 def opened(spec: AlignSpec) -> GpuEngine:
-    """On a real GPU, with the kernels that the other tests have, and memory for the longest pair.
+    """Open a real GPU with the kernels of the other tests, and memory for the longest pair.
 
-    It waits while other programs, tests among them, leave too little: pairs without memory are handed on, as they
-    should be, which would show nothing here.
+    Waits while other programs, including tests, leave too little memory: pairs without memory are not aligned, which
+    is correct, but tests nothing.
     """
     compiler = Compiler(Cache(Path(os.environ.get("WFACLI_CACHE_DIR") or CACHE)))
 

@@ -1,4 +1,4 @@
-"""`wfacli align --engine gpu` and `--engine cpu` write the same bytes: real sets, and generated pairs."""
+"""`wfacli align --engine gpu` and `--engine cpu` write the same bytes, for real sets and generated pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .support import CASES, Case, Run, compared, line_of
 
 pytestmark = pytest.mark.gpu
 SEED = 71
-# Real sets, and the share of pairs that the GPU must answer in some case; the rest may be for the CPU's threads.
+# Real sets, and the minimum share of pairs that the GPU must align in some case; CPU threads may align the rest.
 SETS = {
     "hifi_human_wfagpu": 0.9,
     "illumina100_chrM": 0.9,
@@ -45,7 +45,7 @@ Say = Callable[[str], None]
 
 
 def assert_on_gpu(done: dict[str, Run], share: float) -> None:
-    """The GPU answered so many pairs of the case in which it had most."""
+    """Assert that the GPU aligned this share of pairs in its best case."""
     most = max(run.on_gpu / max(run.report["pairs"], 1) for run in done.values())
     assert most >= share, {case: run.by_kernel for case, run in done.items()}
 

@@ -1,4 +1,4 @@
-"""Every kernel on a few small pairs under NVIDIA's compute-sanitizer: memcheck, racecheck, synccheck, initcheck."""
+"""Every kernel on small pairs under NVIDIA's compute-sanitizer: memcheck, racecheck, synccheck and initcheck."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ from .support import gpu_environment
 ROOT = Path(__file__).parents[2]
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 FAMILIES = ("bits", "dp", "local", "long", "sw", "tiles", "wfa")
-_FOUND = 86  # the exit status of a tool that found something
+_FOUND = 86  # exit status of a tool with findings
 _SECONDS = 300
-# Answers are downloaded with room for the longest CIGARs, of which little is written.
+# Answers are downloaded with space for the longest CIGARs, most of which is never written.
 _OPTIONS = {"initcheck": ("--check-api-memory-access", "no")}
 _KINDS = r"Invalid|Uninitialized|Error|Warning|Race|Barrier|Divergent|Program hit|Misaligned|Fatal|Internal"
 _NUMBERS = r"0x[0-9a-f]+|(?<=\()\d+,\d+,\d+(?=\))"
-# What the tool says where it cannot work at all, as on some virtual machines.
+# Messages if the tool cannot work at all, as on some virtual machines.
 _UNSUPPORTED = ("Device not supported", "not supported on this device", "LibraryNotLoaded", "debugger is attached")
 
 
 @dataclass(frozen=True)
 class Check:
-    """A tool that runs, the file that it writes to, and the time.monotonic() until which it may run."""
+    """A running tool, its output file, and its deadline (time.monotonic())."""
 
     process: subprocess.Popen[bytes]
     output: Path
     end: float
 
     def text(self) -> str:
-        """All that it and the program said so far."""
+        """Return the output of the tool and the program so far."""
         return self.output.read_text(errors="replace")
 
 
 @pytest.fixture(scope="module")
 def checks(gpu: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, str], Check]]:
-    """Every tool on every family of kernels, all at once: each keeps one core busy and the GPU hardly at all."""
+    """Start every tool on every kernel family at once: each keeps one core busy, and the GPU mostly idle."""
     tool = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path="/usr/local/cuda/bin")
     if tool is None:
         pytest.skip("no compute-sanitizer on the PATH: install the CUDA toolkit")
@@ -71,7 +71,7 @@ def checks(gpu: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 def findings(text: str) -> list[str]:
-    """What was found, one line for each kind and place, and how often."""
+    """Return the findings, one line for each kind and place, with counts."""
     found: Counter[str] = Counter()
     lines = [line.removeprefix("========= ").strip() for line in text.splitlines() if line.startswith("=========")]
     for line, after in zip(lines, [*lines[1:], ""], strict=True):

@@ -1,9 +1,9 @@
-"""Several real GPUs: one GPU's bytes, whichever are used, whatever becomes of one of them.
+"""Several real GPUs write the same bytes as one GPU, whichever are used, and if one of them fails.
 
     WFACLI_EMULATED_GPUS=2 python -m pytest -m gpu tests/gpu_device/test_several.py
     WFACLI_TWIN_GPUS=2 python -m pytest -m gpu tests/gpu_device/test_several.py
 
-try the same without a GPU, on small inputs, and with two contexts of one.
+run the same tests without a GPU, on small inputs, and with two contexts of one GPU.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ CASES = (Case("edit"), Case("affine"), Case("affine2p", score_only=True))
 READS = mixed(SEED, [60] * 200 if EMULATED else [150] * 20_000, (0.0, 0.02, 0.05, 0.1))
 NOISY = mixed(SEED, [300] * 12 if EMULATED else [4000] * 200, (0.1, 0.15))
 BATCHES = 12
-SHARED = ("--gpu-memory", 0.2)  # of a GPU, for each of the runs that are under way together
+SHARED = ("--gpu-memory", 0.2)  # share of a GPU for each of the runs in parallel
 SMALL = ("--batch-bases", 2000 if EMULATED else 400_000, *SHARED)
 Say = Callable[[str], None]
 
 
 @pytest.fixture(scope="module")
 def two(gpu: dict[str, Any]) -> None:
-    """Skips where there are fewer than two GPUs."""
+    """Skip with fewer than two GPUs."""
     count = emulated.wanted() or twins.wanted() or sum(line.startswith("GPU ") for line in smi("-L"))
     if count < 2:
         pytest.skip(f"{count} GPU, and several are to be tried")
@@ -61,37 +61,37 @@ def two(gpu: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Short reads and noisy long ones."""
+    """Files of short reads and noisy long reads."""
     return write(tmp_path_factory.mktemp("pairs"), "pairs", [*READS, *NOISY])
 
 
 @pytest.fixture(scope="module")
 def one(two: None, tmp_path_factory: pytest.TempPathFactory, files: tuple[Path, Path]) -> Run:
-    """The same pairs on one GPU."""
+    """The run of the same pairs on one GPU."""
     return align(tmp_path_factory.mktemp("one"), "gpu", *files, *SMALL, "--devices", "0")
 
 
 @pytest.fixture
 def left_free(two: None) -> Iterator[None]:
-    """All GPUs are as free afterwards as they were before."""
+    """Check that all GPUs are as free afterwards as before."""
     before = Occupied.now()
     yield
     wait_until_free(before)
 
 
 def gpus_of(run: Run) -> list[dict[str, Any]]:
-    """What the report says of each GPU."""
+    """Return the report of each GPU."""
     engine = run.report["engine"]
     return engine.get("cards", [engine])
 
 
 def failing(how: str, which: str | int, launches: int) -> tuple[str, ...]:
-    """The command with a GPU that fails; see dying.py."""
+    """Return the command with a failing GPU; see dying.py."""
     return (sys.executable, "-m", "tests.gpu_device.dying", how, str(which), str(launches))
 
 
 def assert_all_worked(run: Run, count: int = 2) -> None:
-    """So many GPUs had pairs, and a third of a fair share of batches or more."""
+    """Assert that `count` GPUs aligned pairs, each at least a third of its fair share of the batches."""
     gpus = gpus_of(run)
     assert len(gpus) == count, gpus
     routes = [gpu["routes"] for gpu in gpus]
@@ -165,7 +165,7 @@ def test_one_fails(
 def test_all_fail(
     left_free: None, tmp_path: Path, say: Say, files: tuple[Path, Path], how: str, which: str, launches: int
 ) -> None:
-    """Each by itself, or CUDA for the whole process, since a context of it was killed: the CPU has the rest."""
+    """All GPUs fail, or CUDA fails for the whole process after one context was killed: the CPU aligns the rest."""
     wanted = align(tmp_path, "cpu", *files)
     found = align(tmp_path, "gpu", *files, *SMALL, "--devices", "all", by=failing(how, which, launches))
     assert_same(found, wanted)

@@ -1,4 +1,4 @@
-"""Random specifications of the whole option space on a GPU beside the oracle: kernels chosen and forced."""
+"""Compare random specifications of the whole option space on a GPU with the oracle: chosen and forced kernels."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from wfacli.plan.kernels import candidates, on_gpu
 from .support import CACHE
 
 SIZES = (Size(1, 0, 60, (1500, 2500)), Size(1, 100, 400, (300, 600)), Size(1, 500, 3000, (20, 40)))
-SEED, FORCED = 26, 3  # FORCED: kernels that each block has by force
-BLOCKS = 30 * int(os.environ.get("WFACLI_FUZZ") or 1)  # of a metric
+SEED, FORCED = 26, 3  # FORCED: forced kernels for each block
+BLOCKS = 30 * int(os.environ.get("WFACLI_FUZZ") or 1)  # blocks per metric
 
 
 def real_driver() -> CudaDriver:
-    """A driver of the GPU with the kernels that the other tests have compiled."""
+    """Open the GPU with the kernels that the other tests have compiled."""
     return CudaDriver(compiler=Compiler(Cache(Path(os.environ.get("WFACLI_CACHE_DIR") or CACHE))))
 
 

@@ -1,4 +1,4 @@
-"""A real GPU in trouble: the command ends with the CPU's bytes or says why not, and the GPU is free afterwards."""
+"""Failures on a real GPU: the command writes the CPU's bytes or reports an error, and the GPU is free afterwards."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Say = Callable[[str], None]
 def test_another_process_has_the_memory(
     free_again: Occupied, tmp_path: Path, say: Say, engine: str, free_mib: int
 ) -> None:
-    noisy = mixed(SEED, [8000] * 40, (0.1, 0.15))  # whose bands need much
+    noisy = mixed(SEED, [8000] * 40, (0.1, 0.15))  # their bands need much memory
     files = write(tmp_path, "pairs", [*READS, *noisy])
     for metric in ("edit", "affine"):
         wanted = align(tmp_path, "cpu", *files, "--metric", metric)
@@ -68,7 +68,7 @@ def test_batches_far_too_large(free_again: Occupied, tmp_path: Path, memory: str
 
 
 def giant(length: int, mismatches: int) -> Pair:
-    """A pair of so many letters that differ in few."""
+    """Return a pair of `length` bases with few mismatches and a gap."""
     target = letters(np.random.default_rng(SEED), length)
     query = target.copy()
     query[length // 3 :: length // mismatches] = ord("A")
@@ -115,7 +115,7 @@ def test_stopped_in_mid_run(
 def test_stopped_in_a_long_launch(
     free_again: Occupied, tmp_path: Path, say: Say, sent: signal.Signals, code: int
 ) -> None:
-    """`wfacli local` of a pair whose only launch takes some eight seconds."""
+    """Interrupt `wfacli local` in its only launch, which takes about eight seconds."""
     rng = np.random.default_rng(SEED)
     files = write(tmp_path, "far", [(letters(rng, 1_000_000).tobytes(), letters(rng, 24_000_000).tobytes())])
     before = Occupied.now()
@@ -128,12 +128,12 @@ def test_stopped_in_a_long_launch(
             assert process.poll() is None, process.stderr and process.stderr.read().decode()
             assert time.monotonic() < end, "it never got that far"
             time.sleep(0.05)
-        time.sleep(2)  # until the letters are there
+        time.sleep(2)  # until the bases are uploaded
         assert process.poll() is None
         seconds, err = ended_by(sent, process)
     say(f"{sent.name} in a long launch: ended after {seconds:.2f} s: {err.strip()}")
     assert process.returncode == code, err
-    assert seconds < 4, err  # a checkpoint of some 200 MB is written
+    assert seconds < 4, err  # it writes a checkpoint of about 200 MB
     assert "--resume goes on" in err and len(err.strip().splitlines()) <= 2, err
     assert (tmp_path / "x.ckpt").stat().st_size > 1_000_000
     assert not (tmp_path / "x.paf").exists()
@@ -141,7 +141,7 @@ def test_stopped_in_a_long_launch(
 
 
 def test_many_runs_at_once(free_again: Occupied, tmp_path: Path) -> None:
-    """Six commands, each of which may take half of what is free."""
+    """Run six commands, each of which may take half of the free memory."""
     files = write(tmp_path, "pairs", [*READS, *mixed(SEED, [5000] * 100, (0.02, 0.1))])
     wanted = align(tmp_path, "cpu", *files)
 

@@ -1,9 +1,9 @@
-"""`wfacli` with one real GPU as several: each of them is a context of its own on the first GPU.
+"""`wfacli` with one real GPU as several: each is a separate context on the first GPU.
 
     WFACLI_TWIN_GPUS=2 python -m tests.gpu_device.twins align …
 
-Memory that is page-locked for one and used by all, threads, a context that is killed while others go on: all that is
-CUDA's, on a machine with one GPU. Nothing is faster for it.
+Tests page-locked memory shared by several contexts, threads, and a killed context beside others, on real CUDA with one
+GPU. It is no faster.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ GPUS = "WFACLI_TWIN_GPUS"
 
 
 def wanted() -> int:
-    """How many the environment asks for; 0: none, and GPUs are what they are."""
+    """Return the number of GPUs that the environment requests; 0: use real GPUs."""
     return int(os.environ.get(GPUS, "0"))
 
 
 class Twin(CudaDriver):
-    """The first GPU by a context that no other driver has."""
+    """The first GPU, with a context of its own."""
 
     @staticmethod
     def _entered(device: Any) -> Any:
         return device.make_context()
 
     def close(self) -> None:
-        """Gives the context back, too."""
+        """Release the context too."""
         context = self._context
         super().close()
         if context is not None:
@@ -41,7 +41,7 @@ class Twin(CudaDriver):
 
 
 def open_gpu(index: int, compiler: Any = None) -> Twin:
-    """A GPU, as choice.CudaDriver opens one."""
+    """Open a GPU, like choice.CudaDriver."""
     if not 0 <= index < wanted():
         raise DeviceError(f"no GPU {index}: this machine has {wanted()}, counted from 0")
     driver = Twin(0, compiler)
@@ -50,7 +50,7 @@ def open_gpu(index: int, compiler: Any = None) -> Twin:
 
 
 def install() -> None:
-    """From now on this process has so many GPUs."""
+    """Make this process have several GPUs."""
     choice.CudaDriver = open_gpu  # type: ignore[misc, assignment]
     choice.count_devices = lambda cuda=None: wanted()  # type: ignore[assignment]
 

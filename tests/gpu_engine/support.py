@@ -1,4 +1,4 @@
-"""Engines on emulated GPUs, and what must hold of whatever they do."""
+"""Engines on emulated GPUs, and checks for their tests."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SEED = 31
 EDIT = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT))
 AFFINE = AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE))
 _COLUMNS = ("status", "cut", "score", "span", "cigar", "cigar_start")
-_SECONDS = 30  # after which something hangs
+_SECONDS = 30  # timeout of calls that may hang
 
 T = TypeVar("T")
 Result = PartialResult | AlignmentBatch
 
 
 def some_pairs(count: int, longest: int = 90, error: float = 0.05, seed: int = SEED) -> list[tuple[bytes, bytes]]:
-    """Pairs that differ a little, 0 to `longest` letters; a few edits each."""
+    """Return similar pairs of 0 to `longest` bases."""
     rng = random.Random(seed)
     targets = [sequence(rng, rng.randrange(longest + 1), b"ACGT") for _ in range(count)]
     return [(mutated(rng, target, b"ACGT", error), target) for target in targets]
@@ -56,7 +56,7 @@ def opened_gpu(
     clean: bool = True,
     **gpu,
 ) -> Iterator[tuple[GpuEngine, EmulatedDriver]]:
-    """An engine and its GPU, which has lost nothing (where it can be asked: `clean`) when the engine is closed."""
+    """Open an engine and its emulated GPU; check for leaks after closing (if `clean`)."""
     drivers: list[EmulatedDriver] = []
 
     def opened() -> EmulatedDriver:
@@ -88,7 +88,7 @@ def aligned(engine, batch: PairBatch, kernel: str, rows: np.ndarray | None = Non
 def assert_equal(
     found: PartialResult | AlignmentBatch, wanted: PartialResult | AlignmentBatch, what: str = ""
 ) -> None:
-    """Every column, byte for byte."""
+    """Assert that all columns are equal, byte for byte."""
     for name in _COLUMNS:
         left, right = getattr(found, name), getattr(wanted, name)
         assert left.dtype == right.dtype, f"{what} {name}"
@@ -96,14 +96,14 @@ def assert_equal(
 
 
 def within(work: Callable[[], T], seconds: float = _SECONDS) -> T:
-    """What `work` returns or raises; a failure, with every thread's place, where it takes too long."""
+    """Return or raise what `work` does; after a timeout, fail with the stack of every thread."""
     answer: list[T] = []
     problem: list[BaseException] = []
 
     def run() -> None:
         try:
             answer.append(work())
-        except BaseException as error:  # raised again by who waits
+        except BaseException as error:  # raised again in the waiting thread
             problem.append(error)
 
     thread = threading.Thread(target=run, daemon=True)

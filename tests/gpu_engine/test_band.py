@@ -1,4 +1,4 @@
-"""The heuristic band on a GPU: the CPU engine's answers, and its word on what was left out."""
+"""The heuristic band on a GPU: the CPU engine's answers, and its marks of dropped cells."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ BATCH = batch_of(
 )
 
 
-# Beyond the threads of a pair on both sides; runs of matches of some windows, also far from the path, where repeats
-# are; a gap after which the band has moved; a path that drifts along the band's edge.
+# Paths beyond a pair's threads on both sides; match runs over several windows, also far from the path, in repeats; a
+# gap after which the band has moved; a path that drifts along the band's edge.
 RUN, REPEAT = (sequence(random.Random(SEED + i), length, b"ACGT") for i, length in enumerate((170, 128)))
 (NOISY, TWICE), (DRIFTING, STRAIGHT) = (
     (mutated(random.Random(SEED), 4 * REPEAT, b"ACGT", 0.12), 4 * REPEAT),
@@ -52,7 +52,7 @@ WIDE = batch_of(
         (RUN[:40] + b"T" * 40 + RUN, RUN[:40] + b"G" * 40 + RUN),
         (b"ACNNT" * 60, b"AGTTC" * 55),
         (b"", RUN + RUN + RUN),
-        # Rows are full before the gap is behind it (sequences are read backwards): matches on the outermost diagonals.
+        # The rows are full before the gap, as sequences are read backwards: matches on the outermost diagonals.
         *((RUN + q, RUN + REPEAT + t) for q, t in [(mutated(random.Random(3), 2 * RUN, b"ACGT", 0.5), 2 * RUN)]),
     ]
 )
@@ -104,7 +104,7 @@ def test_only_a_band_is_for_the_gpu() -> None:
     assert not choice.serves(dataclasses.replace(spec, mode=Mode.HW))
     (only,) = route(BATCH, spec, Limits(), gpu=True)
     assert only.kernel == "gpu-wfa-affine-band"
-    # More than a third of what each multiprocessor has to do: they begin first, and have one each.
+    # Pairs with more than a third of a multiprocessor's work start first, each on its own multiprocessor.
     edits = np.full(len(BATCH), 10, np.int32)
     edits[[3, 5]] = 10_000, 9_000
     lone, rest = route(BATCH.with_edits(edits), spec, Limits(), gpu=True)
@@ -116,7 +116,7 @@ def test_only_a_band_is_for_the_gpu() -> None:
 
 
 class Astray:
-    """A GPU whose band goes where the CPU's does not; `known`: what an engine has answered already."""
+    """A GPU with altered answers, as if its band moved differently; `known` caches the engine's answers."""
 
     def __init__(self, engine, answers, known):
         self.engine, self.answers, self.known, self.closed = engine, answers, known, False
@@ -149,7 +149,7 @@ def with_another_score(found):
 
 @pytest.mark.parametrize("metric", [Metric.EDIT, Metric.AFFINE, Metric.AFFINE2P])
 def test_tried_before_it_is_used(metric, monkeypatch):
-    """A GPU whose compiler has made other code of the kernel than it should is left alone."""
+    """A GPU is tested before its first use, and not used if its compiler generated wrong code for the kernel."""
     spec, told, known = banded(metric, (9, 6)), [], {}
     cpu = CpuEngine(spec, Limits(), 1)
     with opened_gpu(spec) as (engine, _):

@@ -1,4 +1,4 @@
-"""The command with an emulated GPU: the same bytes as without it, and a report that says what it did."""
+"""The command with an emulated GPU writes the same bytes as without it, and reports what the GPU did."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Command = Callable[..., int]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Some pairs in several formats: like and unlike ones, and one with other letters."""
+    """Write pairs in several formats: similar and dissimilar ones, and some with symbols other than ACGT."""
     pairs = [(q.decode(), t.decode()) for q, t in [*some_pairs(60), *some_pairs(4, 300, 0.3)]]
     pairs = [pair for pair in pairs if pair[0] and pair[1]] + [("ACNGTTAR", "ACGGTTAC"), ("acgtta", "ACCTTU")]
     queries, targets = zip(*pairs, strict=True)
@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def drivers(monkeypatch) -> Iterator[list[EmulatedDriver]]:
-    """The GPUs that were opened, which by now are closed and have lost nothing."""
+    """The GPUs that were opened; at the end they must be closed, without leaks."""
     opened: list[EmulatedDriver] = []
 
     def open_driver(index: int, compiler: object) -> EmulatedDriver:
@@ -59,13 +59,13 @@ def drivers(monkeypatch) -> Iterator[list[EmulatedDriver]]:
 
 @pytest.fixture
 def align(monkeypatch, folder: Path) -> Iterator[Command]:
-    """Runs `wfacli align` in this process, in that folder, and tells its exit code."""
+    """A function that runs `wfacli align` in this process and in that folder, and returns its exit status."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     monkeypatch.chdir(folder)
 
     def run(*arguments: object) -> int:
         monkeypatch.setattr(sys, "argv", ["wfacli", "align", *map(str, arguments)])
-        faulthandler.dump_traceback_later(60, exit=True)  # what hangs here hangs in the thread that has the signals
+        faulthandler.dump_traceback_later(60, exit=True)  # a hang would be in the main thread, which handles signals
         try:
             with pytest.raises(SystemExit) as end:
                 cli.entry()
@@ -79,7 +79,7 @@ def align(monkeypatch, folder: Path) -> Iterator[Command]:
 
 
 def both(align: Command, folder: Path, suffix: str, *arguments: object) -> bytes:
-    """What --engine gpu writes, which must be what --engine cpu writes; without the header's command line."""
+    """Return the output of --engine gpu, which must equal that of --engine cpu, without the header's command line."""
     written = []
     for engine in ("cpu", "gpu"):
         out = folder / f"{engine}{suffix}"
@@ -141,7 +141,7 @@ def test_report(align, folder, drivers, capfd):
     assert sum(report["pairs_by_kernel"].values()) == report["pairs"] == report["aligned"]
     seconds = report["stage_seconds"]
     assert {"stage", "unstage", "gpu copy", "gpu pack", "gpu gather"} <= set(seconds)
-    for name in opened_gpu:  # a kernel has a row of the catalogue, or several that begin alike
+    for name in opened_gpu:  # a kernel has one or several catalogue rows, with its name as a prefix
         assert any(what.startswith(f"gpu {name.removeprefix('gpu-')}") for what in seconds), (name, seconds)
 
 
@@ -171,13 +171,16 @@ def assert_one_error(capfd, *words: str) -> None:
 
 @pytest.mark.parametrize("there", [True, False], ids=["card", "no-gpu"])
 def test_batches_are_read_while_a_gpu_is_opened(align, folder, drivers, monkeypatch, there):
-    """Into memory that the GPU gets when it is there; where there is none, the CPU's own batches are read."""
+    """Batches are read into memory that the GPU locks once it is open.
+
+    Without a GPU, the CPU reads its own batches.
+    """
     read, opening, read_batches = threading.Event(), choice.CudaDriver, run.read_batches
 
     def reading(*arguments, **rest):
         for batch in read_batches(*arguments, **rest):
             yield batch
-            read.set()  # somebody has asked for the next one
+            read.set()  # the next batch has been requested
 
     def slow(index: int, compiler: object) -> EmulatedDriver:
         assert read.wait(30), "nobody reads while the GPU is opened"
@@ -233,7 +236,7 @@ FAULTS = [
 def test_a_gpu_that_fails_in_mid_run(align, folder, monkeypatch, capfd, call, error, after):
     def failing(index: int, compiler: object) -> EmulatedDriver:
         driver = EmulatedDriver()
-        # Memory of the host serves several batches; the least that there is of it is for one.
+        # Host memory is allocated for several batches at once: fail the first or second of these calls.
         first = {"*": 10 + 10 * after, "pinned": min(after, 1), "lock": min(after, 1)}.get(call, after)
         driver.fail(call=call, after=first, times=None, error=error)
         return driver
@@ -271,4 +274,4 @@ def test_letters_go_to_the_gpu_from_where_the_reader_put_them(align, folder, dri
     (folder / "plain.tsv").write_bytes(table([(q.decode(), t.decode()) for q, t in some_pairs(60) if q and t]))
     options = ("--metric", "edit", "--batch-bases", "700", "-t", "2", "--engine", "gpu")
     assert align("plain.tsv", *options, "-o", "x.paf") == 0
-    assert sum(lent) > 1  # but for batches that several kernels share
+    assert sum(lent) > 1  # except for batches that several kernels share

@@ -1,4 +1,4 @@
-"""The GPU engine on an emulated GPU: its answers are the CPU engine's, however it cuts its work."""
+"""The GPU engine on an emulated GPU gives the CPU engine's answers, however its work is split."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from .support import (
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 
-# A thread or a warp a pair, workspace by the pair or by the groups that the GPU holds.
+# A thread or a warp per pair; workspace per pair, or per group resident on the GPU.
 THREAD, GAPS = "gpu-bits-64", "gpu-dp-32"
 RESIDENT, WAVEFRONT = "gpu-dp-128", "gpu-wfa-affine-120"
 KERNELS = [(EDIT, THREAD), (AFFINE, GAPS), (AFFINE, RESIDENT), (AFFINE, WAVEFRONT)]
@@ -58,13 +58,13 @@ def test_any_count(spec, kernel, count, order):
 @pytest.mark.parametrize("kernel", [RESIDENT, WAVEFRONT])
 @pytest.mark.parametrize("multiprocessors", [1, 3])
 def test_few_groups(kernel, count, multiprocessors):
-    """Groups of a block that have no pair have their piece of the workspace all the same."""
+    """Groups of a block without a pair have a part of the workspace too."""
     batch = batch_of(some_pairs(count, 60))
     with opened_gpu(AFFINE, multiprocessors=multiprocessors, registers=255) as (engine, _):
         assert_equal(aligned(engine, batch, kernel), of_cpu(AFFINE, batch), f"seed {SEED}")
 
 
-# Bytes of a job, from what one block needs to what cuts nothing.
+# Memory of a batch in bytes, from the minimum for one block to enough for no split.
 CUTS = [
     (EDIT, THREAD, (90_000, 130_000, 250_000, 500_000)),
     (AFFINE, GAPS, (150_000, 300_000, 600_000)),
@@ -79,14 +79,14 @@ def test_any_cut(spec, kernel, job_bytes, count):
     batch = batch_of(some_pairs(count, 60))
     with opened_gpu(spec, IN_FLIGHT * job_bytes) as (engine, driver):
         assert_equal(aligned(engine, batch, kernel), of_cpu(spec, batch), f"seed {SEED}")
-        # The answers' page-locked memory and rounding are not the job's.
+        # Page-locked memory of the answers, and rounding, are not counted.
         assert driver.most_allocated <= IN_FLIGHT * (job_bytes + 8_192)
         assert engine.stats()["memory_bytes"] == IN_FLIGHT * job_bytes
 
 
 @pytest.mark.parametrize(("spec", "kernel", "sizes"), CUTS, ids=[k for _, k, _ in CUTS])
 def test_cuts_are_cuts(spec, kernel, sizes):
-    """Parts, or launches of a part: what test_any_cut relies on."""
+    """The work is split into parts, or into launches of a part, as test_any_cut assumes."""
     batch, uploads = batch_of(some_pairs(300, 60)), []
     for job_bytes in sizes:
         with opened_gpu(spec, IN_FLIGHT * job_bytes) as (engine, driver):
@@ -100,12 +100,12 @@ def test_launches_of_one_part():
     batch = batch_of(some_pairs(300, 60))
     with opened_gpu(EDIT, IN_FLIGHT * 500_000) as (engine, driver):
         assert_equal(aligned(engine, batch, THREAD), of_cpu(EDIT, batch), f"seed {SEED}")
-        # A part's letters are packed and its operations gathered, by four kernels; the band and the walk go in turns.
+        # Four kernels pack a part's bases and gather its operations; band and traceback kernels alternate.
         assert driver.calls["launch"] > (1 + 4 + 2) * driver.calls["upload"]
 
 
 def test_a_job_that_wants_a_little_more_takes_no_new_memory():
-    longest = (60, 66, 60, 70)  # letters, and so bytes
+    longest = (60, 66, 60, 70)  # bases, and so bytes
     with opened_gpu(EDIT) as (engine, driver):
         for letters in longest:
             batch = batch_of([(b"A" * letters, b"A" * letters)] * 200)
@@ -160,7 +160,7 @@ def test_the_same_row_twice():
 
 @pytest.mark.parametrize("count", [1, 40])
 def test_targets_that_repeat(count):
-    """One target for all, which is in the batch once."""
+    """Test queries that share one target, which is stored once."""
     pairs = [(query, some_pairs(1, 90)[0][1]) for query, _ in some_pairs(count, 90)]
     once = batch_of(pairs)
     again = replace(once, t_start=np.full(count, once.t_start[0]), t_len=np.full(count, once.t_len[0]))
@@ -172,7 +172,10 @@ def test_targets_that_repeat(count):
 
 @by_kernel
 def test_kernels_are_loaded_before_the_first_one_runs(spec, kernel):
-    """Loading waits for what runs on the GPU, and keeps the interpreter meanwhile."""
+    """All kernels are loaded before the first launch.
+
+    Loading waits for running kernels, and holds the GIL meanwhile.
+    """
     order = []
 
     def noting(driver):
@@ -235,7 +238,10 @@ def test_match_bonus(kernel, match):
 @pytest.mark.parametrize("spec", [EDIT, AFFINE], ids=["edit", "affine"])
 @pytest.mark.parametrize("bound", [0, 1, 3, 20, 100])
 def test_a_bound_on_the_cost(spec, bound):
-    """Through all rungs, as a kernel need not know which of its pairs cost more and which it cannot reach."""
+    """Test a maximum cost through all retries.
+
+    A kernel need not distinguish pairs over the maximum from pairs beyond its reach.
+    """
     spec, batch = replace(spec, max_cost=bound), batch_of(some_pairs(60, 60))
     cpu = CpuEngine(spec, Limits(), 1)
     wanted = align_batch(cpu, batch, spec, Limits(), Stats())
@@ -249,7 +255,7 @@ def test_a_bound_on_the_cost(spec, bound):
 
 @pytest.mark.parametrize("spec", [EDIT, AFFINE], ids=["edit", "affine"])
 def test_all_rungs(spec):
-    """From like to unlike and short to long, other letters too: whatever the GPU cannot do comes back."""
+    """Similar and dissimilar, short and long pairs, and other symbols: pairs that the GPU cannot align are retried."""
     pairs = [*some_pairs(40), *some_pairs(15, 90, 0.4), *some_pairs(3, 400, 0.3), (b"ACGNNT", b"ACRT"), (b"", b"A")]
     batch, stats = batch_of(pairs), Stats()
     cpu = CpuEngine(spec, Limits(), 1)
@@ -261,7 +267,7 @@ def test_all_rungs(spec):
 
 
 def test_batches_from_several_threads():
-    """More than are in flight, of several kernels, each cut into parts, collected in another order."""
+    """Test more batches than fit in flight, with several kernels, split into parts, collected in another order."""
     batches = [batch_of(some_pairs(100 + i, 60, seed=SEED + i)) for i in range(8)]
     wanted = [of_cpu(EDIT, batch) for batch in batches]
     barrier = threading.Barrier(4)
@@ -280,12 +286,12 @@ def test_batches_from_several_threads():
 
     with opened_gpu(EDIT, IN_FLIGHT * 250_000) as (engine, driver), ThreadPoolExecutor(4) as pool:
         within(lambda: list(pool.map(work, range(4))))
-        # Page-locked memory is used again and again.
+        # Page-locked memory is reused.
         assert driver.calls["pinned"] < driver.calls["upload"]
 
 
 def test_more_parts_than_buffers():
-    """Who submits a route that is cut into many parts waits for no one but the GPU."""
+    """Submitting a route that is split into many parts waits only for the GPU."""
     batch = batch_of(some_pairs(300, 60))
     with opened_gpu(EDIT, IN_FLIGHT * 90_000) as (engine, driver):
         tickets = within(lambda: [engine.submit(batch, Route(every_row(batch), THREAD)) for _ in range(3)])
@@ -309,7 +315,7 @@ def test_stats():
         }
     rows = ("copy", "pack", "bits-64", "bits-64-walk", "gather")
     assert set(stats.seconds) == {"stage", "unstage", *(f"gpu {row}" for row in rows)}
-    assert engine.stats()["card"] == "emulated GPU"  # as the report at a run's end wants it
+    assert engine.stats()["card"] == "emulated GPU"  # as required by the report at the end of a run
 
 
 def test_closed_twice_and_used_afterwards():

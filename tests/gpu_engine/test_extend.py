@@ -1,4 +1,4 @@
-"""Scored alignment on an emulated GPU: every column as the CPU engine has it."""
+"""Scored alignment on an emulated GPU: every column equals the CPU engine's."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from wfacli.scoring.spec import ExtendSpec
 
 from .support import assert_equal
 
-NARROWEST = sw.BUILDS[:1]  # each build takes the emulation's compiler seconds
+NARROWEST = sw.BUILDS[:1]  # each build takes seconds to compile for the emulation
 
 
 def uneven_pairs(count: int, longest: int, letters: bytes, seed: int = 3) -> list[tuple[bytes, bytes]]:
-    """From empty ones to `longest` letters, alike in parts."""
+    """Return pairs that are similar in parts, of 0 to `longest` symbols."""
     rng = random.Random(seed)
     pairs = []
     for _ in range(count):
@@ -60,7 +60,7 @@ def opened_gpu(
     builds: tuple[sw.Build, ...] = NARROWEST,
     **gpu,
 ) -> Iterator[ExtendGpuEngine]:
-    """An engine whose GPU has lost nothing when it is closed."""
+    """Open an engine, and check its GPU for leaks after closing."""
     drivers: list[EmulatedDriver] = []
 
     def opened() -> EmulatedDriver:
@@ -110,7 +110,7 @@ def test_scores_alone() -> None:
 
 @pytest.mark.parametrize("lent", [False, True])
 def test_pairs_are_shared_out_among_builds(lent: bool) -> None:
-    """Short ones keep all directions, long ones states; letters go from where the reader has put them."""
+    """Short pairs store all directions, long ones states; bases are uploaded directly from the reader's memory."""
     pairs, spec, stats = uneven_pairs(30, 100, b"ACGT", 4), spec_of(SCHEMES["2,4,4,2"][0], "local"), Stats()
     pairs += [(b"ACGGT" * 130, b"ACGAGT" * 130), *uneven_pairs(20, 100, b"ACGT", 5)]
     batch = pairs_of(*zip(*pairs, strict=True))
@@ -127,7 +127,7 @@ def test_pairs_are_shared_out_among_builds(lent: bool) -> None:
 
 @pytest.mark.parametrize("mode", ["local", "extension"])
 def test_directions_of_some_pairs_at_a_time(monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
-    """Where there is no room for those of all."""
+    """Directions are stored for some pairs at a time, if memory does not suffice for all."""
     monkeypatch.setattr(sw_launch, "_MOST_KEPT", 1)
     pairs, spec, stats = uneven_pairs(200, 30, b"ACGT", 4), spec_of(SCHEMES["2,4,4,2"][0], mode), Stats()
     with opened_gpu(spec, stats=stats, builds=(sw.WHOLE[0],)) as engine:
@@ -137,7 +137,7 @@ def test_directions_of_some_pairs_at_a_time(monkeypatch: pytest.MonkeyPatch, mod
 
 @pytest.mark.parametrize("cuts", [{"band": 20, "zdrop": 60}, {"band": 300}, {"zdrop": 25}], ids=str)
 def test_in_a_band_until_a_drop(cuts: dict[str, int]) -> None:
-    """Scores; what is not certain, and what 16 bits do not hold, is the CPU's."""
+    """Scores of banded extensions with a Z-drop; uncertain pairs, and scores beyond 16 bits, are left to the CPU."""
     pairs = uneven_pairs(30, 200, b"ACGTN")
     for scheme in (SCHEMES["n-score"][0], Scheme.parse("127,4,4,2")):
         spec, stats = spec_of(scheme, "extension", score_only=True, **cuts), Stats()
@@ -148,7 +148,7 @@ def test_in_a_band_until_a_drop(cuts: dict[str, int]) -> None:
 
 
 def test_pairs_of_one_length_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They need no sorting, and their answers no putting together."""
+    """Pairs of equal lengths need no sorting, and their answers no merging."""
     rng = random.Random(8)
     pairs = [(sequence(rng, 40, b"ACGT"), sequence(rng, 50, b"ACGT")) for _ in range(40)]
     spec = spec_of(SCHEMES["2,4,4,2"][0], "local")
@@ -158,7 +158,7 @@ def test_pairs_of_one_length_keep_their_order(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_builds_are_chosen_for_all_pairs_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a batch beside others: they have the GPU that the end of its launches leaves idle."""
+    """The choice of builds counts the other batches in flight, which fill the GPU at the end of launches."""
     counts: list[int] = []
     best = sw.best_builds
 
@@ -180,7 +180,7 @@ def test_builds_are_chosen_for_all_pairs_under_way(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_16_bits_do_not_hold() -> None:
-    """One pair's score is too high: it alone goes to the build of 32 bits."""
+    """A pair whose score exceeds 16 bits is retried alone with the 32-bit build."""
     scheme, stats = Scheme.parse("127,4,4,2"), Stats()
     pairs = [(b"ACGT" * 140, b"ACGT" * 140), (b"ACGT" * 5, b"ACGTT" * 5)]
     spec = spec_of(scheme, "local")
@@ -190,7 +190,7 @@ def test_what_16_bits_do_not_hold() -> None:
 
 
 def test_in_little_memory() -> None:
-    """Jobs of a few pairs, and pairs for which there is no room at all, which the CPU aligns."""
+    """With little memory, launches take few pairs, and the CPU aligns pairs that do not fit at all."""
     spec, stats = spec_of(SCHEMES["2,4,4,2"][0], "local"), Stats()
     pairs = [*uneven_pairs(40, 60, b"ACGT"), (b"ACGGT" * 200, b"ACGAGT" * 200)]
     with opened_gpu(spec, memory=2 << 20, stats=stats) as engine:
@@ -199,7 +199,7 @@ def test_in_little_memory() -> None:
 
 
 def test_letters_without_scores() -> None:
-    """They have no code: the CPU says so, and aligns the others."""
+    """The CPU reports symbols without a code, and aligns the other pairs."""
     spec = spec_of(SCHEMES["BLOSUM62"][0], "local")
     pairs = [(b"ARND", b"ARND"), (b"ARJD", b"ARND")]
     with opened_gpu(spec) as engine:
@@ -232,7 +232,7 @@ def test_cancelled() -> None:
 
 
 def _submit_and_wait(engine: AutoExtendEngine, pairs: PairBatch, route: Route) -> object:
-    """As the engine does, but the GPU is open before the next batch comes."""
+    """Submit a route, and wait until the GPU is open, so that the next batch uses it."""
     ticket = SUBMIT(engine, pairs, route)
     if engine._opening:
         engine._opening.join()
@@ -244,7 +244,7 @@ SUBMIT = AutoExtendEngine.submit
 
 @pytest.mark.parametrize("suffix", [".sam", ".paf"])
 def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str) -> None:
-    """--engine gpu writes what --engine cpu does."""
+    """--engine gpu and --engine auto write the same as --engine cpu."""
     pairs = [pair for pair in uneven_pairs(30, 120, b"ACGTN", 5) if pair[0] and pair[1]]
     for name, side in (("q.fa", 0), ("t.fa", 1)):
         (tmp_path / name).write_bytes(fasta([pair[side].decode() for pair in pairs]))
@@ -256,7 +256,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str) -
 
     monkeypatch.setattr(choice, "CudaDriver", open_driver)
     monkeypatch.setattr(ExtendGpuEngine.__init__, "__defaults__", (None, None, NARROWEST))
-    # What auto goes by: the CPU takes long.
+    # Make `auto` expect a slow CPU.
     monkeypatch.setattr(run_extend, "may_have_gpu", lambda: True)
     monkeypatch.setattr(tuning, "CPU_EXTEND_CELLS", (1.0, 1.0))
     monkeypatch.setattr(AutoExtendEngine, "submit", _submit_and_wait)

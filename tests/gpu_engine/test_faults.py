@@ -1,4 +1,4 @@
-"""What goes wrong on a GPU: every pair still gets its alignment, nothing hangs, nothing is left behind."""
+"""GPU failures: every pair still gets its alignment, nothing hangs, and nothing leaks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExce
 
 BATCHES = [batch_of(some_pairs(30 + 7 * i * i, 60, seed=SEED + i)) for i in range(5)]
 KERNELS = {EDIT: "gpu-bits-64", AFFINE: "gpu-dp-128"}
-OPENING = IN_FLIGHT + 1  # calls: a stream for each job, and what memory is free
+OPENING = IN_FLIGHT + 1  # calls: a stream for each batch in flight, and a query of free memory
 Prepare = Callable[[EmulatedDriver], None]
 
 
@@ -59,7 +59,7 @@ def wanted() -> dict[AlignSpec, list[AlignmentBatch]]:
 
 
 def through(engine: GpuEngine, spec: AlignSpec, threads: int = 3) -> list[AlignmentBatch]:
-    """All batches, each beginning on the GPU, from several threads as a run has them."""
+    """Align all batches from several threads, as a run does, starting on the GPU."""
     cpu = CpuEngine(spec, Limits(), 1)
     both = HybridEngine(engine, cpu)
 
@@ -103,7 +103,7 @@ def test_a_call_that_fails(spec, call, after, wanted):
         failure = engine.stats()["failure"]
     assert_all_right(found, wanted[spec], f"{call} after {after}")
     assert failure == (fired[0] if fired and failure else None)
-    # There may be no fill and no free; and where a look whether a job is done fails, the job may not.
+    # Not every run calls fill or free; and if the query for completion fails, the batch itself may not.
     if after < 2 and call not in ("free", "fill", "done"):
         assert failure == f"injected: {call} failed"
 
@@ -113,7 +113,7 @@ def test_a_call_that_always_fails(call, wanted):
     with opened_gpu(EDIT, prepare=lambda d: d.fail(call=call, times=None)) as (engine, driver):
         assert_all_right(through(engine, EDIT), wanted[EDIT], call)
         assert engine.stats()["failure"] == f"injected: {call} failed"
-        # One that fails is left alone afterwards; who was under way at the time may still ask.
+        # A failed GPU is not used again, but batches already in flight may still call it.
         assert driver.calls[call] <= 2 * IN_FLIGHT + len(BATCHES)
 
 
@@ -152,7 +152,7 @@ def test_results_that_came_before_the_failure_count():
 @pytest.mark.parametrize("times", [1, 2, 3, None])
 @pytest.mark.parametrize("after", [0, 1, 2, 3])
 def test_no_memory(spec, after, times, wanted):
-    """Whichever allocation it is and however often: less at a time, and at the end none."""
+    """If any allocation fails, any number of times, batches become smaller, down to none."""
 
     def prepare(driver: EmulatedDriver) -> None:
         driver.fail(call="allocate", after=after, times=times, error=OutOfDeviceMemory)
@@ -199,7 +199,7 @@ def test_another_process_takes_the_memory(monkeypatch):
         tickets = [engine.submit(batch, Route(every_row(batch), KERNELS[EDIT])) for _ in range(4)]
         wanted = answers(of_cpu(EDIT, batch))
         for ticket in tickets:
-            # What jobs leave each other of so little may not do for every pair, as they happen to follow each other.
+            # With so little memory, some pairs may fail, depending on the order of the batches.
             found = answers(within(partial(engine.collect, ticket)))
             done = [row for row, answer in enumerate(found) if answer is not Status.MEMORY_LIMIT]
             assert [found[row] for row in done] == [wanted[row] for row in done], f"seed {SEED}"
@@ -208,7 +208,7 @@ def test_another_process_takes_the_memory(monkeypatch):
         assert engine.stats()["failure"] is None
 
 
-# What no driver should do
+# Defects that no driver should have
 
 
 @pytest.mark.parametrize("call", ["upload", "launch", "download", "wait", "pinned", "allocate", "kernel"])
@@ -227,12 +227,12 @@ def test_a_defect_is_an_error_and_no_hang(call, after):
         assert_equal(within(lambda: aligned(engine, BATCHES[0], KERNELS[EDIT])), of_cpu(EDIT, BATCHES[0]))
 
 
-# Ends
+# Cancelling and closing
 
 
 @pytest.mark.parametrize("launch", [1, 3, 9, 20, 40])
 def test_cancelled_from_another_thread(launch):
-    """At some launch; who collects then gets an answer or Cancelled, who submits later Cancelled."""
+    """After cancelling at some launch, collect returns an answer or raises Cancelled, and submit raises Cancelled."""
     begun, small = threading.Event(), batch_of(some_pairs(200, 60))
     wanted = of_cpu(EDIT, small)
 
@@ -283,10 +283,10 @@ def test_some_are_collected_late():
             assert_equal(within(partial(engine.collect, ticket)), of_cpu(EDIT, batch))
         pinned = driver.calls["pinned"]
         aligned(engine, batch, KERNELS[EDIT])
-        assert driver.calls["pinned"] == pinned  # what was given back serves again
+        assert driver.calls["pinned"] == pinned  # released memory is reused
 
 
-# Which engine
+# Choice of the engine
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Every kernel of the GPU through its engine, on the emulated GPU, against the oracle."""
+"""Compare every GPU kernel with the oracle, through its engine, on the emulated GPU."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SCHEMES = [
 SEED = 21
 
 
-# Wider bands of tiles than these have the whole of any pair here, by the same builds: only the widest is tried.
+# Wider bands of tiles contain all of these pairs, with the same builds: only the widest is tested.
 SAME = {f"{gpu_kernels.PREFIX}tiles-{band}" for band in tiles.BANDS[3:-1]}
 
 
@@ -54,11 +54,11 @@ CASES = [(k, s, only) for s in SCHEMES for only in (False, True) for k in kernel
 
 
 def kind_of(kernel):
-    """What a kernel has in common with those of other sizes."""
+    """Return what a kernel has in common with those of other sizes."""
     variant = wfa.VARIANTS.get(kernel.removeprefix(gpu_kernels.PREFIX))
     if variant is None:
         family, band = kernel.removeprefix(gpu_kernels.PREFIX).split("-")
-        return family, int(band) > {"dp": 64, "tiles": 256}.get(family, 0)  # a warp's, all warps'
+        return family, int(band) > {"dp": 64, "tiles": 256}.get(family, 0)  # a warp per pair, or all warps
     return variant.pieces, variant.trace, variant.outside, variant.offset, variant.group > 32
 
 
@@ -69,7 +69,7 @@ CODED = one_of_each(CODED, lambda case: (kind_of(case[0]), case[1]))
 
 
 def wide(kernel):
-    """Whether emulating it takes long: so many threads have a pair, or tiles that have the whole of any pair here."""
+    """Return whether emulation is slow: many threads per pair, or tiles that contain all of these pairs."""
     variant = wfa.VARIANTS.get(kernel.removeprefix(gpu_kernels.PREFIX))
     whole = {f"{gpu_kernels.PREFIX}tiles-{band}" for band in tiles.BANDS if band > 256}
     return kernel in whole or (variant is not None and variant.group > 32)
@@ -82,14 +82,14 @@ def chosen(few: bool, letters: str, rule: str, scheme) -> tuple[list[tuple[bytes
 
 
 def of_gpu(pairs, spec, kernel, estimated=False, **gpu) -> PartialResult:
-    """What a kernel gives; without estimates it looks as far as it can."""
+    """Return a kernel's answers; without estimates it searches up to its maximum."""
     drivers = []
 
     def opened():
         drivers.append(EmulatedDriver(**gpu))
         return drivers[-1]
 
-    engine = GpuEngine(spec, opened, memory=3 << 28)  # the widest kernel takes 217 MiB for a block
+    engine = GpuEngine(spec, opened, memory=3 << 28)  # the widest kernel takes 217 MiB per block
     try:
         batch = pairs_of(*zip(*pairs, strict=True))
         batch = with_estimates(batch, spec, gpu=True) if estimated else batch
@@ -102,7 +102,7 @@ def of_gpu(pairs, spec, kernel, estimated=False, **gpu) -> PartialResult:
 
 
 def assert_right(found: PartialResult, pairs, best, spec: AlignSpec, kernel: str, label: str = "") -> None:
-    """What is aligned is right, and what the kernel reaches is aligned."""
+    """Assert that the answers are correct, and that all pairs within the kernel's reach are aligned."""
     batch = pairs_of(*zip(*pairs, strict=True))
     reach = gpu_kernels.KERNELS[kernel].reach(Forecast(batch, spec, Limits()).for_gpu)
     cost = [cost_of(b.score, p, spec) for b, p in zip(best, pairs, strict=True)]
@@ -132,7 +132,7 @@ def test_every_kernel(kernel, scheme, score_only):
     assert_right(of_gpu(pairs, spec, kernel), pairs, best, spec, kernel)
 
 
-# Rules in turn: they differ in tables and in one word of a task, which all kernels read alike.
+# Rotate through the rules: they differ in tables and in one word of a task, which all kernels read alike.
 RULES = ("mismatch", "wildcard", "literal")
 UNDER_RULES = [
     (*case, rule) for at, case in enumerate(CODED) for rule in (RULES if THOROUGH else RULES[at % 3 : at % 3 + 1])
@@ -150,7 +150,7 @@ def test_other_letters(kernel, scheme, rule):
 @pytest.mark.parametrize("lanes", [4, 32, 256])
 @pytest.mark.parametrize("letters", ["ACGT", "mixed"])
 def test_bands_of_their_own(monkeypatch, letters, lanes):
-    """Each pair is answered exactly where its own band proves its cost, whatever its neighbour's is."""
+    """Each pair is answered if and only if its own band proves its cost, whatever the other pair's band."""
     monkeypatch.setattr(tiles, "LANES", (lanes,))
     kernels._plan_of.cache_clear()
     scheme = SCHEMES[3]
@@ -202,7 +202,7 @@ def test_a_gpu_with_too_little_shared_memory_hands_on():
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
 @pytest.mark.parametrize("max_cost", [None, 40])
 def test_all_rungs_end_with_every_pair(scheme, max_cost):
-    """From the narrowest kernels on: each pair gets what the oracle says, or is told that it costs too much."""
+    """From the narrowest kernels on, each pair gets the oracle's answer, or SCORE_LIMIT if it costs too much."""
     if max_cost is not None and scheme[2]:
         pytest.skip("no bound on costs with a bonus")
     pairs, best = chosen(True, "mixed", "mismatch", scheme)
@@ -239,5 +239,5 @@ def test_wavefronts_look_no_further_than_is_likely():
 
 
 def test_every_kernel_has_its_cases():
-    following = {f"{gpu_kernels.PREFIX}{name}" for name in wfa.FOLLOWING}  # test_band.py
+    following = {f"{gpu_kernels.PREFIX}{name}" for name in wfa.FOLLOWING}  # tested in test_band.py
     assert {case[0] for case in CASES} >= set(GPU_KERNELS) - following - SAME

@@ -1,4 +1,4 @@
-"""Long pairs beside a GPU: over all of it, with the CPU's bytes, and by the CPU where the GPU fails."""
+"""Long pairs beside a GPU take all of it, with the CPU's output, and fall back to the CPU if the GPU fails."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from wfacli.errors import Cancelled, DeviceError
 
 from .support import AFFINE, EDIT, assert_equal, batch_of, opened_gpu, within
 
-LONG = 600  # letters
+LONG = 600  # bases
 
 
 @pytest.fixture(autouse=True)
 def long_ones(monkeypatch):
-    """Pairs of so many letters are long, and the GPU is the sooner."""
+    """Make pairs of this length long, and the GPU faster than the CPU."""
     monkeypatch.setattr(tuning, "LONG_PAIR_LETTERS", LONG)
     monkeypatch.setattr(tuning, "LONG_PAIR_SECONDS", 0.0)
     monkeypatch.setattr(tuning, "LONG_PAIR_MARGIN", 0.0)
 
 
 def some_pairs():
-    """Long and short ones, alike and unlike, some with other letters or nothing."""
+    """Return long and short, similar and dissimilar pairs, some with other symbols or empty."""
     rng = random.Random(4)
     found = []
     for length, error in ((900, 0.02), (40, 0.1), (700, 0.3), (800, 0.0), (650, 1.0), (60, 0.0), (900, 0.1)):
@@ -47,7 +47,7 @@ ON_GPU = [0, 2, 3, 4, 6]
 
 
 def align(engine, spec: AlignSpec):
-    # As where the GPU's batch kernels take none of them.
+    # As if the GPU's batch kernels supported none of them.
     return within(lambda: align_batch(engine, BATCH, spec, Limits(), Stats(), "stripes"))
 
 

@@ -1,4 +1,4 @@
-"""Reads against a reference, with an emulated GPU: the same bytes, and the GPU has aligned them."""
+"""Reads against a reference, with an emulated GPU: same output, and the GPU aligns them."""
 
 from __future__ import annotations
 

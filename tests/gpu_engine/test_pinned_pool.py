@@ -1,4 +1,4 @@
-"""Memory that is lent: for a batch's letters and for answers; it comes back, and outlives the GPU."""
+"""Page-locked memory leased for a batch's bases and for answers is returned, and outlives the GPU."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KERNELS = {EDIT: "gpu-bits-64", AFFINE: "gpu-dp-128"}
 
 @pytest.fixture
 def gpu():
-    """A lender, how it calls, and its driver."""
+    """A pool, a function that runs its calls on the driver, and the driver."""
     driver, lender = EmulatedDriver(), PinnedPool()
     yield lender, lambda work: work(driver), driver
     lender.close(driver)
@@ -49,7 +49,7 @@ def in_lent_memory(batch: PairBatch, engine: GpuEngine) -> PairBatch:
     return replace(batch, bases=memory)
 
 
-# The lender
+# The pool
 
 
 def test_memory_is_lent_as_long_as_a_view_of_it_lives(gpu):
@@ -122,7 +122,7 @@ def test_what_cannot_be_locked_is_not_lent(gpu):
 
 
 def mapping_of(array: np.ndarray) -> tuple[str, list[str]]:
-    """Of the memory that an array begins in: its permissions and its flags."""
+    """Return the permissions and flags of the mapping that contains the start of an array."""
     smaps = Path("/proc/self/smaps").read_text()
     for part in re.split(r"\n(?=[0-9a-f]+-[0-9a-f]+ )", smaps):
         begin, end = (int(text, 16) for text in part.split(" ", 1)[0].split("-"))
@@ -147,7 +147,7 @@ def test_what_is_lent_before_there_is_a_gpu_is_locked_when_it_comes(gpu):
     lender, call, driver = gpu
     early, gone = lender.lease_early(1000), lender.lease_early(1000)
     assert not lender.owns(early) and not driver.calls["lock"]
-    del gone  # what comes back before is nobody's
+    del gone  # memory returned before the GPU is open is not reused
     lender.opened(call)
     assert lender.owns(early)
     where = address(early)
@@ -166,13 +166,13 @@ def test_what_was_lent_early_and_cannot_be_locked_is_staged(gpu):
     assert lender.owns(lender.lease(1000, call))
 
 
-# Letters
+# Bases
 
 
 @pytest.mark.parametrize("coded", [False, True], ids=["plain", "coded"])
 @pytest.mark.parametrize("spec", KERNELS, ids=["edit", "affine"])
 def test_letters_go_from_where_they_are(spec, coded):
-    """Both ways give the same bytes; lent letters are not staged."""
+    """Leased and staged bases give the same bytes; leased ones are not copied to a staging buffer."""
     spec, kernel = (AFFINE, "gpu-dp-128") if coded else (spec, KERNELS[spec])
     more = b"ACGNNTTR" if coded else b""
     batch = batch_of([(more + query, more + target) for query, target in some_pairs(60, 60)])
@@ -194,7 +194,7 @@ def test_a_large_part_of_a_batch_leaves_its_letters_where_they_are(coded):
     batch = batch_of([(more + query, more + target) for query, target in some_pairs(60, 60)])
     with opened_gpu(AFFINE) as (engine, driver):
         lent = in_lent_memory(batch, engine)
-        for step, uploads in ((2, 2), (30, 1)):  # letters and columns, or both in one
+        for step, uploads in ((2, 2), (30, 1)):  # bases and columns separately, or in one upload
             before, some = driver.calls["upload"], np.arange(1, len(batch), step, dtype=np.int32)[::-1].copy()
             assert_equal(aligned(engine, lent, KERNELS[AFFINE], some), of_cpu(AFFINE, batch, some))
             assert driver.calls["upload"] - before == uploads
@@ -208,9 +208,9 @@ def test_letters_memory_comes_back_with_its_batch():
             wheres.add(address(lent.bases))
             aligned(engine, lent, KERNELS[EDIT])
             del lent
-            assert _soon(lambda: engine.session.bases.leased == 0)  # the device's thread holds nothing either
+            assert _soon(lambda: engine.session.bases.leased == 0)  # the device thread keeps no reference either
         assert len(wheres) == 1
-        assert driver.calls["lock"] == 2  # and the answers'
+        assert driver.calls["lock"] == 2  # one of them for the answers
 
 
 def test_letters_and_answers_outlive_the_engine():
@@ -238,13 +238,13 @@ def test_lent_letters_come_back_after_a_failure(call):
         lent = in_lent_memory(batch_of(some_pairs(60, 60)), engine)
         driver.fail(call=call)
         assert set(aligned(engine, lent, KERNELS[EDIT]).status.tolist()) == {Status.UNSUPPORTED}
-        engine.session.failure = None  # an error remembers where it was, as does whoever handed it on
+        engine.session.failure = None  # an exception references its frames, as does one that re-raised it
         del lent
         assert _soon(lambda: not gc.collect() and engine.session.bases.leased == 0)
 
 
 def test_more_batches_than_buffers():
-    """Who submits them waits for no one but the GPU, also where nobody looks whether a job is done."""
+    """Submitting more batches than buffers waits only for the GPU, even if nothing polls for completion."""
     batch, submitted = batch_of(some_pairs(20, 60)), threading.Event()
     with opened_gpu(EDIT) as (engine, driver):
         lent, done = in_lent_memory(batch, engine), driver.done
@@ -261,7 +261,7 @@ def test_more_batches_than_buffers():
 
 
 def test_answers_that_are_larger_than_the_last_ones():
-    """They are fetched twice once, and then at once."""
+    """After larger answers than before, a second download fetches the rest; later batches take one."""
     few, many = batch_of(some_pairs(300, 60, 0.01)), batch_of(some_pairs(300, 60, 0.5))
     downloads = []
     with opened_gpu(EDIT) as (engine, driver):
@@ -272,7 +272,7 @@ def test_answers_that_are_larger_than_the_last_ones():
 
 
 def test_answers_that_are_kept(monkeypatch):
-    """They stay where they are, but only so many of them."""
+    """Answers stay in page-locked memory while they are referenced, up to a limit."""
     monkeypatch.setattr(staging, "_MOST_READ", 4)
     batches = [batch_of(some_pairs(20, 60, seed=number)) for number in range(12)]
     with opened_gpu(EDIT) as (engine, driver):
@@ -282,11 +282,11 @@ def test_answers_that_are_kept(monkeypatch):
         assert_equal(found, of_cpu(EDIT, batch))
 
 
-# The device's thread
+# The device thread
 
 
 def test_jobs_begin_while_one_is_under_way():
-    """The thread does not wait for a job as long as the GPU could have another."""
+    """The thread does not block on a batch while it could submit another one."""
     batch, over, waited = batch_of(some_pairs(20, 60)), threading.Event(), []
     with opened_gpu(EDIT) as (engine, driver):
         done, wait = driver.done, driver.wait

@@ -1,4 +1,4 @@
-"""Several GPUs: the same bytes as from one, all of them at work, and one that fails takes nothing with it."""
+"""Several GPUs write the same bytes as one, all of them work, and a failed one affects no results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GPUS = 3
 
 @pytest.fixture
 def gpus(monkeypatch):
-    """Three GPUs, by the order in which they are opened; by now closed, and those that work have lost nothing."""
+    """Three GPUs, by index; at the end they must be closed, and the working ones have no leaks."""
     opened: dict[int, EmulatedDriver] = {}
 
     def open_driver(index: int, compiler: object) -> EmulatedDriver:
@@ -83,7 +83,7 @@ def test_letters_are_locked_once_for_all_gpus(align, folder, gpus, monkeypatch):
 
 @pytest.mark.parametrize("calls", [10, 16, 25])
 def test_one_that_fails_leaves_its_pairs_to_the_others(align, folder, gpus, monkeypatch, capfd, calls):  # noqa: F811
-    """The first GPU, which has the first route, and so that many calls."""
+    """Fail the first GPU after different numbers of calls: it always gets the first route."""
     assert align(*FILES, "--engine", "gpu", "-o", "one.paf", "--stats", "one.json") == 0
     kernels = json.loads((folder / "one.json").read_text())["pairs_by_kernel"]
     gpus.clear()
@@ -105,7 +105,7 @@ def test_one_that_fails_leaves_its_pairs_to_the_others(align, folder, gpus, monk
     report = json.loads((folder / "s.json").read_text())
     assert report["engine"]["failure"] is None
     assert [gpu["failure"] is None for gpu in report["engine"]["cards"]] == [False, True, True]
-    assert report["pairs_by_kernel"] == kernels  # nothing went to the CPU for it
+    assert report["pairs_by_kernel"] == kernels  # the CPU aligned none of its pairs
 
 
 def test_all_fail(align, folder, gpus, monkeypatch, capfd):  # noqa: F811
@@ -125,7 +125,7 @@ def test_all_fail(align, folder, gpus, monkeypatch, capfd):  # noqa: F811
 
 
 def test_one_whose_memory_is_gone_leaves_its_pairs_to_the_others(align, folder, gpus, monkeypatch, capfd):  # noqa: F811
-    """Another program takes it when the run has begun: the first GPU has none for any job."""
+    """Another program takes the first GPU's memory after the start of the run, so that no batch fits."""
     assert align(*FILES, "--engine", "gpu", "-o", "one.paf", "--stats", "one.json") == 0
     kernels = json.loads((folder / "one.json").read_text())["pairs_by_kernel"]
     gpus.clear()
@@ -146,7 +146,7 @@ def test_one_whose_memory_is_gone_leaves_its_pairs_to_the_others(align, folder, 
         "wfacli: warning: GPU 0 (emulated GPU) has no memory left, the others go on: another program has it"
     ]
     report = json.loads((folder / "s.json").read_text())
-    assert report["pairs_by_kernel"] == kernels  # nothing went to the CPU for it
+    assert report["pairs_by_kernel"] == kernels  # the CPU aligned none of its pairs
     assert report["engine"]["failure"] is None
 
 
@@ -192,7 +192,7 @@ def test_devices_that_are_refused(align, gpus, capfd, text):  # noqa: F811
 
 
 def test_routes_go_to_who_has_the_least_to_do():
-    """Also those of a GPU that fails, whatever rows they have, in whatever order."""
+    """Routes go to the GPU with the least work, also those of a failed GPU, whatever their rows and order."""
     engines = [GpuEngine(EDIT, EmulatedDriver, Stats(), 1 << 28)]
     engines.append(GpuEngine(EDIT, EmulatedDriver, Stats(), 1 << 28))
     several = MultiGpuEngine(list(enumerate(engines)))
@@ -215,7 +215,7 @@ def test_routes_go_to_who_has_the_least_to_do():
 
 
 def test_lost_rows_with_bands_of_their_own():
-    """Of a route in no order, of which some rows come back and others do not."""
+    """Retried rows of an unordered route are merged into the answers of the other rows."""
     rows = np.array([7, 2, 9, 4, 1], np.int32)
     batch = batch_of(some_pairs(10, 60))
     whole = of_cpu(EDIT, batch, rows)

@@ -1,4 +1,4 @@
-"""The driver that a test gets: emulated, with threads first to last or last to first; and a GPU."""
+"""Drivers for tests: emulated, with threads first to last or last to first, and a real GPU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wfacli.gpu.runtime.cuda_driver import CudaDriver
 
 
 def open_gpu():
-    """A real GPU's driver; without a GPU the test is skipped, with one that does not open it fails."""
+    """Open a real GPU; skip without one, and fail if it cannot be opened."""
     skip_without_gpu()
     return CudaDriver()
 

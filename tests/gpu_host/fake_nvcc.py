@@ -1,4 +1,4 @@
-"""A compiler that only writes down how it was called, so that tests of the cache need no CUDA toolkit."""
+"""A compiler that only records its calls, so that tests of the cache need no CUDA toolkit."""
 
 from __future__ import annotations
 

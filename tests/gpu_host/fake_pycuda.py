@@ -1,4 +1,4 @@
-"""A pycuda.driver without a GPU behind it: it counts, and fails where a test wants."""
+"""A pycuda.driver without a GPU, which counts calls and fails on request."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
             raise cuda.faults[name]
         return answer
 
-    cuda.host = {}  # page-locked memory by its address
+    cuda.host = {}  # page-locked memory by address
 
-    def of_library(name: str) -> int:  # libcuda's own functions answer with an error's number
+    def of_library(name: str) -> int:  # functions of libcuda return an error code
         cuda.calls[name] += 1
         return cuda.faults.get(name, 0)
 
@@ -76,7 +76,7 @@ def make(capability: tuple[int, int] = (9, 0), count: int = 1) -> ModuleType:
         cuda.host[array.ctypes.data] = array
         return of_library("pin")
 
-    cuda.priorities = []  # of streams by their handles, as they are set
+    cuda.priorities = []  # priorities set, by stream handle
 
     def range_of_priorities(least, greatest) -> int:
         least._obj.value, greatest._obj.value = 0, -5

@@ -1,4 +1,4 @@
-"""Rows of the tests' own kernels, and the GPU's memory by name."""
+"""Catalogue rows of test kernels, and named GPU memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def arguments(**fields) -> np.ndarray:
 
 
 def launch(driver, row: Row, rows: np.ndarray, grid: int, outputs: int, shared_bytes: int = 0, **fields):
-    """Runs a kernel on some input; returns its `cost` (so many), `op_count`, `ops` and `next`, which begin as 0."""
+    """Run a kernel on `rows`; return `cost` (`outputs` items), `op_count`, `ops` and `next`, which are initially 0."""
     stream = driver.stream()
     sizes = {"rows": rows.size, "cost": outputs, "op_count": 4, "ops": 4, "next": 4}
     memory = {name: driver.allocate(4 * size) for name, size in sizes.items()}

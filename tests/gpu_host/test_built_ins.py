@@ -1,4 +1,4 @@
-"""What threads do together: the emulation against plain Python, and a GPU against the same."""
+"""Functions by which threads cooperate: emulation and GPU against plain Python."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_atomics(driver):
 
 
 def three_numbers():
-    """Any, extreme and small ones, with halves that are equal now and then."""
+    """Return arbitrary, extreme and small numbers, sometimes with equal halves."""
     random = np.random.default_rng(SEED)
     edges = np.array([0, 1, 0xFFFF, 0x7FFF, 0x8000, 0x8001, 0x7FFF7FFF, 0x80008000, 0xFFFFFFFF, 0x7FFF8000], np.uint64)
     anything = random.integers(0, 1 << 32, (3, 2 * BLOCK), dtype=np.uint64)

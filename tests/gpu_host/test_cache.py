@@ -1,4 +1,4 @@
-"""What is compiled, what comes from the cache or the package, and what happens when neither can be had."""
+"""Compiled kernels: compiled, cached or packaged ones, and errors if none is available."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sources(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def make(tmp_path: Path, sources: Path):
-    """A compiler on a cache of its own and the fake nvcc."""
+    """A function that creates a compiler with its own cache and the fake nvcc."""
 
     def make_compiler(nvcc: FakeNvcc | None = None, **options) -> Compiler:
         options.setdefault("cache", Cache(tmp_path / "cache"))
@@ -218,7 +218,7 @@ def test_hot_rows_that_leave_their_registers_are_marked(make):
     lines = list(report(one for one in built if one.arch == "sm_90"))
     assert lines[0].split()[:3] == ["row", "arch", "registers"]
     assert lines[1].split() == ["row", "sm_90", "40", "512", "16", "4", "45", "*"]
-    assert [line.split()[-1] for line in lines[2:]] == ["36", "36"]  # bytes: no star follows
+    assert [line.split()[-1] for line in lines[2:]] == ["36", "36"]  # bytes; not followed by a star
 
 
 def test_nvcc_is_found(tmp_path):

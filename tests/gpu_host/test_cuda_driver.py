@@ -1,4 +1,4 @@
-"""What the driver makes of PyCUDA: what is missing, errors, limits, and the end. A real GPU is in test_driver.py."""
+"""The driver on a fake PyCUDA: missing parts, errors, limits and closing. test_driver.py tests a real GPU."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_gpu_is_described(cuda):
 
 @pytest.mark.parametrize(("fault", "held"), [(None, 1), ("own init", 0), ("own device", 0), ("own retain", 0)])
 def test_a_gpu_is_opened_without_the_interpreter_s_lock(cuda, fault, held):
-    """By the library itself, before PyCUDA does it again; what fails there PyCUDA may find, and say."""
+    """libcuda opens the GPU with the GIL released before PyCUDA does; if that fails, PyCUDA may report the error."""
     if fault:
         cuda.faults[fault] = 100
     retain, order = cuda.call, []
@@ -146,7 +146,7 @@ def test_brief_kernels_go_before_others(cuda):
     assert cuda.priorities == [(16, 8, -5), (16, 8, 0), (16, 8, -5)]
     driver.launch(long, 132, argument, second)
     assert len(cuda.priorities) == 3, "streams have none to begin with"
-    cuda.faults["attribute"] = 1  # a driver that knows of none
+    cuda.faults["attribute"] = 1  # a driver without stream priorities
     driver.launch(brief, 132, argument, second)
     assert len(cuda.function.launches) == 7
 
@@ -162,7 +162,7 @@ def test_events_are_used_again_when_nobody_holds_them(cuda):
         assert not driver.done(event) or driver.elapsed(kept, event) == 0.005
         driver.wait(event)
         assert driver.done(event)
-    assert cuda.Event.made - made == 3  # one is kept, one held, one recorded before the held one is let go
+    assert cuda.Event.made - made == 3  # one is cached, one is in use, one is recorded before that one is released
     driver.close()
     del event, kept
 

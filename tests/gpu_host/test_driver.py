@@ -1,4 +1,4 @@
-"""The driver protocol: the same on an emulated GPU and on a real one."""
+"""The driver protocol, on an emulated and a real GPU."""
 
 from __future__ import annotations
 

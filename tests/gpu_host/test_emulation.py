@@ -1,4 +1,4 @@
-"""The emulated driver's own manners: lazy streams, what it refuses, injected faults, defects of kernels."""
+"""Behaviour of the emulated driver itself: lazy streams, rejected calls, injected failures, kernel defects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_nothing_happens_before_somebody_waits(emulated):
     host[:] = 1
     emulated.upload(memory.address, host[:16], stream)
     emulated.download(host[16:], memory.address, stream)
-    host[:16] = 2  # too early: the copy takes this
+    host[:16] = 2  # too early: the pending copy reads this
     event = emulated.record(stream)
     assert set(host[16:].tolist()) == {1}
     assert [emulated.done(event) for _ in range(4)] == [False, False, True, True]
@@ -129,7 +129,7 @@ from tests.emulation.driver import EmulatedDriver
 from tests.gpu_host.support import run_probe
 run_probe(EmulatedDriver(), {defect!r}, np.arange({BLOCK}, dtype=np.int32))
 """
-    # Reports come to standard error, not into the files where those of tests are looked for.
+    # Write sanitizer reports to standard error, instead of the files that make a test run fail.
     quiet = dict.fromkeys(("ASAN_OPTIONS", "UBSAN_OPTIONS"), "log_path=stderr:detect_leaks=0")
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | quiet

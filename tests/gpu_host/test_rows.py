@@ -1,8 +1,8 @@
-"""Rows of the catalogue compile, and hot ones stay in their registers.
+"""Catalogue rows compile, and performance-critical ones spill no registers.
 
-Here for one architecture, and of rows that differ in sizes alone (_SIZES) the widest, which takes the most registers:
-all of these in make fuzz, in make test one of each function, with paths and without, for A C G T and any letters.
-`make kernels` compiles every row for all architectures, and fails alike.
+Rows are compiled for one architecture. Of those that differ only in sizes (_SIZES), only the widest is compiled, which
+takes the most registers: all of these in `make fuzz`; in `make test` one per function, with and without paths, for
+ACGT and for any symbols. `make kernels` compiles every row for all architectures, and fails in the same cases.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wfacli.gpu.kernels.catalogue import ROWS, Row
 from .support import PROBE
 
 ARCHITECTURES = ("sm_90",)
-# Macros that say how many of the same there are, by source; in the catalogue they rise.
+# Macros that set a size, by source; their values increase in the catalogue.
 _SIZES = {
     "bits/bits.cu": {"WFACLI_WORDS"},
     "dp/dp_thread.cu": {"WFACLI_BAND"},
@@ -35,19 +35,19 @@ _CHOSEN_FOR_REGISTERS = "WFACLI_RESIDENT"
 
 
 def variant(row: Row) -> tuple[object, ...]:
-    """What a row has in common with rows of other sizes."""
+    """Return what a row has in common with rows of other sizes."""
     sizes = {*_SIZES.get(row.source, ()), _CHOSEN_FOR_REGISTERS}
-    over_a_block = dict(row.macros).get("WFACLI_GROUP", 0) > 32  # which meets at other barriers
+    over_a_block = dict(row.macros).get("WFACLI_GROUP", 0) > 32  # uses different barriers
     return row.source, row.entry, over_a_block, *((name, value) for name, value in row.macros if name not in sizes)
 
 
 def coded(row: Row) -> bool:
-    """Whether it is for any letters."""
+    """Return whether a row supports any symbols."""
     return bool({("WFACLI_CODES", 1), ("WFACLI_CODED", 1)} & set(row.macros))
 
 
 def traced(row: Row) -> bool:
-    """Whether it finds paths too."""
+    """Return whether a row finds paths."""
     macros = dict(row.macros)
     return bool(macros.get("WFACLI_TRACE") or macros.get("WFACLI_PATH"))
 
@@ -59,7 +59,7 @@ CHOSEN = {row.name: row for row in (*FUNCTIONS, PROBE)}
 
 @pytest.fixture(scope="module")
 def built():
-    """By row and architecture; what has not changed comes from build/kernels."""
+    """Build results by row and architecture; unchanged rows come from build/kernels."""
     if find_nvcc() is None:
         pytest.skip("no nvcc: the GPU kernels are not compiled")
     compiler = Compiler(Cache(ROOT / "build" / "kernels"))
@@ -77,7 +77,7 @@ def test_rows_compile(built, name, arch):
 
 
 def test_sizes_are_sizes():
-    """A macro with another name would make a row of each value; one that no longer varies is no size."""
+    """Each macro of _SIZES exists and varies; otherwise each value would count as another kind of row."""
     for source, names in _SIZES.items():
         rows = [dict(row.macros) for row in ROWS.values() if row.source == source]
         for name in names:

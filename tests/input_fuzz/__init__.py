@@ -1,1 +1,1 @@
-"""Damaged inputs through the whole command, judged by rule: `python -m tests.input_fuzz --help`."""
+"""Fuzz the whole command with damaged files, judged by rules: `python -m tests.input_fuzz --help`."""

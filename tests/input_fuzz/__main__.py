@@ -1,4 +1,4 @@
-"""`python -m tests.input_fuzz --seconds N --seed S --jobs J`: damaged files through the whole command."""
+"""Fuzz the whole command with damaged files: `python -m tests.input_fuzz --seconds N --seed S --jobs J`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .drive import FOUND, fuzz
 
 
 def main() -> int:
-    """The command; its status is 1 where something was found."""
+    """Run the command; return exit status 1 if something was found."""
     parser = argparse.ArgumentParser(prog="python -m tests.input_fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600, help="how long (default 600)")
     parser.add_argument("--inputs", type=int, default=1 << 60, help="at most so many for each job")

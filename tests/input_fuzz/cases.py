@@ -1,4 +1,4 @@
-"""Files, and commands that read them: what is damaged in turn."""
+"""Cases of the input fuzzer: files to damage, and commands that read them."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Case:
     """Commands that read the same files.
 
     Attributes:
-        name: of the case.
+        name: name of the case.
         files: contents by name.
-        damaged: which files are changed, one at a time.
-        commands: arguments; the output is called out.SUFFIX, if there is a file.
-        change: what becomes of a file.
-        weight: how often it is tried.
+        damaged: files that are changed, one at a time.
+        commands: arguments; an output file is named out.SUFFIX.
+        change: function that damages a file.
+        weight: relative frequency.
         helpers: files that a run may leave beside its output.
-        long: whether a run on good files takes longer than the limit, which then is no finding.
+        long: a run on intact files exceeds the time limit, so that a timeout is no finding.
     """
 
     name: str
@@ -58,7 +58,7 @@ MATRIX = b"# a comment\n   A  C  G  T\nA  5 -4 -4 -4\nC -4  5 -4 -4\nG -4 -4  5 
 
 
 def _fai(text: bytes) -> bytes:
-    """The index of a FASTA file (samtools faidx)."""
+    """Return the index of a FASTA file (samtools faidx)."""
     lines, at, rows = text.splitlines(keepends=True), 0, []
     for line in lines:
         at += len(line)
@@ -71,7 +71,7 @@ def _fai(text: bytes) -> bytes:
 
 
 def _gzi(packed: bytes, size: int) -> bytes:
-    """The index of BGZF blocks that hold `size` bytes each."""
+    """Return the .gzi index of a BGZF file whose blocks hold `size` bytes each."""
     starts, at = [], 0
     while at < len(packed):
         starts.append(at)
@@ -84,10 +84,10 @@ def _gzi(packed: bytes, size: int) -> bytes:
 
 @functools.cache
 def _checkpoint(command: str) -> Mapping[str, bytes]:
-    """A pair of sequences and the checkpoint of a command that was killed."""
+    """Return a pair of sequences and the checkpoint of a killed command."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        length = 100_000 if "WFACLI_SANITIZE" in os.environ else 600_000  # a step of which must not take minutes
+        length = 100_000 if "WFACLI_SANITIZE" in os.environ else 600_000  # one step must not take minutes
         for number, file in enumerate(("a.fa", "b.fa")):
             (folder / file).write_bytes(fasta([random_letters(length, number)]))
         process = start(*command.split(), "-q", "--checkpoint", "state", "--checkpoint-every", "0.1s", cwd=folder)
@@ -159,7 +159,7 @@ def _records(text: bytes) -> list[tuple[bytes, bytes, bytes]]:
 
 @functools.cache
 def cases() -> tuple[Case, ...]:
-    """All of them."""
+    """Return all cases."""
     with tempfile.TemporaryDirectory() as name:
         world = random_world(7)
         world.write(Path(name))

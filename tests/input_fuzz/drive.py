@@ -1,4 +1,4 @@
-"""Runs commands on damaged files, each in a process of its own with limits, and makes findings small."""
+"""Run commands on damaged files, each in its own process with limits, and shrink findings."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _SHRINK_RUNS, _SHRINK_SECONDS = 150, 60.0
 
 @dataclass(frozen=True)
 class Input:
-    """A case with one of its files changed, and a command.
+    """A case with one changed file, and a command.
 
     Attributes:
-        case: its name.
-        file: which is changed.
-        content: of that file.
+        case: name of the case.
+        file: name of the changed file.
+        content: its content.
         command: arguments.
     """
 
@@ -45,26 +45,26 @@ class Input:
 
 
 class Driver:
-    """Folders in which commands run, one at a time."""
+    """Runs commands in a folder, one at a time."""
 
     def __init__(self, folder: Path) -> None:
-        """Takes an empty folder."""
+        """Use an empty folder."""
         self._work, self._scratch = folder / "work", folder / "scratch"
         self._scratch.mkdir()
         self._environment = environment(TMPDIR=str(self._scratch), OMP_NUM_THREADS="1")
         self._cases = {case.name: case for case in cases()}
-        # A sanitizer keeps terabytes of addresses for itself, and takes its time.
+        # Sanitizers reserve terabytes of address space and are slow.
         self._sanitized = "WFACLI_SANITIZE" in os.environ
 
     def run(self, given: Input) -> str:
-        """Runs a command; what rule it breaks, or ""."""
+        """Run a command; return the rule that it breaks, or ""."""
         case = self._cases[given.case]
         for folder in (self._work, self._scratch):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
         for name, content in case.files.items():
             (self._work / name).write_bytes(given.content if name == given.file else content)
-        if any(name.endswith((".fai", ".gzi")) for name in case.files):  # those are no older than what they index
+        if any(name.endswith((".fai", ".gzi")) for name in case.files):  # an index must not be older than its file
             for name in case.files:
                 os.utime(self._work / name, (1_700_000_000, 1_700_000_000))
         code: int | None
@@ -84,7 +84,7 @@ class Driver:
         return problem_of(found, case, given.command)
 
     def smaller(self, given: Input, problem: str) -> Input:
-        """The same finding with fewer bytes: pieces go that it does not need."""
+        """Return a smaller input with the same problem, by removing parts of the content."""
         rule, left, late = problem.split(":")[0], _SHRINK_RUNS, time.monotonic() + _SHRINK_SECONDS
         size = max(1, len(given.content) // 2)
         while size and left > 0:
@@ -105,7 +105,7 @@ class Driver:
 
 
 def inputs(seed: int) -> Iterator[Input]:
-    """Yields damaged inputs without end; the same for the same seed."""
+    """Yield damaged inputs endlessly; deterministic for a seed."""
     rng = random.Random(seed)
     some = cases()
     weights = [case.weight for case in some]
@@ -120,7 +120,7 @@ def _input(rng: random.Random, case: Case) -> Input:
 
 
 def keep(given: Input, problem: str, folder: Path = FOUND) -> Path:
-    """Writes a finding where tests replay it."""
+    """Save a finding to be replayed by tests; return its path."""
     rule = problem.split(":")[0]
     path = (
         folder / f"{given.case.replace(' ', '-')}-{rule}-{zlib.crc32(given.content + given.command.encode()):08x}.json"
@@ -132,14 +132,14 @@ def keep(given: Input, problem: str, folder: Path = FOUND) -> Path:
 
 
 def kept(path: Path) -> Input:
-    """The input of a finding."""
+    """Load the input of a finding."""
     values = json.loads(path.read_text())
     content = zlib.decompress(base64.b64decode(values["content"]))
     return Input(values["case"], values["file"], content, values["command"])
 
 
 def fuzz(seed: int, seconds: float, most: int, found: Path) -> tuple[Counter[str], list[str]]:
-    """Runs inputs of a seed; how many by case, and what was found, of each case and rule once."""
+    """Run the inputs of a seed; return the number per case, and one finding for each case and rule."""
     begun, counts, problems = time.monotonic(), Counter[str](), dict[tuple[str, ...], str]()
     with tempfile.TemporaryDirectory(prefix="input-fuzz-") as folder:
         driver = Driver(Path(folder))
@@ -154,7 +154,7 @@ def fuzz(seed: int, seconds: float, most: int, found: Path) -> tuple[Counter[str
             if key in problems:
                 counts["found again"] += 1
                 continue
-            # Whatever it is, it is on the screen before it is made smaller, which may end all.
+            # Print the finding before shrinking it, which may crash this process.
             print(f"seed {seed}, input {number}: {given.command}: {problem}", flush=True)
             path = keep(driver.smaller(given, problem), problem, found)
             problems[key] = f"{path.name}: {given.command}: {problem}"

@@ -1,4 +1,4 @@
-"""Good runs that are killed at random moments: what they leave behind, whatever they write."""
+"""Kill correct runs at random moments, and check what they leave behind, for every kind of output."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ OUTPUTS: Mapping[str, str] = {
     "simulate": "simulate --pairs 20k -o out.seq",
 }
 _SIGNALS = {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGHUP: 129}
-_END = 2  # bytes: a line's end and what is before it, or an empty block's
-_PATIENCE = 30.0  # seconds until a run that was told to end has ended
+_END = 2  # bytes compared at the end: a newline and the character before it, or the end of an empty block
+_PATIENCE = 30.0  # seconds for a run to end after a signal
 
 
 def _inputs(folder: Path) -> None:
@@ -54,15 +54,15 @@ def _inputs(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class _Good:
-    """A run that nobody disturbs: what it writes, and how long it takes."""
+    """A run that is not interrupted: its output files and its time."""
 
     seconds: float
     files: Mapping[str, bytes]
-    same: frozenset[str]  # those that have the same bytes each time
+    same: frozenset[str]  # files with the same bytes in every run
 
 
 class _Killer:
-    """Runs commands in one folder, one at a time, and ends them."""
+    """Runs commands in one folder, one at a time, and kills them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._scratch = folder / "work", folder / "scratch"
@@ -74,7 +74,7 @@ class _Killer:
         self._good: dict[str, _Good] = {}
 
     def good(self, kind: str) -> _Good:
-        """The run of a kind of output to its end, made when it is asked for first."""
+        """Return the complete run of a kind of output, made on first use."""
         if kind not in self._good:
             runs = []
             for _ in range(2):
@@ -89,7 +89,7 @@ class _Killer:
         return self._good[kind]
 
     def kill(self, kind: str, sent: signal.Signals, after: float) -> str:
-        """Starts a run and sends it a signal; what rule is broken then, or ""."""
+        """Start a run and send it a signal; return the rule that is broken then, or ""."""
         good = self.good(kind)
         process = self._start(kind)
         time.sleep(after)
@@ -107,20 +107,20 @@ class _Killer:
 
     def _problem(self, good: _Good, sent: signal.Signals, code: int) -> str:
         files = self._files()
-        # Python has not begun yet, or has nothing left to do but to end itself.
+        # The signal came before Python installed its handlers, or during interpreter shutdown.
         outside = code == -sent and set(files) in (set(), set(good.files))
         if code not in (0, _SIGNALS[sent]) and not outside:
             return "status: not that of the signal"
         if other := sorted(set(files) - set(good.files)):
             return f"file: {other} is left"
         for name, content in files.items():
-            # CRAM's codecs are chosen by trial, which depends on threads; its end is always the same.
+            # CRAM codecs are chosen by trial, which depends on threads; its last bytes are always the same.
             if content[-_END:] != good.files[name][-_END:] or (name in good.same and content != good.files[name]):
                 return f"final: {name} is not whole"
         if code == 0 and set(files) != set(good.files):
             return "final: not all files are there"
         some, until = self._left(), time.monotonic() + _PATIENCE
-        while some and time.monotonic() < until:  # folders are removed as soon as the run is seen to have ended
+        while some and time.monotonic() < until:  # folders are removed once the run is seen to have ended
             time.sleep(0.05)
             some = self._left()
         return f"scratch: {some} in TMPDIR" if some else ""
@@ -136,12 +136,12 @@ class _Killer:
         return subprocess.Popen(arguments, cwd=self._folder, env=self._environment, **quiet)
 
     def _files(self) -> dict[str, bytes]:
-        """What has a final name and is no input."""
+        """Return the files with a final name, without the inputs."""
         names = {path.name for path in self._folder.iterdir()} - self._inputs - _OWN
         return {n: (self._folder / n).read_bytes() for n in names if ".partial-" not in n and ".new-" not in n}
 
     def _children_end(self) -> None:
-        """Waits for processes of the run that are left: they see that it has ended, and end too."""
+        """Wait for remaining child processes, which notice that the run has ended and end too."""
         ours, until = str(self._folder), time.monotonic() + 10
         while time.monotonic() < until and any(_folder_of(path) == ours for path in Path("/proc").glob("[0-9]*")):
             time.sleep(0.02)
@@ -154,7 +154,7 @@ class _Killer:
         self._scratch.mkdir(exist_ok=True)
 
 
-_OWN = {"state", "ref.fa.fai"}  # a checkpoint, whole at any time; the reference's index
+_OWN = {"state", "ref.fa.fai"}  # a checkpoint, complete at any time, and the reference's index
 
 
 def _folder_of(process: Path) -> str:
@@ -164,14 +164,14 @@ def _folder_of(process: Path) -> str:
 
 
 def kill(seed: int, seconds: float, most: int, _found: Path) -> tuple[Counter[str], list[str]]:
-    """Kills runs at random moments; how many by kind of output, and what was found."""
+    """Kill runs at random moments; return the number per kind of output, and the findings."""
     rng, until, counts, problems = random.Random(seed), time.monotonic() + seconds, Counter[str](), list[str]()
     with tempfile.TemporaryDirectory(prefix="input-fuzz-") as folder:
         killer = _Killer(Path(folder))
         while counts.total() < most and time.monotonic() < until:
             kind = rng.choice(list(OUTPUTS))
             sent = rng.choice([signal.SIGKILL, *_SIGNALS])
-            # Most of a run is Python's start; what comes behind it is hit as often.
+            # Python's start-up takes most of a run, so kills are biased towards the work after it.
             share = rng.uniform(0, 0.5) if rng.random() < 0.2 else rng.uniform(0.5, 1.1)
             problem = killer.kill(kind, sent, share * killer.good(kind).seconds)
             counts[kind] += 1

@@ -1,4 +1,4 @@
-"""What becomes of a file that somebody damages, or makes to do damage."""
+"""Mutations of files, accidental or malicious."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _piece(rng: random.Random, data: bytes) -> tuple[int, int]:
 
 
 def flip(rng: random.Random, data: bytes) -> bytes:
-    """A few bits are others."""
+    """Flip a few bits."""
     some = bytearray(data)
     for _ in range(rng.choice([1, 1, 2, 8])):
         if some:
@@ -40,19 +40,19 @@ def flip(rng: random.Random, data: bytes) -> bytes:
 
 
 def insert(rng: random.Random, data: bytes) -> bytes:
-    """A byte or a word that means something is put in."""
+    """Insert a byte or a meaningful word."""
     at = _at(rng, data)
     return data[:at] + rng.choice(rng.choice([_BYTES, _WORDS])) + data[at:]
 
 
 def replace(rng: random.Random, data: bytes) -> bytes:
-    """Some bytes become others."""
+    """Replace some bytes."""
     begin, end = _piece(rng, data)
     return data[:begin] + rng.choice([rng.choice(_BYTES), rng.choice(_WORDS), rng.randbytes(end - begin)]) + data[end:]
 
 
 def field(rng: random.Random, data: bytes) -> bytes:
-    """A column of a line becomes another word."""
+    """Replace a column of a line by a word."""
     lines = data.split(b"\n")
     number = rng.randrange(len(lines))
     columns = lines[number].split(b"\t")
@@ -62,31 +62,31 @@ def field(rng: random.Random, data: bytes) -> bytes:
 
 
 def number(rng: random.Random, data: bytes) -> bytes:
-    """Four bytes become a number that is little, large or negative."""
+    """Replace four bytes by an integer that is small, large or negative."""
     at = _at(rng, data)
     value = rng.choice([0, 1, 255, 65_535, 65_536, 1 << 24, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, len(data)])
     return data[:at] + value.to_bytes(4, "little") + data[at + 4 :]
 
 
 def drop(rng: random.Random, data: bytes) -> bytes:
-    """Some bytes go."""
+    """Delete some bytes."""
     begin, end = _piece(rng, data)
     return data[:begin] + data[end:]
 
 
 def cut(rng: random.Random, data: bytes) -> bytes:
-    """The file ends early."""
+    """Truncate the file."""
     return data[: _at(rng, data)]
 
 
 def twice(rng: random.Random, data: bytes) -> bytes:
-    """A part, a line or all of it comes twice."""
+    """Duplicate a part, or the whole content."""
     begin, end = rng.choice([_piece(rng, data), (0, len(data))])
     return data[:end] + data[begin:end] + data[end:]
 
 
 def lines_moved(rng: random.Random, data: bytes) -> bytes:
-    """Lines are dropped, repeated or in another order."""
+    """Delete, duplicate or reorder lines."""
     lines = data.splitlines(keepends=True) or [b""]
     one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
     way = rng.randrange(3)
@@ -100,33 +100,33 @@ def lines_moved(rng: random.Random, data: bytes) -> bytes:
 
 
 def huge_line(rng: random.Random, data: bytes) -> bytes:
-    """A line has a hundred thousand bytes more."""
+    """Insert 70,000 or 600,000 equal bytes into a line."""
     at = _at(rng, data)
     return data[:at] + rng.choice([b"A", b"n", b" ", b"\t", b"9", b"\0"]) * rng.choice([70_000, 600_000]) + data[at:]
 
 
 def line_ends(rng: random.Random, data: bytes) -> bytes:
-    """Other line ends, or none at the end."""
+    """Change the line endings, or remove the last one."""
     return rng.choice(
         [data.replace(b"\n", b"\r\n"), data.replace(b"\n", b"\r"), data.rstrip(b"\n"), data.replace(b"\n", b"\n\n")]
     )
 
 
 def encoding(rng: random.Random, data: bytes) -> bytes:
-    """UTF-16, or a mark before UTF-8."""
+    """Encode as UTF-16, or add a UTF-8 byte order mark."""
     text = data.decode("latin-1")
     return rng.choice([text.encode("utf-16"), text.encode("utf-16-le"), b"\xef\xbb\xbf" + data])
 
 
 def magic(rng: random.Random, data: bytes) -> bytes:
-    """The file begins like another kind."""
+    """Replace the start of the file by another format's magic bytes."""
     heads = [b"BAM\1", b"CRAM\3\0", b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"BZh9", b"PK\3\4", b"@HD\tVN:1.6\n"]
     heads += [b">", b"@"]
     return rng.choice(heads) + data[rng.choice([0, 1, 4]) :]
 
 
 def nothing(_rng: random.Random, data: bytes) -> bytes:
-    """As it is."""
+    """Return the content unchanged."""
     return data
 
 
@@ -139,10 +139,10 @@ PLAIN += [line_ends, encoding, magic]
 
 def _gzip(rng: random.Random, data: bytes) -> bytes:
     way = rng.randrange(4)
-    if way == 0:  # members
+    if way == 0:  # several members
         at = _at(rng, data)
         return gzip.compress(data[:at], 1) + b"\0" * rng.choice([0, 5]) + gzip.compress(data[at:], 1)
-    if way == 1:  # something behind it
+    if way == 1:  # trailing data
         return gzip.compress(data, 1) + rng.choice([b"\0", b"x", b"\x1f\x8b", bgzf(b""), zstd(b"x")])
     return gzip.compress(data, 1)
 
@@ -164,20 +164,20 @@ def _zstd(rng: random.Random, data: bytes) -> bytes:
 
 
 def packed(rng: random.Random, data: bytes) -> bytes:
-    """A file compressed in some way, perhaps damaged afterwards."""
+    """Compress a file in some format, and perhaps damage the result."""
     found = rng.choice([_gzip, _bgzf, _zstd])(rng, data)
     return rng.choice([nothing, nothing, flip, cut, drop, number, twice, replace])(rng, found)
 
 
 def mutated(rng: random.Random, data: bytes, may_pack: bool) -> bytes:
-    """Return a file's content with one change or some, compressed now and then."""
+    """Return a file's content with one or a few changes, sometimes compressed."""
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         data = rng.choice(PLAIN)(rng, data)
     return packed(rng, data) if may_pack and rng.random() < 0.25 else data
 
 
 def inside_bgzf(rng: random.Random, data: bytes) -> bytes:
-    """Of a file in BGZF what it holds is changed, and it is compressed again; or what is stored is."""
+    """Change the decompressed content of a BGZF file and compress it again; or change the file itself."""
     if rng.random() < 0.25:
         return rng.choice([flip, cut, drop, number, twice, replace, insert])(rng, data)
     plain = gzip.decompress(data)
@@ -187,7 +187,7 @@ def inside_bgzf(rng: random.Random, data: bytes) -> bytes:
 
 
 def resealed(rng: random.Random, data: bytes) -> bytes:
-    """A checkpoint is changed, and now and then has a right hash."""
+    """Change a checkpoint, in half of the cases with a matching hash."""
     if rng.random() < 0.5:
         return mutated(rng, data, True)
     title, head, rest = data.split(b"\n", 2)

@@ -1,4 +1,4 @@
-"""What a run may leave behind, whatever its inputs: the rules by which damaged files are judged."""
+"""Rules for runs on damaged files: what a run may leave behind, whatever its inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .cases import Case
 _DOCUMENTED = {0, 1, 2}
 _ERROR = re.compile(r"^wfacli: error: |─ Error ─", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-# Faults of a whole file, or of what a child process says of it.
+# Errors about a whole file, or reported by a child process, which name no line.
 _NO_LINE = re.compile(
     r"has no |holds \d+ records?|truncated|damaged|is compressed with|is BAM|is CRAM|is SAM|looks like|samtools|"
     r"htslib|"
@@ -27,12 +27,12 @@ _NO_LINE = re.compile(
 
 @dataclass(frozen=True)
 class Run:
-    """One run, and what there is afterwards.
+    """A run and its results.
 
     Attributes:
-        code: exit status; minus the signal's number where one ended it, None where it took too long.
-        out, err: what it has printed.
-        folder: where it ran.
+        code: exit status; minus the signal number if a signal ended it; None after a timeout.
+        out, err: standard output and standard error.
+        folder: its working directory.
         scratch: its TMPDIR.
     """
 
@@ -44,7 +44,7 @@ class Run:
 
 
 def problem_of(run: Run, case: Case, command: str) -> str:
-    """Return what rule a run breaks, as "rule: details", or ""."""
+    """Return the rule that a run breaks, as "rule: details", or ""."""
     if run.code is None:
         return "" if case.long else "time: it takes too long"
     if run.code < 0:
@@ -101,7 +101,7 @@ def _of_files(run: Run, case: Case, command: str) -> str:
 
 
 def _fault_of(suffix: str, content: bytes) -> str:
-    """What is wrong with an output, whole or partial."""
+    """Return what is wrong with a complete or partial output, or ""."""
     if suffix == "bam":
         if not content.endswith(BGZF_END):
             return "has no last block"

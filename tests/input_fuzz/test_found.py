@@ -1,4 +1,4 @@
-"""What was found once, again; and a share of what `make fuzz-input` and `make fuzz-kill` do."""
+"""Replay earlier findings, and run a sample of `make fuzz-input` and `make fuzz-kill`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_share_of_kills(tmp_path: Path) -> None:
 
 
 def ran(folder: Path, code: int | None, err: str = "", files: dict[str, bytes] | None = None) -> str:
-    """What the rules say of a run of the first case that wrote these files."""
+    """Return what the rules report for a run of the first case that wrote these files."""
     (folder / "work").mkdir()
     (folder / "scratch").mkdir()
     for name, content in (files or {}).items():

@@ -1,4 +1,4 @@
-"""Searches on a GPU, an emulated one: chosen by a model, stopped, gone on with, and what happens where it fails."""
+"""Searches on an emulated GPU: chosen by a model, interrupted, resumed, and with failures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PLAIN = Scheme.of_scores(2, 4, 4, 2)
 
 @pytest.fixture(scope="module")
 def task():
-    """Three strips of the GPU's, and four kept rows' worth of a state."""
+    """A pair with three strips of the GPU, and four saved rows of a state."""
     rng = random.Random(1)
     query = pairgen.sequence(rng, 1700, b"ACGT")
     target = pairgen.sequence(rng, 50, b"ACGT") + pairgen.mutated(rng, query[600:], b"ACGT", 0.15)
@@ -38,7 +38,7 @@ def task():
 
 
 class Gpus:
-    """Those that were opened."""
+    """Opens emulated GPUs, and records them."""
 
     def __init__(self, broken=False):
         self.broken, self.drivers = broken, []
@@ -51,7 +51,7 @@ class Gpus:
 
 
 def run(task, asked=True, gpus=None, trouble=None, **more):
-    """(outcome, warnings)."""
+    """Return (outcome, warnings)."""
     gpus, warned, told = gpus or Gpus(), [], []
     gpu = GpuOnDemand(gpus)
     if trouble:
@@ -110,7 +110,7 @@ def test_where_a_gpu_fails_the_cpu_goes_on(task, call):
         outcome, warned = run(task, trouble=lambda driver, n=after: driver.fail(call=call, after=n))
         same(outcome, want)
         failed = outcome.engines != ("gpu",)
-        assert failed or after > (call != "pinned"), call  # that is asked for once
+        assert failed or after > (call != "pinned"), call  # called once only
         assert not failed or ("the CPU goes on from the beginning" in warned[0] and "injected" in outcome.gpu_failed)
 
 
@@ -128,7 +128,7 @@ def test_little_memory_on_a_gpu(task):
 
 
 def test_a_gpu_that_is_wrong(task, monkeypatch):
-    """What it says does not score what it should: the CPU does it again."""
+    """If the GPU's alignment does not have its score, the CPU repeats the search."""
     good = Walk.path
     monkeypatch.setattr(Walk, "path", lambda walk: (*good(walk)[:2], good(walk)[2][1:]))
     outcome, warned = run(task)
@@ -137,7 +137,7 @@ def test_a_gpu_that_is_wrong(task, monkeypatch):
 
 
 def test_a_checkpoint_of_either_goes_on_with_the_other(task, tmp_path):
-    """Stopped before the path: of the first search on a GPU, then on the CPU; and the other way round."""
+    """Interrupt before the path, either in a search on the GPU and resume on the CPU, or vice versa."""
     identity = Identity.of(Pair(task.query, task.target, False), None)
     want = LocalRun(task, Watchers()).run()
     for first_on_gpu in (True, False):
@@ -163,14 +163,14 @@ def test_a_checkpoint_of_either_goes_on_with_the_other(task, tmp_path):
 
 
 def walks_of(monkeypatch):
-    """How many pieces of a way back each round walks, in a list that grows."""
+    """Return a list to which each round appends the number of parts that it traces back."""
     walked, walk = [], Walk._walk
     monkeypatch.setattr(Walk, "_walk", lambda self, todo: (walked.append(len(todo)), walk(self, todo))[1])
     return walked
 
 
 def as_the_cpu(query, target):
-    """The GPU finds the CPU's alignment of texts."""
+    """Assert that the GPU finds the CPU's alignment."""
     long = Task(*(PLAIN.codes[np.frombuffer(side, np.uint8)] for side in (query, target)), PLAIN)
     outcome, warned = run(long)
     assert not warned and outcome.engines == ("gpu",)
@@ -178,9 +178,9 @@ def as_the_cpu(query, target):
 
 
 def test_wrong_beliefs_are_corrected(monkeypatch):
-    """The best cell of rows that the path crosses is on another alignment, which lacks the path's beginning.
+    """The best cell of rows crossed by the path belongs to another alignment, which lacks the path's start.
 
-    Where the path goes straight on, a round corrects all of them.
+    Where the path runs straight, one round corrects all of them.
     """
     rng, walked = random.Random(5), walks_of(monkeypatch)
     first, second = (pairgen.sequence(rng, length, b"ACGT") for length in (2100, 4000))
@@ -190,7 +190,7 @@ def test_wrong_beliefs_are_corrected(monkeypatch):
 
 
 def test_wrong_corrections_are_corrected(monkeypatch):
-    """As before, but the path turns again and again: to columns on either side, some of them far away."""
+    """Test a path that changes its diagonal repeatedly, to columns on either side, some of them far away."""
     rng, walked = random.Random(5), walks_of(monkeypatch)
     first, second = (pairgen.sequence(rng, length, b"ACGT") for length in (2100, 4000))
     as_the_cpu(first + second, first + pairgen.mutated(rng, second, b"ACGT", 0.04) + b"ACGT" * 1300 + second)
@@ -210,7 +210,7 @@ def test_scores_alone(task):
 
 
 def test_a_long_launch_is_stopped(task, tmp_path, monkeypatch):
-    """At once, with all as it was before; the checkpoint says so."""
+    """An interrupted launch ends at once, and leaves the previous state, which is in the checkpoint."""
     monkeypatch.setattr(gpu_local, "_LONG", -1.0)
     checkpoint = Checkpoint(str(tmp_path / "c"), Identity.of(Pair(task.query, task.target, False), None))
     with pytest.raises(Cancelled):

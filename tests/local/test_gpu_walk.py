@@ -1,4 +1,4 @@
-"""The rounds of a way back on a GPU, beside the same pieces in their order: made-up ways, beliefs and guesses."""
+"""The GPU's parallel traceback, in rounds, compared with the same parts in order, for random paths and guesses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from wfacli.solve.gpu import local_walk as gpu_walk
 from wfacli.solve.gpu.local_walk import Walk, _Way
 
-_COLUMNS = 6  # by which a path may come into a piece: few, so that ways meet, and guesses are ways known
+_COLUMNS = 6  # entry columns of a part: few, so that paths meet, and guesses are known paths
 
 
 def operation(piece: int, column: int) -> int:
@@ -19,7 +19,7 @@ def operation(piece: int, column: int) -> int:
 
 
 class MadeUp(Walk):
-    """Pieces of one row each, through which a table leads from each column to one of the next piece."""
+    """Parts of one row each, with a table from each entry column to that of the next part."""
 
     def __init__(self, rng: random.Random, pieces: int) -> None:
         scores = SimpleNamespace(match=1, open=1, extend=1)
@@ -30,7 +30,7 @@ class MadeUp(Walk):
             [c if rng.random() < straight else rng.randrange(_COLUMNS) for c in range(_COLUMNS)]
             for _ in range(pieces + 1)
         ]
-        self.last = rng.randrange(pieces + 1)  # in which the alignment ends
+        self.last = rng.randrange(pieces + 1)  # the part in which the alignment ends
 
     def entry(self, piece: int, column: int) -> tuple[int, int, int, int]:
         return self._rows[piece - 1] - 1, column, 1, 0
@@ -40,7 +40,7 @@ class MadeUp(Walk):
         if piece == self.last:
             return _Way((piece, column, 0, 0), 1, ops)
         if piece == len(self._rows) - 1:
-            return _Way((0, 0, 0, 0), 2, ops)  # a walk that nobody should believe
+            return _Way((0, 0, 0, 0), 2, ops)  # a result that must not be used
         return _Way(self.entry(piece + 1, self.leads[piece][column]), 0, ops)
 
     def in_order(self) -> list[tuple[int, int]]:
@@ -69,7 +69,7 @@ class MadeUp(Walk):
         truth = dict(self.in_order())
         for k in pieces:
             right = k in truth and self.rng.random() < self.right_at
-            if right or self.rng.random() < 0.9:  # else there is no cell above 0
+            if right or self.rng.random() < 0.9:  # otherwise the part has no cell above 0
                 self._enter(k, self.entry(k, truth[k] if right else self.rng.randrange(_COLUMNS)))
 
 

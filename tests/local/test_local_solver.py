@@ -1,4 +1,4 @@
-"""The native solver of one local alignment against the oracle of all its cells, parasail, and itself."""
+"""Compare the native solver of one local alignment with the full-matrix oracle, parasail, and itself."""
 
 import random
 
@@ -12,7 +12,7 @@ from wfacli import _native
 from wfacli.scoring.scheme import Scheme
 
 NO_RUNS = np.zeros((0, 3), np.int64)
-# A tile of few columns, directions of a strip alone, every strip's last row kept: all edges come into play.
+# Narrow tiles, directions of one strip, and the last row of every strip saved: all boundaries are crossed.
 TINY = {"steps": 16, "trace": 1, "memory": 1}
 DNA = [(2, 4, 4, 2), (1, 1, 0, 1), (5, 4, 8, 0), (2, 0, 3, 1), (127, 127, 0, 1), (1, 3, 200, 30)]
 PROTEIN = [("BLOSUM62", 11, 1), ("PAM250", 14, 2), ("BLOSUM50", 0, 5)]
@@ -83,7 +83,7 @@ def test_other_lanes_threads_tiles_and_memory_change_nothing():
 
 @pytest.mark.parametrize("isa", _native.instruction_sets())
 def test_scores_far_beyond_16_bits(isa):
-    """With what comes before and behind the ridge of high scores, and a gap across several tiles."""
+    """Includes sequences before and after the high-scoring ridge, and a gap across several tiles."""
     rng = random.Random(9)
     scheme, charged = Scheme.of_scores(11, 9, 20, 1), oracle_local.charges(11, 9, 20, 1)
     shared = [pairgen.sequence(rng, 5000, b"ACGT") for _ in range(2)]

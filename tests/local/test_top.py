@@ -1,4 +1,4 @@
-"""The best alignments one after another against cells that are computed one by one."""
+"""Compare the best non-overlapping alignments, one after another, with a cell-by-cell computation."""
 
 import random
 
@@ -18,7 +18,7 @@ NEVER = -(10**9)
 
 
 def best_beside(query, target, charged, barred):
-    """(score, CIGAR's letters with their cells, span) of the canonical alignment that uses no barred cell."""
+    """Return (score, CIGAR operations with their cells, span) of the canonical alignment without barred cells."""
     m, n, first, more = len(query), len(target), charged.open + charged.extend, charged.extend
     s, insertion, deletion = (np.full((m + 2, n + 2), NEVER) for _ in range(3))
     for i in range(m, -1, -1):
@@ -27,7 +27,7 @@ def best_beside(query, target, charged, barred):
             insertion[i, j] = max(s[i + 1, j] - first, insertion[i + 1, j] - more)
             deletion[i, j] = max(s[i, j + 1] - first, deletion[i, j + 1] - more)
             s[i, j] = max(0, insertion[i, j], deletion[i, j], s[i + 1, j + 1] + worth)
-    i, j = begin = tuple(np.argwhere(s == s.max())[-1].tolist())  # the last in the order of rows
+    i, j = begin = tuple(np.argwhere(s == s.max())[-1].tolist())  # last in row order
     score, inside, operations, cells = int(s[begin]), "", [], []
     while inside or s[i, j] > 0:
         if not inside:
@@ -81,7 +81,7 @@ def test_each_is_the_best_beside_those_before(protein):
 
 
 def test_long_ones_beside_each_other():
-    """Barred cells in many strips and tiles: parts of a repeat are found one by one."""
+    """Test barred cells in many strips and tiles: the copies of a repeat are found one by one."""
     rng = random.Random(12)
     scheme = Scheme.of_scores(2, 4, 4, 2)
     repeat = pairgen.sequence(rng, 900, b"ACGT")

@@ -1,4 +1,4 @@
-"""`wfacli align --mappings` as a user runs it: pipes, options, and what is wrong with inputs."""
+"""`wfacli align --mappings` as users run it: pipes, options, and errors in inputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wfacli.errors import WfacliError
 from wfacli.io.write.hts import HtsOutput
 
 FILES = ("reads.fq", "ref.fa", "--mappings")
-MAPPED = ("--span", "mapped")  # what was aligned is aligned again
+MAPPED = ("--span", "mapped")  # so that the parts aligned before are aligned again
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_mappings_through_a_pipe_to_a_sorted_bam(world: World, tmp_path: Path) -
         found = [r.to_string().split("\t") for name in world.reference for r in file.fetch(name)]
     expected = [
         [re.sub(r"^(de:f:0\.\d*?)0*$", r"\1", field) for field in row] for row in wanted.rows
-    ]  # as BAM's floats are
+    ]  # as BAM's floats are printed
     assert sorted(map(str, found)) == sorted(map(str, expected))
     assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith("x")) == ["x.bam", "x.bam.bai"]
 
@@ -130,7 +130,7 @@ def test_compression_changes_the_size_alone(world: World, tmp_path: Path, option
 
 
 def test_a_cigar_of_many_operations_fits_bam(tmp_path: Path) -> None:
-    # 70,000 runs: BAM has 16 bits for their number, and a tag for more.
+    # 70,000 runs: BAM has 16 bits for their number, and stores more in a tag.
     target, query = "ACGGT" * 40000, "ACGGT" * 5000 + "ATGGT" * 35000
     (tmp_path / "reads.fq").write_text(f">r\n{query}\n")
     (tmp_path / "ref.fa").write_text(f">t\n{target}\n")
@@ -323,7 +323,7 @@ def test_missing_and_broken_files(world: World, tmp_path: Path) -> None:
 
 
 def test_letters_that_seq_cannot_hold_are_n(tmp_path: Path) -> None:
-    """As they are in BAM; also those of parts that are clipped."""
+    """Other symbols become N, as in BAM, also in clipped parts."""
     (tmp_path / "reads.fq").write_text(">r\n-ACGT-ACGT*a.=1\n")
     (tmp_path / "ref.fa").write_text(">t\nACGTTACGT\n")
     (tmp_path / "map.paf").write_text("r\t15\t1\t10\t+\tt\t9\t0\t9\t9\t9\t7\ttp:A:P\n")

@@ -1,4 +1,4 @@
-"""CRAM can be decoded with its reference, whatever index there is beside it."""
+"""CRAM output can be decoded with its reference, whatever index lies beside the reference."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def sequences(seed: int) -> list[str]:
 
 @pytest.fixture(params=["align", "mapped"])
 def cram(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Result]:
-    """Writes x.cram of reads on ref.fa (or another file), as pairs or by mappings."""
+    """A function that writes x.cram of reads on ref.fa (or another file), as pairs or by mappings."""
     reference = sequences(1)
     (tmp_path / "ref.fa").write_bytes(fasta(reference, "t", 60))
     if request.param == "align":
@@ -40,7 +40,7 @@ def cram(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Result
 
 
 def assert_decoded(folder: Path, plain: str = "ref.fa") -> None:
-    """With a reference whose index is made for it, all bases come back, and M5 are those of the sequences."""
+    """Assert that all bases and M5 sums are correct, by a copy of the reference with a new index."""
     fresh = folder / "fresh.fa"
     fresh.write_bytes((folder / plain).read_bytes())
     Path(f"{fresh}.fai").unlink(missing_ok=True)
@@ -50,7 +50,7 @@ def assert_decoded(folder: Path, plain: str = "ref.fa") -> None:
 
 
 def damaged(folder: Path, way: str, name: str = "ref.fa") -> None:
-    """An index that is not of the reference, and newer than it."""
+    """Write an index that does not match the reference, and is newer."""
     index = folder / f"{name}.fai"
     pysam.faidx(str(folder / name))
     lines = [line.split("\t") for line in index.read_text().splitlines()]
@@ -85,7 +85,7 @@ def test_an_index_that_is_not_of_the_reference(cram: Callable[..., Result], tmp_
     before = (tmp_path / "ref.fa.fai").read_bytes()
     assert_success(cram())
     assert_decoded(tmp_path)
-    assert (tmp_path / "ref.fa.fai").read_bytes() == before  # it is not ours
+    assert (tmp_path / "ref.fa.fai").read_bytes() == before  # belongs to the user
 
 
 @pytest.mark.parametrize("way", ["offset", "older"])

@@ -1,4 +1,4 @@
-"""`--span extended`: how far alignments go beyond the mapped parts, and where parts of a split read meet."""
+"""`--span extended`: how far alignments extend beyond the mapped parts, and where the parts of a split read meet."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def score(cigar: str, penalties: Penalties = ONT) -> int:
 
 
 def wrong(letters: str, *places: int) -> str:
-    """With mismatches."""
+    """Return the sequence with mismatches at these positions."""
     return "".join(c.translate(OTHER) if i in places else c for i, c in enumerate(letters))
 
 
@@ -86,7 +86,7 @@ def test_what_lies_nowhere_stays_clipped(tmp_path: Path) -> None:
 
 
 def test_errors_far_behind_matches_do_not_end_an_extension(tmp_path: Path) -> None:
-    """The Z-drop asks whether any path is near the best score, not whether those of the next cost are."""
+    """The Z-drop is tested on all paths, not only on the wavefront of the next cost."""
     read = wrong(REFERENCE[5_000:9_000], 100, 1_500, 2_900, 3_300)
     (record,) = records(tmp_path, {"r": read}, mapping("r", 4_000, (1_600, 2_800), (6_600, 7_800)))
     assert record[5] == "100=1X1399=1X1399=1X399=1X699="
@@ -112,7 +112,7 @@ def test_a_reference_ends_before_its_read(place: int, reference: int, tmp_path: 
 
 
 def test_end_bonus_of_short_reads(tmp_path: Path) -> None:
-    """A mismatch in the last but two bases costs more than they earn, and less than the bonus."""
+    """A mismatch before the last two bases costs more than they score, but less than the end bonus."""
     read = wrong(REFERENCE[5_000:5_150], 147)
     paf = mapping("r", 150, (30, 120), (5_030, 5_120))
     (record,) = records(tmp_path, {"r": read}, paf, preset="sr")
@@ -125,7 +125,7 @@ def test_end_bonus_of_short_reads(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("strands", ["++", "+-", "-+", "--"])
 def test_parts_of_a_split_read_meet(strands: str, tmp_path: Path) -> None:
-    """3,000 and 2,000 bases, of which 20 about the breakpoint are in no mapping, or in both."""
+    """Test 3,000 and 2,000 bases; 20 bases at the breakpoint are in no mapping, or in both."""
     pieces = REFERENCE[1_000:4_000], REFERENCE[12_000:14_000]
     read = "".join(p if s == "+" else turned(p) for p, s in zip(pieces, strands, strict=True))
     for apart in (20, -20):
@@ -152,7 +152,7 @@ def test_parts_of_a_split_read_meet(strands: str, tmp_path: Path) -> None:
 
 
 def on_read(record: list[str]) -> tuple[int, int]:
-    """The part of the read that a record aligns, on the read as it was sequenced."""
+    """Return the part of the read that a record aligns, in coordinates of the original read."""
     runs = oracles.runs_of(record[5])
     clips = [n if o in "SH" else 0 for n, o in (runs[0], runs[-1])]
     length = sum(n for n, o in runs if o in "SHI=X")
@@ -175,7 +175,7 @@ def test_secondary_records_do_not_cut_others(tmp_path: Path) -> None:
 
 
 def test_an_end_that_was_mapped_wrongly(tmp_path: Path) -> None:
-    """The mapping begins 60 bases off: what hangs by that is extended anew from where the alignment is good."""
+    """The mapping starts 60 bases off: its wrong end is extended again from where the alignment is good."""
     read = REFERENCE[5_000:6_000]
     (record,) = records(tmp_path, {"r": read}, mapping("r", 1_000, (100, 950), (5_040, 5_950)))
     assert (record[3], record[5]) == ("5001", "1000=")
@@ -184,7 +184,7 @@ def test_an_end_that_was_mapped_wrongly(tmp_path: Path) -> None:
 
 
 def test_costs_without_a_match_bonus(tmp_path: Path) -> None:
-    """Ends are found under the preset's scores, or map-ont's; the alignment is the best under the user's."""
+    """Ends are extended under the preset's scores, or map-ont's; the alignment is optimal under the user's costs."""
     read = wrong(REFERENCE[5_000:6_000], 50, 950)
     paf = mapping("r", 1_000, (100, 900), (5_100, 5_900))
     for options in (("--metric", "edit"), ("--preset", "asm5", "--metric", "edit")):
@@ -253,7 +253,7 @@ def test_ends_are_where_minimap2_has_them(preset: str, tmp_path: Path) -> None:
 
 
 def test_alignments_are_broken_at_drops(tmp_path: Path) -> None:
-    """Where 1,000 bases of the read are other ones; a long insertion is no drop."""
+    """Alignments are split at 1,000 different bases, but not at a long insertion."""
     first, last = REFERENCE[1_000:3_000], REFERENCE[4_000:7_000]
     read = first + JUNK[:1_000] + last
     paf = mapping("r", len(read), (50, 5_900), (1_050, 6_900))
@@ -272,7 +272,7 @@ def test_alignments_are_broken_at_drops(tmp_path: Path) -> None:
 
 
 def test_a_drop_at_the_beginning(tmp_path: Path) -> None:
-    """More than what is looked at for doubts."""
+    """The drop is longer than the end that is checked."""
     read = JUNK[:2_500] + REFERENCE[6_000:9_000] + JUNK[:20]
     (record,) = records(tmp_path, {"r": read}, mapping("r", len(read), (100, 5_400), (3_600, 8_900)))
     assert 2_480 < on_read(record)[0] <= 2_500 and on_read(record)[1] >= 5_500
@@ -291,7 +291,7 @@ def test_broken_secondary_records_keep_their_best_piece(tmp_path: Path) -> None:
 
 
 def test_ends_of_pairs(tmp_path: Path) -> None:
-    """Places and lengths of templates are those of what is aligned in the end."""
+    """Positions and template lengths are those of the final alignments."""
     first, second = REFERENCE[5_000:5_150], turned(REFERENCE[5_300:5_450])
     (tmp_path / "ref.fa").write_text(f">t\n{REFERENCE}\n")
     (tmp_path / "reads.fa").write_text(f">a/1\n{first}\n>a/2\n{second}\n")

@@ -1,4 +1,4 @@
-"""A reference whose windows are read where its index says that they are: the same records, and an index that lies."""
+"""References read by their index give the same records, and wrong indexes are detected."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write(folder: Path, width: int = 20, end: str = "\n", last: str = "\n") -> P
 
 
 def is_left_in_the_file(path: Path) -> bool:
-    """Whether letters are looked up there: a change of the file is seen."""
+    """Return whether bases are read from the file on demand, so that a change of the file is visible."""
     reference = read_reference(Source(str(path)))
     before = reference.letters(1, 0, 7).tobytes()
     at = path.read_bytes().index(b"GATTACA")
@@ -124,7 +124,7 @@ def test_an_index_that_fits_headers_but_not_lines_is_told(tmp_path: Path) -> Non
     path = tmp_path / "ref.fa"
     pysam.faidx(str(path))
     lines = path.read_text().split("\n")
-    lines[2:4] = [lines[2][:-1], lines[2][-1] + lines[3]]  # as many bytes; the first line is looked at
+    lines[2:4] = [lines[2][:-1], lines[2][-1] + lines[3]]  # the size is unchanged; only the first line is checked
     path.write_text("\n".join(lines))
     later = path.stat().st_mtime + 5
     os.utime(f"{path}.fai", (later, later))
@@ -136,7 +136,7 @@ def test_an_index_that_fits_headers_but_not_lines_is_told(tmp_path: Path) -> Non
 
 
 def in_blocks(folder: Path, letters: str, size: int) -> Path:
-    """ref.fa.gz of blocks of so many bytes of text, with both indices."""
+    """Write ref.fa.gz with blocks of `size` bytes of text, and both indexes."""
     path = folder / "ref.fa.gz"
     lines = [letters[i : i + 60] for i in range(0, len(letters), 60)]
     path.write_bytes(bgzf(("\n".join([">x", *lines, ">y more", "GATTACA"]) + "\n").encode(), size))
@@ -159,7 +159,7 @@ def test_windows_of_blocks(tmp_path: Path, size: int, threads: int) -> None:
 
 
 def spoil(path: Path, at: int) -> None:
-    """Changes a byte, and leaves the file as old as it was."""
+    """Change a byte, and restore the file's times."""
     times = path.stat()
     data = bytearray(path.read_bytes())
     data[at] ^= 255

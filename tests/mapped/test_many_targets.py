@@ -1,4 +1,4 @@
-"""A header of many targets is written in whole blocks."""
+"""A header with many targets is written in large blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TARGETS = 30_000
 LETTERS = "ACGTTGCAAC"
 PAF = "r\t10\t0\t10\t+\tt_20000\t10\t0\t10\t10\t10\t60\n"
 LINES = {"mapped": "align q.fa many.fa --mappings map.paf", "pairs": "align queries.fa many.fa"}
-MOST = 8  # blocks and pieces of records, where there were a write for each target
+MOST = 8  # blocks and pieces of records, instead of a write per target
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def t_names() -> list[str]:
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/io"), reason="needs /proc")  # noqa: PTH110
 def test_the_kernel_is_asked_few_times(folder: Path) -> None:
-    """The whole command, as the kernel counts its calls."""
+    """Test the whole command, by the kernel's count of its system calls."""
     process = start(*LINES["mapped"].split(), "-o", "x.sam", "-t", "1", "-q", cwd=folder)
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     calls = dict(line.split(": ") for line in Path(f"/proc/{process.pid}/io").read_text().splitlines())

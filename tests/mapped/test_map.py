@@ -1,4 +1,4 @@
-"""`wfacli map`, with a mapper that is made up, and with the real library where it is installed."""
+"""`wfacli map` with a fake mapper, and with the real library if it is installed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HAS_MAPPY = importlib.util.find_spec("mappy") is not None
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Reads, a reference, and a minimap2 that writes down its arguments, prints what is in map.paf, and may fail."""
+    """Reads, a reference, and a fake minimap2 that records its arguments, prints map.paf, and may fail."""
     random_world(31).write(tmp_path)
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "minimap2"
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def map_(folder: Path, *options: str, path: str = "bin") -> Result:
-    others = ":/usr/bin:/bin" if path == "bin" else ""  # where a minimap2 may be
+    others = ":/usr/bin:/bin" if path == "bin" else ""  # may contain a minimap2
     env = environment(PATH=f"{folder / path}{others}")
     return run("map", "ref.fa", "reads.fq", *options, cwd=folder, env=env)
 
@@ -111,7 +111,7 @@ def test_the_summary_counts_reads_and_records(folder: Path) -> None:
 
 
 def test_a_mapper_gets_what_it_cannot_read_through_pipes(folder: Path) -> None:
-    """It takes plain files and gzip; of others it would find nothing, and say nothing."""
+    """minimap2 reads plain files and gzip; with others it silently finds nothing."""
     wanted = run(
         "align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--preset", "map-ont", "--no-header", cwd=folder
     )
@@ -155,7 +155,7 @@ def test_a_mapper_that_fails_leaves_no_output(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["x.sam", "x.bam"])
 def test_a_mapper_that_finds_nothing_and_fails_leaves_no_header_behind(folder: Path, name: str) -> None:
-    """As minimap2 does where there is no such preset."""
+    """Regression test for a mapper that fails before its first mapping, as minimap2 does for an unknown preset."""
     (folder / "fail").touch()
     (folder / "map.paf").write_text("")
     result = map_(folder, "--preset", "no-such", "-o", name)
@@ -193,7 +193,7 @@ def test_the_mapper_is_a_program_of_the_header_and_of_the_report(folder: Path) -
     assert programs[1].startswith("@PG\tID:wfacli\tPP:minimap2\tPN:wfacli\tVN:") and len(programs) == 2
     mapper = {"name": "minimap2", "version": "2.99-r1", "command": command}
     assert json.loads((folder / "s.json").read_text())["mapper"] == mapper
-    for name in ("ref.fa", "reads.fq"):  # which it gets through pipes
+    for name in ("ref.fa", "reads.fq"):  # minimap2 gets these through pipes
         (folder / name).write_bytes(zstd((folder / name).read_bytes()))
     again = map_(folder, "-t", "2", "-R", "@RG\\tID:r\\tSM:s")
     assert [line for line in again.text.splitlines() if line.startswith("@PG\tID:minimap2")] == programs[:1]
@@ -201,7 +201,7 @@ def test_the_mapper_is_a_program_of_the_header_and_of_the_report(folder: Path) -
 
 
 def test_reads_of_one_name_are_told_as_such(folder: Path) -> None:
-    """Mappings that a mapper writes are not out of order."""
+    """The error blames the reads, and not the order of the mappings, which come from the mapper."""
     (folder / "map.paf").write_text((folder / "map.paf").read_text() * 2)
     (folder / "reads.fq").write_text((folder / "reads.fq").read_text() * 2)
     first = (folder / "map.paf").read_text().split("\t")[0]
@@ -209,7 +209,7 @@ def test_reads_of_one_name_are_told_as_such(folder: Path) -> None:
 
 
 def test_a_mapper_that_is_killed(folder: Path) -> None:
-    """As for want of memory; what it logged before is no reason."""
+    """As for lack of memory; earlier log lines are not reported as the reason."""
     program = folder / "bin" / "minimap2"
     program.write_text("#!/bin/sh\necho '[M::main] all is well' >&2\nkill -9 $$\n")
     result = map_(folder, "-o", "x.sam")
@@ -217,7 +217,7 @@ def test_a_mapper_that_is_killed(folder: Path) -> None:
 
 
 def test_a_mapper_is_ended_with_the_run(folder: Path) -> None:
-    # It would go on for a while, and the first line is at fault.
+    # The mapper would run for a while, but its first line is already invalid.
     program = folder / "bin" / "minimap2"
     program.write_text("#!/bin/sh\necho nonsense nonsense nonsense\nexec sleep 50\n")
     begun = time.monotonic()

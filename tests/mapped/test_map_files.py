@@ -1,4 +1,4 @@
-"""`wfacli map` with several files of single reads, and with options that minimap2's users write by habit."""
+"""`wfacli map` with several files of single reads, and with options that minimap2 users are used to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def world() -> World:
 
 @pytest.fixture
 def folder(world: World, tmp_path: Path) -> Path:
-    """The reads in three files beside all in one, and a minimap2 that writes down what it is asked and reads."""
+    """The reads in three files and in a single one, and a fake minimap2 that records its arguments and input."""
     world.write(tmp_path)
     records = ["@" + record for record in (tmp_path / "reads.fq").read_text()[1:].split("\n@")]
     assert len(records) == 14
@@ -28,7 +28,7 @@ def folder(world: World, tmp_path: Path) -> Path:
     for name, some in parts.items():
         (tmp_path / name).write_text(
             "\n".join(some).rstrip("\n") + "\n" * (name != "b.fq")
-        )  # b lacks its last line feed
+        )  # b lacks its final newline
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "minimap2"
     program.write_text(

@@ -1,4 +1,4 @@
-"""`wfacli map` with pairs of reads: by a mapper that is made up, and by minimap2 and its library where there are."""
+"""`wfacli map` with paired reads: with a fake mapper, and with minimap2 and its library if installed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BOTH = pytest.mark.parametrize("mapper", [needs("minimap2"), needs("mappy")])
 
 
 def map_(folder: Path, *options: str, mapper: str = "bin") -> Result:
-    """By the program in a folder, by the one on PATH, or by the library."""
+    """Map with the program in a folder, with the one on PATH, or with the library."""
     path = {"bin": f"{folder / 'bin'}:/usr/bin:/bin", "mappy": str(folder)}.get(mapper, os.environ["PATH"])
     return run("map", "ref.fa", *options, cwd=folder, env=environment(PATH=path))
 
@@ -45,13 +45,13 @@ def letters_of(rng: random.Random, count: int) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """Where letters of a read lie."""
+    """Where the bases of a read lie."""
 
     target: str
     begin: int
     reverse: bool = False
     length: int = LENGTH
-    before: int = 0  # letters of the read that lie elsewhere, or nowhere, on the target's strand
+    before: int = 0  # bases before it, on the target's strand, that lie elsewhere or nowhere
     after: int = 0
 
     @property
@@ -61,11 +61,11 @@ class Place:
 
 
 def in_target(rng: random.Random, reference: dict[str, str], place: Place | None) -> str:
-    """A read's letters; those that lie nowhere are others."""
+    """Return a read's bases, which are random if it lies nowhere."""
     if place is None:
         return letters_of(rng, LENGTH)
     whole, begin, end = reference[place.target], place.begin, place.begin + place.length
-    # What is clipped is unlike the target in each letter.
+    # Clipped bases all differ from the target.
     before, after = (
         "".join("CGTA"["ACGT".index(c)] for c in whole[i:j])
         for i, j in ((begin - place.before, begin), (end, end + place.after))
@@ -74,7 +74,7 @@ def in_target(rng: random.Random, reference: dict[str, str], place: Place | None
     return turned(letters) if place.reverse else letters
 
 
-# Name: places of both mates, and what their flags say beside strands and which mate it is. TLEN is checked apart.
+# Name: places of both mates, and their flags other than strand and mate number. TLEN is checked separately.
 PAIRS: dict[str, tuple[Place | None, Place | None, tuple[int, int]]] = {
     "inward": (Place("a", 1000), Place("a", 1250, True), (3, 3)),
     "inward_turned": (Place("b", 2300, True), Place("b", 2100), (3, 3)),
@@ -97,14 +97,14 @@ PAIRS: dict[str, tuple[Place | None, Place | None, tuple[int, int]]] = {
 
 @pytest.fixture(scope="module")
 def pairs() -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
-    """The reference, and of each pair the letters of its mates."""
+    """Return the reference, and the bases of both mates of each pair."""
     rng = random.Random(11)
     reference = {name: letters_of(rng, 4000) for name in "ab"}
     reads = {
         name: (in_target(rng, reference, first), in_target(rng, reference, second))
         for name, (first, second, _) in PAIRS.items()
     }
-    # A first mate whose ends lie in two places: the shorter part and the second mate are a pair.
+    # A first mate whose ends lie in two places: the shorter part forms a pair with the second mate.
     reads["split"] = (reference["b"][3500:3610] + reference["a"][2500:2600], turned(reference["a"][2750:2900]))
     return reference, reads
 
@@ -115,7 +115,7 @@ def fastq(reads: list[tuple[str, str]]) -> str:
 
 @pytest.fixture
 def folder(pairs: tuple[dict[str, str], dict[str, tuple[str, str]]], tmp_path: Path) -> Path:
-    """ref.fa, pairs in first.fq and second.fq, and a minimap2 that prints what is in map.sam."""
+    """A folder with ref.fa, pairs in first.fq and second.fq, and a fake minimap2 that prints map.sam."""
     reference, reads = pairs
     (tmp_path / "ref.fa").write_text("".join(f">{name}\n{letters}\n" for name, letters in reference.items()))
     for number, name in enumerate(("first.fq", "second.fq")):
@@ -139,7 +139,7 @@ def in_turn(pairs: dict[str, tuple[str, str]], named: bool) -> str:
 
 
 def wanted_of(name: str) -> list[list[str]]:
-    """The first columns of a pair's records, MAPQ and TLEN left out."""
+    """Return the first columns of a pair's records, without MAPQ and TLEN."""
     *places, said = PAIRS[name]
     records = []
     for number, (place, other) in enumerate((places, places[::-1])):
@@ -172,7 +172,7 @@ def test_pairs_lie_where_they_were_taken_from(folder: Path, mapper: str) -> None
         [str(1 | 2 | 32 | 64), "a", "2501", "110S100=", "=", "2751"],
         [str(1 | 2 | 16 | 128), "a", "2751", "150=", "=", "2501"],
     ]
-    assert list(records) == [*PAIRS, "split"]  # as they were read
+    assert list(records) == [*PAIRS, "split"]  # in input order
     default, dropped = (
         map_(folder, "first.fq", "second.fq", *more, mapper=mapper) for more in ((), ("--drop-unmapped",))
     )
@@ -243,7 +243,7 @@ def test_a_sorted_bam_of_pairs(folder: Path, mapper: str) -> None:
 
 
 def noisy_pairs(folder: Path) -> None:
-    """Pairs with errors, of a reference with repeats: all kinds of them, as they come."""
+    """Write pairs with errors, from a reference with repeats."""
     rng = random.Random(5)
     repeat = letters_of(rng, 300)
     reference = {name: "".join(letters_of(rng, 700) + repeat for _ in range(4)) for name in "ab"}
@@ -266,7 +266,7 @@ def noisy_pairs(folder: Path) -> None:
 
 
 def compared(rows: list[list[str]]) -> list[list[str]]:
-    """What two aligners say alike; of mates' places, where supplementary records do not all say the primary one's."""
+    """Return the columns on which both aligners agree; mate positions of supplementary records differ."""
     return sorted([*r[:5], *([] if int(r[1]) & SUPPLEMENTARY else r[6:8])] for r in rows)
 
 
@@ -312,7 +312,7 @@ def test_what_the_mapper_is_asked(folder: Path) -> None:
 )
 @pytest.mark.parametrize("mapped", [False, True])
 def test_files_that_are_not_of_the_same_pairs(folder: Path, first: str, second: str, words: str, mapped: bool) -> None:
-    """minimap2 maps what it can of them, as single reads, and ends well."""
+    """minimap2 maps such files partly, as single reads, and succeeds."""
     for path, text in (("first.fq", first), ("second.fq", second)):
         names = [text] if len(set(text) & set("/.")) else list(text)
         (folder / path).write_text(fastq([(name, "ACGT") for name in names]))
@@ -360,7 +360,7 @@ def test_what_is_no_file_of_mates(folder: Path, options: list[str], code: int, w
 
 
 def hit(begin: int, strand: int, **more: Any) -> Any:
-    """Of 100 letters that all match."""
+    """Return a hit of 100 matches."""
     told = {"ctg": "a", "r_st": begin, "r_en": begin + 100, "strand": strand, "mlen": 100, "NM": 0}
     return SimpleNamespace(
         **{**told, "q_st": 0, "q_en": 100, "mapq": 60, "cigar": [[100, 0]], "cigar_str": "100M", **more}
@@ -372,14 +372,14 @@ def test_the_library_tells_no_pairs_so_they_are_found_here() -> None:
     found = by_mappy.proper_pair
     assert found([first], [near], 200) == (first, near)
     assert found([near], [first], 200) == (near, first)
-    assert found([first], [far], 200) is None  # 601 letters between them; 800 are a fragment's
+    assert found([first], [far], 200) is None  # 601 bases between them; the fragment is 800 long
     assert found([first], [far], 199) == (first, far)
     assert found([first], [far, near], 200) == (first, near)
     assert found([first], [hit(1600, 1)], 200) is None
     assert found([first], [hit(999, -1)], 200) is None
     assert found([first], [hit(1600, -1, ctg="b")], 200) is None
     assert found([first], [], 200) is None
-    # A place that fits is taken before a better one that does not, up to a difference of 33.
+    # A concordant place is preferred to a better discordant one, up to a score difference of 33.
     worse = hit(1600, -1, mlen=97, NM=3)
     assert by_mappy.score(worse) == 2 * 97 - 3 * 8
     assert found([first], [far, worse], 200) == (first, worse)
@@ -397,7 +397,7 @@ def test_which_reads_are_pairs_in_one_file() -> None:
 @pytest.mark.parametrize("mirrored", [False, True])
 @pytest.mark.parametrize("strand", [1, -1])
 def test_clips_of_a_second_mate(mirrored: bool, strand: int) -> None:
-    """Letters 10 to 110 of 130 lie on the target."""
+    """Bases 10 to 110 of 130 lie on the target."""
     part = hit(5, strand, q_st=20 if mirrored else 10, q_en=120 if mirrored else 110)
     line = by_mappy.sam_line("r", 129, part, 130, mirrored)
     clips = "10S100M20S" if strand > 0 else "20S100M10S"
@@ -405,7 +405,7 @@ def test_clips_of_a_second_mate(mirrored: bool, strand: int) -> None:
 
 
 def test_a_hit_of_the_pair_is_primary() -> None:
-    """Though another one of its read comes first."""
+    """The hit that forms the pair is primary, even if another hit of the read comes first."""
     alone, fits, second = hit(5, 1, read_num=1), hit(1000, 1, read_num=1), hit(1200, -1, read_num=2)
     lesser = replace_hit(second, is_primary=False)
     reads = [("a/1", "A" * 100), ("a/2", "A" * 100)]

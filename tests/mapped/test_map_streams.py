@@ -1,4 +1,4 @@
-"""`wfacli map` with reads that come once, through standard input and pipes."""
+"""`wfacli map` with reads that can be read only once, from standard input and pipes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wfacli.io.mapper.doubled import Doubled
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Reads, a reference, and a minimap2 that keeps what it reads of its files, and prints what is in map.paf."""
+    """Reads, a reference, and a fake minimap2 that stores the content of its input files and prints map.paf."""
     random_world(31).write(tmp_path)
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "minimap2"
@@ -55,7 +55,7 @@ def test_reads_from_standard_input(folder: Path, wanted: bytes, packed) -> None:
 
 @pytest.mark.parametrize("name", ["-", "/dev/stdin"])
 def test_reads_from_a_file_as_standard_input(folder: Path, wanted: bytes, name: str) -> None:
-    """The mapper's own /dev/stdin is another one."""
+    """/dev/stdin of the mapper is a different file."""
     env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin")
     with (folder / "reads.fq").open("rb") as reads:
         result = run("map", "ref.fa", name, "--no-header", "--drop-unmapped", cwd=folder, env=env, stdin=reads)
@@ -88,7 +88,7 @@ def test_what_cannot_be_a_stream(folder: Path) -> None:
 
 
 class Fed:
-    """A Doubled of a pipe that a thread writes to."""
+    """A Doubled that reads a pipe filled by a thread."""
 
     def __init__(self, data: bytes) -> None:
         reader, self._writer = os.pipe()

@@ -1,4 +1,4 @@
-"""Mates: records of pairs of reads, which speak of one another, however the reads come."""
+"""Records of mates refer to each other, however the reads are given."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAIRED, PROPER, UNMAPPED, MATE_UNMAPPED, REVERSE, MATE_REVERSE, FIRST, LAST, LES
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    """Reads p0/1, p0/2, p1/1, …: pairs with both mapped, one, and none."""
+    """Reads p0/1, p0/2, p1/1 and so on: pairs with both reads mapped, one, or none."""
     made = random_world(31, reads=28)
     names = {f"read{i}": f"p{i // 2}/{i % 2 + 1}" for i in range(len(made.reads))}
     made.reads = {names[name]: read for name, read in made.reads.items()}
@@ -51,7 +51,7 @@ def is_proper(name: str) -> bool:
 
 
 def mappings(world: World, shuffled: bool = False) -> str:
-    """SAM of the mappings, with what they say of mates wrong: it is not to be believed."""
+    """Return the mappings as SAM, with wrong mate fields, which must be ignored."""
     lines = [line for line in world.sam().splitlines(True) if line.startswith("@")]
     rng, records = random.Random(3), []
     mapped = {row.read for row in world.rows}
@@ -72,7 +72,7 @@ def mappings(world: World, shuffled: bool = False) -> str:
 
 
 def paired(world: World) -> list[list[str]]:
-    """The records of pairs of which a read is mapped."""
+    """Return the records of pairs with at least one mapped read."""
     answers = expected(world, "mapped", 0, Scheme(), GLOBAL)
     of = {name: [a for a in answers if a.row.read == name] for name in world.reads}
     primary: dict[str, Expected | None] = {
@@ -101,7 +101,7 @@ def paired(world: World) -> list[list[str]]:
             fields = sam_of(answer, [o for o in of[name] if o is not answer])
             fields[0:2] = [base(name), str(flags | answer.flags)]
             fields[6:9] = mate_place
-            fields = ["tp:A:P" if f == "tp:A:I" else f for f in fields]  # SAM does not say it here
+            fields = ["tp:A:P" if f == "tp:A:I" else f for f in fields]  # the SAM input lacks this tag
             records.append([*fields, *mate_tags])
     return [[*r[:6], "=" if r[6] == r[2] and r[6] != "*" else r[6], *r[7:]] for r in records]
 
@@ -177,7 +177,7 @@ def test_records_of_mates_however_reads_come(world: World, folder: Path, form: s
     wanted, rest = paired(world), unmapped(world)
     assert len(rest) > 2
     if form == "shuffled":
-        # Of several that are said to be primary another one is the first, and what is unmapped stands beside it.
+        # Another one of several primary mappings comes first now, and unmapped mates get its position.
         found, known = ([r[:1] + r[2:4] * (r[5] != "*") + r[5:6] for r in x] for x in (result.rows, [*wanted, *rest]))
         assert sorted(found) == sorted(known)
     else:
@@ -207,7 +207,7 @@ def test_samtools_says_the_same_of_mates(world: World, folder: Path) -> None:
 
 
 def test_a_mate_that_mappings_do_not_name(world: World, folder: Path) -> None:
-    """What is known of it stays; where it lies nobody knows."""
+    """Flags about the mate are kept, but its position is unknown."""
     lines = mappings(world).splitlines(True)
     kept = [line for line in lines if line.startswith("@") or not int(line.split("\t")[1]) & LAST]
     (folder / "map.sam").write_text("".join(kept))
@@ -238,7 +238,7 @@ def test_a_mate_that_costs_too_much_is_unmapped_beside_the_other(tmp_path: Path)
 
 
 def test_single_reads_beside_pairs(world: World, folder: Path) -> None:
-    """As of merged pairs; the first record decides nothing."""
+    """As with merged pairs: whether reads are paired is not decided by the first record."""
     (folder / "ref.fa").write_text(">t\nACGTTGCAACGGATTC\n")
     (folder / "map.sam").write_text(
         "b\t0\tt\t1\t9\t8M\t*\t0\t0\t*\t*\na\t65\tt\t1\t9\t4M\t*\t0\t0\t*\t*\na\t129\tt\t5\t9\t4M\t*\t0\t0\t*\t*\n"

@@ -1,4 +1,4 @@
-"""Scores of presets: the table against the minimap2 that is here, and what the commands take of it."""
+"""Scores of presets: the table compared with the installed minimap2, and its use by the commands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def score(cigar: str, penalties: Penalties) -> int:
-    """Of an alignment under a scheme of two pieces."""
+    """Return the score of an alignment under a scheme with two gap pieces."""
     total = 0
     for length, operation in oracles.runs_of(cigar):
         if operation == "=":
@@ -38,17 +38,17 @@ def score(cigar: str, penalties: Penalties) -> int:
 
 
 def has(preset: str) -> bool:
-    """Whether the minimap2 that is here has a preset and maps single reads by it."""
+    """Return whether the installed minimap2 has this preset, and maps single reads with it."""
     assert HERE
     asked = subprocess.run([HERE, "-x", preset, "--version"], capture_output=True, check=False)
     return b"unknown preset" not in asked.stderr and not preset.startswith("ava-")
 
 
 def unmistakable_reads(seed: int = 5) -> tuple[str, dict[str, str]]:
-    """A random reference, and reads with a mismatch, a short or a long gap far from all else."""
+    """Return a random reference, and reads with an isolated mismatch, short gap or long gap."""
     rng = random.Random(seed)
     reference = pairgen.sequence(rng, 60_000, b"ACGT").decode()
-    other = str.maketrans("ACGT", "TGCA")  # transversions, which all presets charge alike
+    other = str.maketrans("ACGT", "TGCA")  # transversions, which all presets score alike
     reads = {}
     for number in range(24):
         begin = rng.randrange(50_000)
@@ -82,7 +82,7 @@ def test_the_table_is_what_minimap2_scores_by(preset: str, tmp_path: Path) -> No
         assert score(row[5], PRESETS[preset].penalties) == int(tags["AS"]), row[:6]
         seen |= {operation for _, operation in oracles.runs_of(row[5])}
     assert len(rows) > 20
-    assert seen >= set("=XDI") or preset in ("sr", "short")  # which give a long insertion up
+    assert seen >= set("=XDI") or preset in ("sr", "short")  # these presets do not align a long insertion
 
 
 def paf(folder: Path, *options: str) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""Records of mapped reads against what tests/mapped/world.py says letter by letter."""
+"""Records of mapped reads, compared with the plain model in tests/mapped/world.py."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def aligned(
     shelf: int = 1 << 20,
     **output: object,
 ) -> tuple[list[list[str]], MappedRun]:
-    """(lines of the output without a header's, split at tabs, the run)."""
+    """Return (lines of the output without the header, split at tabs, the run)."""
     mode = Span(span).mode
     spec = AlignSpec(penalties=Penalties(match=match), ambiguous=Ambiguous(rule), mode=mode, free=FreeEnds.of(mode))
     config = Config(spec=spec, output=OutputSpec(**{"md": True, **output}), batch_bases=batch, threads=2, check=True)
@@ -65,7 +65,7 @@ def aligned(
 
 
 def records_of(answers: list[Expected], hard: bool = False, scheme: Scheme | None = None) -> list[list[str]]:
-    """Records of mappings in PAF, which has a tag more that is carried over."""
+    """Return the records of PAF mappings, which have one more tag that is copied."""
     return [
         sam_of(a, [o for o in answers if o.row.read == a.row.read and o is not a], hard, scheme)
         + (["cm:i:3"] if a.row.kind else [])
@@ -146,7 +146,7 @@ def test_any_form_and_order_says_the_same(form: str, tmp_path: Path) -> None:
     wanted, _ = aligned(tmp_path)
     rng, options = random.Random(1), {}
     if form in ("sam", "bam", "shuffled bam"):
-        # What only the PAF says.
+        # Tags that only the PAF has.
         wanted = [["tp:A:P" if f == "tp:A:I" else f for f in r if f != "cm:i:3"] for r in wanted]
         header, rows = _split(world.sam())
         if form == "shuffled bam":
@@ -172,7 +172,7 @@ def test_any_form_and_order_says_the_same(form: str, tmp_path: Path) -> None:
         options["reference"] = "ref.fa.gz"
     found, run = aligned(tmp_path, **options)
     if form.startswith("shuffled"):
-        # Of several mappings that are said to be primary the first one is, which is another one now.
+        # The first of several primary mappings stays primary, which is another one after shuffling.
         keys = [sorted((r[0], r[2], r[3], r[5]) for r in records) for records in (found, wanted)]
         assert keys[0] == keys[1]
         names = [r[0] for r in found]
@@ -208,7 +208,7 @@ def test_unmapped_reads_are_kept_behind_the_others(shelf: int, tmp_path: Path) -
 
 
 def test_a_pair_that_costs_too_much_leaves_its_place_to_another(tmp_path: Path) -> None:
-    # The primary mapping of a is nowhere like the read, its other one is; both of b's are not.
+    # a's primary mapping is unlike the read, but its secondary one is similar; both of b's are unlike it.
     unlike, like = "ACGT" * 20, "AACCGGTTAC" * 8
     world = World({"t": unlike + like + "G" * 80}, {"a": (like, None), "b": (like, None)})
 
@@ -226,7 +226,7 @@ def test_a_pair_that_costs_too_much_leaves_its_place_to_another(tmp_path: Path) 
 
 
 def as_binary(field: str) -> str:
-    """A tag as pysam shows it that was in BAM."""
+    """Return a tag as pysam shows it after storage in BAM."""
     return f"de:f:{float(field[5:]):g}" if field.startswith("de:f:") else field
 
 
@@ -234,7 +234,7 @@ def test_bam_and_cram_hold_the_same(tmp_path: Path) -> None:
     world = random_world(10, letters="ACGTacgtN")
     world.write(tmp_path)
     sums = [hashlib.md5(letters.upper().encode()).hexdigest() for letters in world.reference.values()]
-    # CRAM has no = and X, and neither has small letters.
+    # CRAM has no = and X, and neither format has lower case.
     wanted, _ = aligned(tmp_path, cigar=CigarStyle.M)
     wanted = [[*r[:9], r[9].upper(), *map(as_binary, r[10:])] for r in wanted]
     for container in (Container.BAM, Container.CRAM):
@@ -277,11 +277,11 @@ def test_two_contigs_of_one_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spans", "flags"),
     [
-        # (begin, end, matches): with most matches, then the longest, then the first.
+        # (begin, end, matches): primary is the mapping with most matches, then the longest, then the first.
         ([(0, 50, 3), (50, 90, 9), (10, 40, 3)], [2048, 0, 256]),
         ([(0, 40, 5), (0, 60, 5), (60, 90, 5)], [256, 0, 2048]),
         ([(0, 40, 5), (40, 80, 5)], [0, 2048]),
-        # Half of it is not more than half; what a secondary one covers does not count.
+        # An overlap of exactly half is not more than half; overlap with a secondary mapping does not count.
         ([(0, 40, 9), (20, 60, 5), (19, 59, 4)], [0, 2048, 256]),
         ([(0, 40, 9), (10, 50, 8), (30, 70, 7)], [0, 256, 2048]),
     ],

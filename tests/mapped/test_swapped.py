@@ -1,4 +1,4 @@
-"""REFERENCE and READS the other way round: which files look so, and which only nearly do."""
+"""Detection of swapped REFERENCE and READS, and valid inputs that look similar."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def written(path: Path, lengths: list[int], fastq: bool = False) -> Source:
 
 
 def doubt(folder: Path, reference: list[int], reads: list[int], formats: str, preset: str = "map-ont") -> str | None:
-    """formats: a or q for either, as in FASTA and FASTQ."""
+    """Return the warning, if any; formats: a (FASTA) or q (FASTQ) for each file."""
     sources = [
         written(folder / name, lengths, letter == "q")
         for name, lengths, letter in zip(("x", "y"), (reference, reads), formats, strict=True)
@@ -46,10 +46,10 @@ LONG_READS = [random.Random(2).randint(300, 30_000) for _ in range(60)]
         ([5_000_000], [150] * 900, "aq", "map-ont"),
         ([5_000_000], LONG_READS, "aa", "map-ont"),
         ([30_000], LONG_READS, "aq", "map-ont"),
-        ([400] * 500, [1_500_000], "aa", "asm5"),  # contigs, and the whole sequence mapped to them
+        ([400] * 500, [1_500_000], "aa", "asm5"),  # contigs, with whole sequences mapped to them
         ([300] * 400, [150] * 900, "aq", "sr"),
         ([300] * 400, [150] * 900, "aa", "sr"),
-        ([300] * 400, LONG_READS, "aa", "map-ont"),  # amplicons, and reads that have several each
+        ([300] * 400, LONG_READS, "aa", "map-ont"),  # amplicons, and reads that contain several of them
         ([300] * 400, [15_000] * 200, "aa", "map-hifi"),
         ([2300, 2300, 2200, 1700, 1500, 1400, 1000, 890], [150] * 900, "aq", "sr"),
         ([5_000] * 5, [4_000] * 5, "qq", "map-ont"),  # a consensus with qualities
@@ -86,7 +86,7 @@ def test_reads_as_reference_and_a_reference_as_reads(folder: Path, reads: list[i
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """With a minimap2 that finds nothing."""
+    """A folder with a fake minimap2 that finds nothing."""
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "minimap2"
     program.write_text(
@@ -138,7 +138,7 @@ def test_an_unknown_preset(folder: Path) -> None:
 
 
 def test_presets_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes any name without a word."""
+    """The library accepts any preset name silently, so names are checked."""
     from types import SimpleNamespace
 
     from wfacli.errors import UsageError

@@ -1,4 +1,4 @@
-"""Reads' own tags on their way to records, out of FASTQ and BAM."""
+"""Tags of reads in FASTQ and BAM that are copied to records."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
     records = (f"@{n} {COMMENTS[n]}\n{letters}\n+\n{'I' * len(letters)}\n" for n, letters in LETTERS.items())
     (tmp_path / "reads.fq").write_text("".join(records))
     (tmp_path / "ref.fa").write_text(f">ref\n{REFERENCE}\n")
-    # Not in the reads' order, so that one waits; a read in two parts, one without a place.
+    # Not in the order of the reads, so that one is buffered; one read in two parts, one unmapped.
     (tmp_path / "map.paf").write_text(row("b", 0, 18, "-", 20) + row("a", 0, 9, "+", 0) + row("a", 9, 18, "-", 9))
     return tmp_path
 
@@ -49,7 +49,7 @@ def align(folder: Path, *options: str, reads: str = "reads.fq") -> Result:
 
 
 def tags(fields: list[str], *own: str) -> list[str]:
-    """Optional fields but those of alignments."""
+    """Return the optional fields, without those of alignments."""
     return [f for f in fields[11:] if f[:2] not in ("NM", "AS", "SA", "nn", "de", "tp", *own)]
 
 
@@ -72,7 +72,7 @@ def test_a_read_group_that_is_given_takes_the_place_of_the_reads_own(folder: Pat
 
 
 def test_reads_in_bam_keep_letters_strand_and_tags(folder: Path) -> None:
-    """A mapped read is taken as it was sequenced, and once."""
+    """A mapped read is restored to its original strand, and read once."""
     header = pysam.AlignmentHeader.from_dict({"HD": {"VN": "1.6"}, "SQ": [{"SN": "old", "LN": 100}]})
     with pysam.AlignmentFile(str(folder / "reads.bam"), "wb", header=header) as file:
         for name, letters in LETTERS.items():
@@ -100,7 +100,7 @@ def test_reads_in_bam_keep_letters_strand_and_tags(folder: Path) -> None:
 
 
 def test_read_groups_and_programs_that_tags_name(folder: Path) -> None:
-    """Of reads in BAM the header has them, and records whose tags name what their header lacks are no valid SAM."""
+    """Read groups of the reads' BAM header are copied: records with an undefined read group are invalid SAM."""
     lines = ["@RG\tID:g1\tSM:s\tDS:model=5", "@RG\tID:g2"]
     programs = ["@PG\tID:wfacli\tPN:wfacli", "@PG\tID:basecaller\tPP:wfacli", "@PG\tID:wfacli.1\tPP:basecaller"]
     header = pysam.AlignmentHeader.from_text("\n".join(["@HD\tVN:1.6", "@SQ\tSN:old\tLN:9", *lines, *programs, ""]))
@@ -126,7 +126,7 @@ def test_read_groups_and_programs_that_tags_name(folder: Path) -> None:
 
 
 def test_reads_in_sam(folder: Path) -> None:
-    """As basecallers write it: unmapped, with a header."""
+    """As written by basecallers: unmapped, with a header."""
     header = "@HD\tVN:1.6\n@RG\tID:g1\tSM:s\n@PG\tID:dorado\tPN:dorado\n"
     records = "".join(
         f"{name}\t4\t*\t0\t0\t*\t*\t0\t0\t{letters}\t{'I' * len(letters)}\tRG:Z:g1\tqs:i:9\n"
@@ -148,7 +148,7 @@ def test_reads_in_sam(folder: Path) -> None:
 
 @pytest.mark.parametrize("form", ["sam", "bam"])
 def test_what_mappings_say_of_where_they_come_from(folder: Path, form: str) -> None:
-    """Read groups with the tags that name them, programs, and tags that only a mapper knows."""
+    """Copy read groups with their tags, programs, and tags that only the mapper knows."""
     groups = ["@RG\tID:g1\tSM:s", "@RG\tID:g2\tSM:t"]
     program = "@PG\tID:minimap2\tPN:minimap2\tVN:2.24\tCL:minimap2 -a ref.fa reads.fq"
     header = ["@HD\tVN:1.6", f"@SQ\tSN:ref\tLN:{len(REFERENCE)}", *groups, program]
@@ -178,14 +178,14 @@ def test_what_mappings_say_of_where_they_come_from(folder: Path, form: str) -> N
     }  # fmt: skip
     given = mapped("-R", "@RG\\tID:new").rows
     assert [[f for f in fields if f.startswith("RG")] for fields in given] == [["RG:Z:new"]] * 2
-    own = mapped("--copy-tags").rows[1]  # what the read itself says goes before
+    own = mapped("--copy-tags").rows[1]  # tags of the read have priority
     assert [f for f in own if f.startswith("RG")] == ["RG:Z:old"]
     paf = mapped("--format", "paf").rows[0]
     assert [f for f in paf[12:] if f[:2] in ("tp", "cm", "s1", "s2", "rl", "RG")] == ["tp:A:I", *carried[:-1]]
 
 
 def test_two_headers_become_one(folder: Path) -> None:
-    """Of reads and mappings: equal lines once, another program of the same name under another one."""
+    """Headers of reads and mappings are merged: equal lines once, different programs with the same ID renamed."""
     reads = ["@RG\tID:g\tSM:s", "@PG\tID:basecaller", "@PG\tID:minimap2\tPP:basecaller\tVN:1"]
     said = [
         "@RG\tID:g\tSM:s",

@@ -1,4 +1,4 @@
-"""Batches of mapped reads are the same, whoever parses the reads and fills them in."""
+"""Batches of mapped reads do not depend on the threads that parse reads and fill batches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from wfacli.io.read.reader import batches_of
 
 
 def write(folder: Path, rng: random.Random, reads: int, longest: int) -> MappedFiles:
-    """Reads out of a reference on both strands, in another order than their mappings; some twice, some not."""
+    """Write reads from both strands of a reference, not in the order of their mappings.
+
+    Some are mapped twice, some are unmapped.
+    """
     reference = "".join(rng.choices("ACGTNacgtR", (30, 30, 30, 30, 1, 3, 3, 3, 3, 1), k=3 * longest))
     records, mappings = [], []
     for i in range(reads):

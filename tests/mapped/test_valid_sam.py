@@ -1,4 +1,4 @@
-"""Outputs of `map` of ONT, HiFi and Illumina reads before a strict validator of SAM, samtools and bcftools."""
+"""`map` output for ONT, HiFi and Illumina reads is checked by a strict SAM validator, samtools and bcftools."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEEDS_BCFTOOLS = pytest.mark.skipif(not shutil.which("bcftools"), reason="bcftoo
 
 @dataclass
 class Set:
-    """Reads of one kind with their reference, as files and as letters; sam: what `map --md --cs` makes of them."""
+    """Reads of one kind with their reference, as files and sequences; sam: the output of `map --md --cs`."""
 
     kind: str
     folder: Path
@@ -34,7 +34,7 @@ class Set:
     sam: str
 
     def map(self, *options: str) -> str:
-        """What `map` writes."""
+        """Return the output of `map`."""
         files = ("r1.fq", "r2.fq") if self.kind == "illumina" else ("r1.fq",)
         preset = KINDS[self.kind][0]
         result = run("map", "ref.fa", *files, "--preset", preset, "-t", "2", *options, cwd=self.folder)
@@ -50,7 +50,7 @@ def letters_of(rng: random.Random, count: int) -> str:
 
 
 def a_reference(rng: random.Random) -> dict[str, str]:
-    """Two sequences with repeats, a run of N, some other codes, and lower case."""
+    """Return two sequences with repeats, a run of N, some other IUPAC codes, and lower case."""
     repeat = letters_of(rng, 900)
     made = {}
     for name in ("chr1", "chr2"):
@@ -61,7 +61,7 @@ def a_reference(rng: random.Random) -> dict[str, str]:
 
 
 def a_read(rng: random.Random, reference: dict[str, str], length: int, error: float) -> str:
-    """Of one place mostly; some of two (split), with a part that lies nowhere, or nowhere at all."""
+    """Return a read, mostly from one place; some are split, have an unrelated part, or are entirely unrelated."""
     whole = reference[rng.choice(sorted(reference))]
     begin = rng.randrange(len(whole) - length)
     letters = whole[begin : begin + length]
@@ -186,7 +186,7 @@ CHANGES = {
 
 @NEEDS_MINIMAP2
 def test_the_validator_finds_what_is_wrong(made: Set) -> None:
-    """Each change to a record is a fault; all of them are tried on mapped primary, supplementary and unmapped ones."""
+    """Each change to a record is an error that must be found in primary, supplementary and unmapped records."""
     lines = made.sam.splitlines()
     rows = [i for i, line in enumerate(lines) if not line.startswith("@")]
     flags = {i: int(lines[i].split("\t")[1]) for i in rows}
@@ -252,7 +252,7 @@ def test_fixmate_changes_nothing_and_markdup_reads_it(made: Set) -> None:
     if made.kind != "illumina":
         pytest.skip("single reads have no mates")
     program(made, "samtools", "fixmate", "--no-PG", "-O", "sam", "-m", "out.sam", "fixed.sam")
-    # Of a split read it writes the primary record first.
+    # It writes the primary record of a split read first.
     ours, theirs = (
         sorted(parsed((made.folder / f).read_text())[1], key=lambda r: (r.name, r.flag, r.position))
         for f in ("out.sam", "fixed.sam")
@@ -262,7 +262,7 @@ def test_fixmate_changes_nothing_and_markdup_reads_it(made: Set) -> None:
             (r.name, r.flag, r.target, r.position, r.next_target, r.next_position, r.tags.get("MQ", "0"))
             for r in (a, b)
         ]
-        said[0] += (a.tags.get("MC", "*"),)  # which it writes of an unmapped mate, against the specification
+        said[0] += (a.tags.get("MC", "*"),)  # fixmate writes MC for an unmapped mate, contrary to the specification
         said[1] += (b.tags.get("MC", "*"),)
         assert a.flag & LESSER or said[0] == said[1]
     program(made, "samtools", "sort", "-o", "fixed.bam", "fixed.sam")
@@ -294,7 +294,7 @@ def test_tags_that_only_the_mapper_knows_are_carried_over(made: Set) -> None:
 
 @NEEDS_MINIMAP2
 def test_tags_of_the_same_alignments_are_those_of_minimap2(made: Set) -> None:
-    """Under its scheme; its ms takes all gaps for short ones, and an N costs less there."""
+    """Under minimap2's scheme. Its ms tag scores all gaps as short ones, and its N costs less."""
     if made.kind != "illumina":
         pytest.skip("ends of long reads differ")
     theirs = parsed(program(made, "minimap2", "-ax", "sr", "ref.fa", "r1.fq", "r2.fq"))[1]

@@ -1,6 +1,7 @@
-"""A strict validator of SAM: flags, mates, SA, clips, MD, MC, NM and the like against each other and the sequences.
+"""A strict SAM validator: checks flags, mates, SA, clips, MD, MC, NM and more against each other and the sequences.
 
-It knows nothing of the program, only the specifications of SAM and of its optional fields, and minimap2's of its own.
+It is independent of wfacli: based on the specifications of SAM and its optional fields, and on minimap2's for its own
+tags.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ _COMPLEMENT = str.maketrans("ACGTUNacgtun", "TGCAANtgcaan")
 
 
 def other_strand(letters: str) -> str:
-    """The reverse complement, of A C G T U N alone."""
+    """Return the reverse complement of A, C, G, T, U and N."""
     return letters.translate(_COMPLEMENT)[::-1]
 
 
 @dataclass
 class Record:
-    """A line, in its parts."""
+    """The fields of a record."""
 
     name: str
     flag: int
@@ -58,7 +59,7 @@ class Record:
 
     @property
     def clips(self) -> tuple[int, int]:
-        """What is clipped at both ends, softly or not."""
+        """Lengths of the soft and hard clips at both ends."""
         before = after = 0
         seen = False
         for n, operation in self.runs:
@@ -77,7 +78,7 @@ class Record:
 
 
 def parsed(text: str) -> tuple[list[str], list[Record], list[str]]:
-    """(header, records, what is wrong with lines)."""
+    """Return (header, records, syntax errors)."""
     header, records, wrong = [], [], []
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("@") and not records:
@@ -107,7 +108,7 @@ def _fields(line: str) -> dict[str, str]:
 
 
 def header_faults(header: list[str], reference: Mapping[str, str]) -> Iterator[str]:
-    """What is wrong with the header."""
+    """Yield errors of the header."""
     if not header or not header[0].startswith("@HD\tVN:"):
         yield "the header does not begin with @HD"
     targets = [_fields(line) for line in header if line.startswith("@SQ")]
@@ -126,7 +127,7 @@ def header_faults(header: list[str], reference: Mapping[str, str]) -> Iterator[s
 
 
 def record_faults(r: Record, reference: Mapping[str, str], groups: set[str]) -> Iterator[str]:
-    """What is wrong with a record by itself."""
+    """Yield errors of a single record."""
     if not _NAME.fullmatch(r.name):
         yield "the name is none"
     if r.flag & PAIRED:
@@ -186,7 +187,7 @@ def _alignment_faults(r: Record, reference: Mapping[str, str]) -> Iterator[str]:
 
 
 def _letter_faults(r: Record, target: str) -> Iterator[str]:
-    """NM, MD, cs, de and nn, and = and X, from the letters."""
+    """Check NM, MD, cs, de and nn, and = and X, against the bases."""
     i, j = 0, r.position - 1
     edits = matches = mismatches = gaps = ambiguous = run = 0
     md, cs = "", ""
@@ -230,7 +231,7 @@ def _letter_faults(r: Record, target: str) -> Iterator[str]:
 
 
 def read_faults(records: list[Record], read: tuple[str, str] | None) -> Iterator[str]:
-    """What records of one read say of it and of one another; read: its letters and qualities."""
+    """Check the records of a read against it and each other; `read`: its bases and qualities."""
     primary = [r for r in records if not r.flag & LESSER]
     if len(primary) != 1:
         yield f"{len(primary)} primary records"
@@ -272,7 +273,7 @@ def _part(r: Record) -> str:
 
 
 def mate_faults(mates: tuple[list[Record], list[Record]]) -> Iterator[str]:
-    """What records of mates say of each other."""
+    """Check the records of mates against each other."""
     for records, others in (mates, mates[::-1]):
         own, mate = (next(r for r in some if not r.flag & LESSER) for some in (records, others))
         for r in records:
@@ -306,12 +307,12 @@ def _template_length(own: Record, mate: Record) -> int:
 def faults(
     text: str, reference: Mapping[str, str], reads: Mapping[tuple[str, int], tuple[str, str]] | None = None
 ) -> list[str]:
-    """All that is wrong with SAM.
+    """Return all errors of a SAM file.
 
     Args:
         text: header and records.
-        reference: letters by name.
-        reads: letters and qualities by name and mate (0: not one of a pair), each of which has a record; or None.
+        reference: bases by name.
+        reads: bases and qualities by name and mate (0: unpaired), each of which must have a record; or None.
     """
     header, records, found = parsed(text)
     found += header_faults(header, reference)
@@ -319,7 +320,7 @@ def faults(
     for r in records:
         found += (f"{r}: {what}" for what in record_faults(r, reference, groups))
     if found:
-        return found  # what follows would be of no use
+        return found  # later checks would be meaningless
     templates: dict[str, dict[int, list[Record]]] = defaultdict(lambda: defaultdict(list))
     for r in records:
         templates[r.name][r.flag & (FIRST | LAST) and (1 if r.flag & FIRST else 2)].append(r)

@@ -1,4 +1,4 @@
-"""Reads, a reference and mappings made up, and what records must say of them: letter by letter, without wfacli."""
+"""Made-up reads, reference and mappings, and their expected records, computed base by base without wfacli."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ FLAGS = {"P": 0, "I": 0, "S": 256}
 
 
 def turned(letters: str) -> str:
-    """The reverse complement."""
+    """Return the reverse complement."""
     return "".join(OPPOSITE.get(c, c) for c in reversed(letters))
 
 
 @dataclass(frozen=True)
 class Row:
-    """A mapping, in PAF's coordinates."""
+    """A mapping, in PAF coordinates."""
 
     read: str
     q_beg: int
@@ -31,16 +31,16 @@ class Row:
     t_beg: int
     t_end: int
     mapq: int = 60
-    kind: str = "P"  # of tp:A, or nothing
+    kind: str = "P"  # value of tp:A, or empty
     matches: int = 10
 
 
 @dataclass
 class World:
-    """All that the command gets."""
+    """All inputs of the command."""
 
     reference: dict[str, str] = field(default_factory=dict)
-    reads: dict[str, tuple[str, str | None]] = field(default_factory=dict)  # letters, quality
+    reads: dict[str, tuple[str, str | None]] = field(default_factory=dict)  # bases, quality
     rows: list[Row] = field(default_factory=list)
 
     def paf_row(self, row: Row) -> str:
@@ -55,7 +55,7 @@ class World:
         return "".join(map(self.paf_row, self.rows))
 
     def sam(self) -> str:
-        """The same as SAM, whose CIGARs say what is mapped and no more."""
+        """Return the mappings as SAM, with CIGARs that only give their extent."""
         lines = [f"@SQ\tSN:{n}\tLN:{len(s)}\n" for n, s in self.reference.items()]
         for row in self.rows:
             length = len(self.reads[row.read][0])
@@ -75,7 +75,7 @@ class World:
         return "".join(lines)
 
     def write(self, folder: Path, order: list[str] | None = None) -> None:
-        """reads.fq (or reads.fa where there are no qualities), ref.fa and map.paf."""
+        """Write reads.fq (reads.fa without qualities), ref.fa and map.paf."""
         with (folder / "reads.fq").open("w") as file:
             for name in order or self.reads:
                 letters, quality = self.reads[name]
@@ -91,7 +91,7 @@ class World:
 
 
 def random_world(seed: int, reads: int = 12, letters: str = "ACGT", quality: bool = True, kinds: bool = True) -> World:
-    """Reads of one to three pieces of the reference, on both strands, with junk beside; some without a mapping."""
+    """Return a world with reads of one to three parts of the reference, on both strands, and junk; some unmapped."""
     rng = random.Random(seed)
     alphabet = letters.encode()
     world = World({f"chr{i}": pairgen.sequence(rng, rng.randint(150, 400), alphabet).decode() for i in range(3)})
@@ -122,16 +122,16 @@ def random_world(seed: int, reads: int = 12, letters: str = "ACGT", quality: boo
 
 @dataclass(frozen=True)
 class Expected:
-    """What a row's record must say."""
+    """The expected record of a row."""
 
     row: Row
     flags: int
-    read: str  # on the strand that is aligned
+    read: str  # on the aligned strand
     quality: str | None
     found: Optimum
     before: int
     after: int
-    position: int  # from 0
+    position: int  # 0-based
     edits: int
     md: str
     ambiguous: int
@@ -142,13 +142,13 @@ class Expected:
 
     @property
     def clipped(self) -> str:
-        """The CIGAR with what is clipped."""
+        """The CIGAR with its clips."""
         before, after = (f"{n}S" if n else "" for n in (self.before, self.after))
         return f"{before}{self.found.cigar}{after}"
 
     @property
     def divergence(self) -> str:
-        """Edits a column, each gap as one, in four decimals rounded half up."""
+        """Edits per column, each gap counting as one, rounded half up to four decimals."""
         runs = oracles.runs_of(self.found.cigar)
         gaps = sum(operation in "ID" for _, operation in runs)
         matches, mismatches = (sum(n for n, operation in runs if operation == which) for which in "=X")
@@ -156,7 +156,7 @@ class Expected:
 
     @property
     def short(self) -> str:
-        """As an element of SA."""
+        """The record as an element of SA."""
         query, target = self.found.span[1] - self.found.span[0], self.found.span[3] - self.found.span[2]
         clips = [f"{n}S" if n else "" for n in (self.before, self.after)]
         longer = f"{abs(query - target)}{'I' if query > target else 'D'}" if query != target else ""
@@ -165,7 +165,7 @@ class Expected:
 
 
 def window(world: World, row: Row, span: str, pad: int) -> tuple[str, str, int, int]:
-    """(query, target, letters of the read before the query on its strand, letters of the target before the window)."""
+    """Return (query, target, read bases before the query on its strand, target bases before the window)."""
     letters, target = world.reads[row.read][0], world.reference[row.target]
     q_beg, q_end, t_beg, t_end = row.q_beg, row.q_end, row.t_beg, row.t_end
     if row.reverse:
@@ -179,7 +179,7 @@ def window(world: World, row: Row, span: str, pad: int) -> tuple[str, str, int, 
 
 
 def kinds_of(rows: list[Row]) -> list[int]:
-    """Flags of the mappings of one read, without the strand."""
+    """Return the flags of one read's mappings, without the strand."""
     if all(row.kind for row in rows):
         flags = [FLAGS[row.kind] for row in rows]
         primary = [i for i, f in enumerate(flags) if f == 0]
@@ -194,7 +194,7 @@ def kinds_of(rows: list[Row]) -> list[int]:
 
 
 def nm_and_md(query: str, target: str, cigar: str) -> tuple[int, str]:
-    """Both tags, from the alignment letter by letter."""
+    """Return both tags, computed base by base."""
     edits, run, text, i, j = 0, 0, "", 0, 0
     for length, operation in oracles.runs_of(cigar):
         if operation == "D":
@@ -212,7 +212,7 @@ def nm_and_md(query: str, target: str, cigar: str) -> tuple[int, str]:
 
 
 def best_part(cigar: str, scheme: Scheme) -> int:
-    """The best score of a part of an alignment, which begins and ends anywhere."""
+    """Return the best score of any part of an alignment."""
     steps = [
         value
         for n, operation in oracles.runs_of(cigar)
@@ -227,7 +227,7 @@ def best_part(cigar: str, scheme: Scheme) -> int:
 
 
 def ambiguous_letters(query: str, target: str, cigar: str) -> int:
-    """Columns of an alignment with a letter that is none of A C G T U."""
+    """Count the columns with a symbol other than A, C, G, T and U."""
     count, i, j = 0, 0, 0
     for length, operation in oracles.runs_of(cigar):
         for _ in range(length):
@@ -238,7 +238,7 @@ def ambiguous_letters(query: str, target: str, cigar: str) -> int:
 
 
 def expected(world: World, span: str, pad: int, scheme: Scheme, ends: Ends, rule: str = "mismatch") -> list[Expected]:
-    """For each row, in order."""
+    """Return the expected record of each row, in order."""
     windows = [window(world, row, span, pad) for row in world.rows]
     answers = optima([(q.encode(), t.encode()) for q, t, _, _ in windows], scheme, ends, rule)
     found = []
@@ -267,7 +267,10 @@ def expected(world: World, span: str, pad: int, scheme: Scheme, ends: Ends, rule
 
 
 def sam_of(record: Expected, others: list[Expected], hard: bool = False, scheme: Scheme | None = None) -> list[str]:
-    """The fields of a SAM record with --md; others: those of the same read; scheme: where matches earn something."""
+    """Return the fields of a SAM record with --md.
+
+    `others`: records of the same read; `scheme`: set if matches score.
+    """
     no_letters = record.flags & 256 and any(not o.flags & (256 | 2048) for o in others)
     cut = hard and record.flags & 2048
     clip = "H" if cut else "S"

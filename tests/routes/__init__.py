@@ -1,1 +1,1 @@
-"""Which kernels pairs go to, over many batches and specifications: decisions that a change of code must not change."""
+"""Kernels chosen for many batches and specifications: decisions that refactoring must not change."""

@@ -1,7 +1,7 @@
-"""Route snapshots: the kernels, rows, cuts and bands that a planner chooses, first and after each status, as lines.
+"""Route snapshots: the kernels, rows, cuts and bands that a planner chooses, at first and after each status.
 
 `python -m tests.routes.snapshots` rewrites the file of expected decisions; `python -m tests.routes.snapshots FILE ...`
-prints those of sequences in pairs of files (NAME.query.fa.gz, NAME.target.fa.gz).
+prints the decisions for sequences in pairs of files (NAME.query.fa.gz, NAME.target.fa.gz).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from wfacli.plan.planner import Planner
 
 EXPECTED = Path(__file__).with_name("expected.tsv.gz")
 _FAILURES = (Status.SCORE_LIMIT, Status.MEMORY_LIMIT, Status.WORK_LIMIT, Status.UNSUPPORTED)
-# (pairs, shortest, longest, edits a base, bases that one sequence has more, share of pairs with N)
+# (pairs, minimum and maximum length, edits per base, maximum shortening of queries, share of pairs with N)
 BATCHES = (
     (1, 100, 100, 0.02, 0, 0.0),
     (3, 5000, 20_000, 0.1, 0.02, 0.0),
@@ -45,7 +45,7 @@ BATCHES = (
 
 
 def specifications() -> Iterator[AlignSpec]:
-    """Costs, spans, heuristics, bounds and rules, each with several of the others."""
+    """Yield specifications with various costs, spans, heuristics, limits and rules."""
     for scheme in SCHEMES:
         yield spec_for(scheme)
         yield spec_for(scheme, score_only=True)
@@ -66,7 +66,7 @@ def specifications() -> Iterator[AlignSpec]:
 
 
 def batch(number: int) -> PairBatch:
-    """One of BATCHES, its sequences random."""
+    """Return a batch of BATCHES with random sequences."""
     count, shortest, longest, error, more, with_n = BATCHES[number]
     rng = np.random.default_rng(number)
     queries, targets = [], []
@@ -86,7 +86,7 @@ def batch(number: int) -> PairBatch:
 
 
 def decisions(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool) -> Iterator[str]:
-    """Yield a line for each first route of a batch, and for the routes that follow where a kernel fails rows."""
+    """Yield a line for each first route of a batch, and for each retry after the failure of some rows."""
     planner = Planner(spec, limits, gpus=int(gpu))
     plan = planner.plan(pairs)
     pairs, waiting = plan.applied_to(pairs), [(0, found) for found in plan.routes]
@@ -111,7 +111,7 @@ def _told(found: Route) -> str:
 
 
 def lines(batches: Sequence[tuple[str, PairBatch]], specs: Sequence[AlignSpec]) -> Iterator[str]:
-    """Yield batch, specification, whether there is a GPU, and decisions, by AVX-512's models on any machine."""
+    """Yield batch, specification, GPU or not, and decisions, by the models for AVX-512 on any machine."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forecast, "instruction_set", lambda: "x86-64-v4")
         forecast.forecaster.cache_clear()
@@ -124,12 +124,12 @@ def lines(batches: Sequence[tuple[str, PairBatch]], specs: Sequence[AlignSpec]) 
 
 
 def simulated() -> list[tuple[str, PairBatch]]:
-    """Return all batches that are made here."""
+    """Return all simulated batches."""
     return [(f"simulated-{number}", batch(number)) for number in range(len(BATCHES))]
 
 
 def main() -> None:
-    """Write the expected decisions, or print those of files."""
+    """Write the expected decisions, or print those for files."""
     specs = list(specifications())
     if not sys.argv[1:]:
         text = "".join(f"{line}\n" for line in lines(simulated(), specs))

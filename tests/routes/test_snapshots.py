@@ -1,4 +1,4 @@
-"""Decisions of today against those on record."""
+"""Compare current decisions with the recorded ones."""
 
 import gzip
 

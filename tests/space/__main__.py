@@ -1,7 +1,8 @@
-"""Random blocks of the whole option space for some time: python -m tests.space --seconds 3600 --jobs 2 --seed 1.
+"""Random tests over the whole option space: python -m tests.space --seconds 3600 --jobs 2 --seed 1.
 
-Prints each new kind of failure with its block, the smallest pairs that fail and a line for a test. The exit status is
-1 where there is any, or a cell of the table of cases is empty. A block that ends or blocks its process fails too.
+Prints each new kind of failure with its block, the smallest failing pairs and a line for a test. The exit status is 1
+if there is a failure, or an empty cell in the table of cases. A block that crashes or hangs its process is a failure
+too.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from . import log
 from .blocks import Block, Tally, run_block
 from .workers import Worker
 
-_SHOWN = 40  # empty cells
-_NEWS = 30.0  # seconds between lines
+_SHOWN = 40  # empty cells printed
+_NEWS = 30.0  # seconds between progress lines
 
 
 def fuzz(seed: int, seconds: float, jobs: int, first: int, cases: float) -> tuple[Tally, int, float]:
-    """Run blocks for so many seconds or cases; returns the tally, the number of blocks and the seconds."""
+    """Run blocks until a limit of seconds or cases; return the tally, the number of blocks and the seconds."""
     tally, blocks, said, printed = Tally(), 0, 0.0, set()
     began = time.monotonic()
     workers = [Worker(seed, jobs, first + at) for at in range(jobs)]
@@ -59,7 +60,7 @@ def fuzz(seed: int, seconds: float, jobs: int, first: int, cases: float) -> tupl
 
 
 def own_path(folder: Path) -> Path:
-    """Return a name for a log as results of measurements have it."""
+    """Return the path of a log, named like the results of benchmarks."""
     place = f"{datetime.date.today()}-{platform.machine()}-{usable_cores()}core-{commit()}"
     return folder / f"{place}-fuzz-space.json"
 
@@ -95,4 +96,4 @@ def main() -> int:
 if __name__ == "__main__":
     code = main()
     sys.stdout.flush()
-    os._exit(code)  # threads of calls that took too long may still be at it
+    os._exit(code)  # threads of calls that timed out may still run

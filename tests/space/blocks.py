@@ -1,4 +1,4 @@
-"""Blocks: a specification and pairs drawn from a seed, aligned in all their ways, compared and counted."""
+"""Blocks: a specification and pairs drawn from a seed, aligned in several ways, compared and counted."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from .specs import STRATA, spec, written
 from .ways import BATCH, COMMAND, GPU, SINGLE, Way, rows_of, ways_of
 
 CHOSEN, UNKNOWN = "chosen", "unknown"
-# Of every eight blocks of a stratum the last has pairs at the first limit of its kernels, the fourth at the second.
+# In every eight blocks of a stratum, the last has pairs at the first limit of its kernels, the fourth at the second.
 _LIMITS = 8
-_INSIDE = 0.4  # of pairs whose targets have free ends: queries far shorter than their targets
+_INSIDE = 0.4  # share of short queries in long targets, if target ends are free
 
 
 @dataclass(frozen=True)
 class Block:
-    """Block `index` of a seed: it depends on nothing else."""
+    """Block `index` of a seed; it depends on nothing else."""
 
     seed: int
     index: int
@@ -40,7 +40,7 @@ class Block:
 
     @classmethod
     def drawn(cls, seed: int, index: int) -> Block:
-        """Draw a block; strata take turns."""
+        """Draw a block; consecutive blocks rotate through the strata."""
         rng = Random(f"{seed}:{index}")
         mode, metric = STRATA[index % len(STRATA)]
         size = _limit(mode, metric, index // len(STRATA)) or size_of(rng)
@@ -51,7 +51,7 @@ class Block:
 
 
 def _limit(mode: Mode, metric: Metric, turn: int) -> Size | None:
-    """The size of the pairs of a stratum's turn where they are at a limit: of two, each in a turn of its own."""
+    """Return the pair size if the stratum's block number `turn` tests a limit of its kernels, else None."""
     limits, part = limits_of(mode, metric), _LIMITS // 2
     at = turn % _LIMITS
     if at == _LIMITS - 1:
@@ -63,7 +63,7 @@ def _limit(mode: Mode, metric: Metric, turn: int) -> Size | None:
 class Found:
     """A failure of a block.
 
-    `alike` is the same for failures that probably have one cause; `test` can be pasted into a test.
+    Failures with the same `alike` probably have one cause; `test` can be pasted into a test.
     """
 
     alike: tuple[str, ...]
@@ -80,10 +80,13 @@ class Found:
 
 @dataclass
 class Tally:
-    """Cases, (pair, specification and way), by mode, metric, kernel asked, kernel that answered, instruction set."""
+    """Counts of cases (pair, specification and way).
+
+    `cases` is keyed by mode, metric, requested kernel, kernel that answered, and instruction set.
+    """
 
     cases: Counter[tuple[str, str, str, str, str]] = field(default_factory=Counter)
-    more: Counter[str] = field(default_factory=Counter)  # by other things that were drawn
+    more: Counter[str] = field(default_factory=Counter)  # counts by other properties of the block
     found: list[Found] = field(default_factory=list)
 
     @property
@@ -130,13 +133,13 @@ def run_block(
     watch: Callable[[str], None] = lambda what: None,
     seconds: float = SECONDS,
 ) -> Tally:
-    """Align a block in all its ways; in no more where one takes too long, as the others may too.
+    """Align a block in all its ways, but stop at the first that times out, since others may time out too.
 
     Args:
-        seed, index: of the block.
-        known: failures that are not shrunk again; those that are found are added.
-        watch: told what is next.
-        seconds: that the block may take in one way.
+        seed, index: identify the block.
+        known: kinds of failures that are not shrunk again; new ones are added.
+        watch: called with a description of the next step.
+        seconds: time limit of the block in each way.
     """
     known = set() if known is None else known
     chosen, tally = Block.drawn(seed, index), Tally()
@@ -147,7 +150,7 @@ def run_block(
         pairs = chosen.pairs[: len(rows)]
         some = best if len(pairs) == len(chosen.pairs) else optima(pairs, asked)
         watch(f"seed {seed} block {index}: {written(asked)}, {way}")
-        limit = 10 * seconds if way.entry in (GPU, COMMAND) else seconds  # which have to start first
+        limit = 10 * seconds if way.entry in (GPU, COMMAND) else seconds  # these start a process or compile first
         problems, answers = failures(pairs, asked, way, some, limit)
         if answers is not None:
             tally.count(chosen, asked, way, answers)
@@ -163,7 +166,7 @@ def run_block(
 
 
 def _apart(single: Answers, batch: Answers) -> list[Failure]:
-    """Return the pairs that are left unaligned by a single call and not in a batch, or the reverse."""
+    """Return the pairs that only one of a single call and a batch leaves unaligned."""
     rows = np.flatnonzero(single.status != batch.status).tolist()
     both = [tuple(status_name(answers.status[row]) for answers in (single, batch)) for row in rows]
     return [
@@ -189,7 +192,7 @@ def _described(
     if alike in known:
         return found
     known.add(alike)
-    if first.kind == "single":  # it takes two ways to see it
+    if first.kind == "single":  # a single pair run alone does not show it
         small, spec, left = [pairs[first.row]], asked, first
     else:
         small, spec, left = shrunk(pairs, asked, way, first, seconds)

@@ -1,4 +1,4 @@
-"""Answers beside the oracle's, in columns; what differs, row by row."""
+"""Compare answers with the oracle's, row by row."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .run import NOTHING, Answers, Pair, TooSlow, run
 from .specs import written
 from .ways import ENGINE, GPU, Way
 
-SECONDS = 20.0  # that a block may take in one way
+SECONDS = 20.0  # time limit of a block in each way
 
 
 class Failure(NamedTuple):
-    """A row (-1: the whole block) with an answer that is not right, what of it is wrong, how, and by which kernel."""
+    """A wrong answer: its row (-1 for the whole block), what is wrong, a description, and the kernel."""
 
     row: int
     kind: str
@@ -30,19 +30,19 @@ class Failure(NamedTuple):
 def failures(
     pairs: Sequence[Pair], spec: AlignSpec, way: Way, best: Optima | None = None, seconds: float = SECONDS
 ) -> tuple[list[Failure], Answers | None]:
-    """Align pairs in a way and compare with the oracle; the answers are None where there are none."""
+    """Align pairs in one way and compare with the oracle; the answers are None if the call failed."""
     best = optima(pairs, spec) if best is None else best
     try:
         found = run(pairs, spec, way, seconds)
     except TooSlow as error:
         return [Failure(-1, "time", str(error))], None
-    except Exception as error:  # whatever it is, it is no answer
+    except Exception as error:  # any exception counts as a failure
         return [Failure(-1, "error", f"{type(error).__name__}: {error}")], None
     return compared(found, best, spec, way), found
 
 
 def compared(found: Answers, best: Optima, spec: AlignSpec, way: Way) -> list[Failure]:
-    """Return what is wrong with answers."""
+    """Return the failures of a block of answers."""
     count = len(best.score)
     over = np.zeros(count, bool) if spec.max_cost is None else -best.score > spec.max_cost
     wanted = np.where(over, int(Status.SCORE_LIMIT), int(Status.OK))
@@ -64,7 +64,7 @@ def compared(found: Answers, best: Optima, spec: AlignSpec, way: Way) -> list[Fa
     if not any(rows.any() for _, rows in problems):
         return []
     listed: list[Failure] = []
-    for kind, rows in problems:  # the first thing that is wrong with a row
+    for kind, rows in problems:  # only the first failure of a row is reported
         known = {failure.row for failure in listed}
         new = [row for row in np.flatnonzero(rows).tolist() if row not in known]
         listed += [Failure(row, kind, _said(row, found, best, runs, starts), _by(row, found)) for row in new]
@@ -74,9 +74,9 @@ def compared(found: Answers, best: Optima, spec: AlignSpec, way: Way) -> list[Fa
 def _wanted_runs(
     best: Optima, spec: AlignSpec, way: Way, found: Answers, aligned: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns of CIGARs that a way ought to give.
+    """Return the CIGAR columns that a way should return.
 
-    Records have SAM's "=" where the rule is "mismatch" or "wildcard"; kernels may leave that to what writes them.
+    Under the rules "mismatch" and "wildcard", records have SAM's "="; kernels may leave its conversion to the writers.
     """
     by_rule, by_sam = (best.cigar, best.cigar_start), (best.sam, best.sam_start)
     if spec.ambiguous is not Ambiguous.WILDCARD:
@@ -87,14 +87,14 @@ def _wanted_runs(
 
 
 def _different(found: Answers, runs: np.ndarray, starts: np.ndarray, aligned: np.ndarray) -> np.ndarray:
-    """Return the rows (bool[n]) with other operations than these; all rows are compared at once."""
+    """Return the rows (bool[n]) whose operations differ from the given ones; all rows are compared at once."""
     if aligned.all() and np.array_equal(found.cigar_start, starts) and np.array_equal(found.cigar, runs):
         return np.zeros(len(aligned), bool)
     lengths, wanted = np.diff(found.cigar_start), np.diff(starts)
     different = lengths != wanted
     same = ~different & aligned
     rows = np.repeat(np.arange(len(aligned)), np.where(same, lengths, 0))
-    # Operations of rows with as many of them, side by side.
+    # Compare the operations of rows with equal numbers of operations.
     left, right = found.cigar[np.repeat(same, lengths)], runs[np.repeat(same, wanted)]
     different[rows[left != right]] = True
     return different
@@ -126,7 +126,7 @@ def _said(row: int, found: Answers, best: Optima, runs: np.ndarray, starts: np.n
 def assert_exact(
     pairs: Sequence[Pair], spec: AlignSpec, way: Way | None = None, seconds: float = SECONDS
 ) -> Answers | None:
-    """Fail unless a way gives each pair's canonical alignment."""
+    """Assert that a way returns the canonical alignment of each pair."""
     way = way or Way()
     problems, found = failures(pairs, spec, way, seconds=seconds)
     if problems:

@@ -1,4 +1,4 @@
-"""What a run of the generator leaves behind: counts of cases, and the cells that are empty."""
+"""Reports of the random tests: counts of cases, and empty cells."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _MEANING = {
 
 
 def empty_cells(tally: Tally) -> list[str]:
-    """Return what has no case: mode, metric and instruction set by kernel asked for, and by kernel that answered."""
+    """Return the combinations without a case.
+
+    These are of mode, metric, instruction set, and either the requested kernel or the kernel that answered.
+    """
     asked, answered = set(), set()
     for mode, metric, kernel, by, isa in tally.cases:
         asked.add((mode, metric, kernel, isa))
@@ -40,7 +43,7 @@ def empty_cells(tally: Tally) -> list[str]:
 
 
 def by_answer(tally: Tally) -> dict[str, dict[str, int]]:
-    """Return cases of "mode metric" by "kernel instruction-set", of the kernel that answered."""
+    """Return the number of cases as {"mode metric": {"kernel instruction-set": n}}, by the kernel that answered."""
     return _table(tally, 3)
 
 
@@ -54,7 +57,7 @@ def _table(tally: Tally, kernel: int) -> dict[str, dict[str, int]]:
 
 
 def report(tally: Tally, seed: int, blocks: int, seconds: float, jobs: int) -> dict[str, Any]:
-    """Return a run as plain values."""
+    """Return a report of a run, ready for JSON."""
     return {
         **header("fuzz-space", _MEANING),
         "seed": seed,

@@ -1,9 +1,10 @@
 // The canonical alignment by plain dynamic programming, written from docs/semantics.md and the definition in
 // tests/oracle_spans.py; shares no code with wfacli. All scores are 64-bit.
 //
-// S(i, j) is the best score of query[i:] with target[j:] up to an allowed end. Inside a gap, whose opening is paid, a
-// cell's score is S or that of the gap's next base. A path takes the first of insertion (piece 1, piece 2), deletion
-// (piece 1, piece 2) and the diagonal that achieves S, ends a gap before it makes it longer, and stops at allowed ends.
+// S(i, j) is the best score of query[i:] with target[j:] up to an allowed end. Inside a gap, whose opening is already
+// paid, a cell's score is the maximum of S and of extending the gap. A path takes the first of insertion (piece 1,
+// piece 2), deletion (piece 1, piece 2) and the diagonal that achieves S, closes a gap rather than extending it, and stops
+// at allowed ends.
 
 #include <algorithm>
 #include <cctype>
@@ -16,7 +17,7 @@ namespace {
 
 using Score = std::int64_t;
 constexpr Score kNever = -(Score{1} << 50);
-enum Choice : std::uint8_t { kDiagonal = 0, kStop = 7 };  // 1 to 4: the gaps, in the order in which they win ties
+enum Choice : std::uint8_t { kDiagonal = 0, kStop = 7 };  // 1 to 4: gaps, in order of priority among ties
 enum Rule { kMismatch = 0, kWildcard = 1, kLiteral = 2 };
 
 struct Gap {
@@ -82,7 +83,7 @@ class Matrix {
  public:
   Matrix(const Scheme& scheme, const Equal& equal) : scheme_(scheme), equal_(equal) {}
 
-  // Fills from the last row to the first; calls `after_row` with each, and keeps flags where a path is wanted.
+  // Fills from the last row to the first. Calls `after_row` after each, and stores flags if `path`.
   void fill(const Pair& pair, const Ends& ends, bool path) {
     pair_ = pair;
     const std::int64_t n = pair.n, m = pair.m, width = m + 2;
@@ -111,7 +112,7 @@ class Matrix {
   void* context = nullptr;
 
  private:
-  // What a base of the query scores with each of the target.
+  // Scores of a query base with each base of the target.
   const Score* profile(std::uint8_t base) {
     auto& scores = profiles_[base];
     if (!profiled_[base]) {
@@ -143,7 +144,7 @@ class Matrix {
       Score longer[2 * kPieces];
       for (int p = 0; p < kPieces; ++p) longer[p] = insertion[p][j] - extend[p];
       for (int p = 0; p < kPieces; ++p) longer[kPieces + p] = deletion[p] - extend[p];
-      for (int g = 2 * kPieces - 1; g >= 0; --g) {  // the one that wins ties comes last
+      for (int g = 2 * kPieces - 1; g >= 0; --g) {  // last, the winner among ties
         const Score opened = longer[g] - open[g % kPieces];
         flag = opened >= best ? static_cast<std::uint8_t>(g + 1) : flag;
         best = std::max(best, opened);
@@ -163,10 +164,10 @@ class Matrix {
   std::vector<Score> below_, here_, insertion_[2], first_column_;
   std::vector<Score> profiles_[128];
   bool profiled_[128];
-  std::vector<std::uint8_t> flags_;  // choice, and which gaps end, at i * (m + 1) + j
+  std::vector<std::uint8_t> flags_;  // choice and closing gaps, at i * (m + 1) + j
 };
 
-// Operations of a CIGAR as BAM numbers them.
+// A CIGAR with BAM's operation codes.
 struct Cigar {
   std::uint32_t* at;
   std::int64_t length = 0;
@@ -223,7 +224,7 @@ void solve(const Pair& pair, Matrix& matrix, const Scheme& scheme, const Equal& 
   walk(pair, matrix, scheme, equal, answer);
 }
 
-// The end of an extension: what prefixes score is what suffixes of the reversed sequences score.
+// The end of an extension: the score of prefixes equals that of the same suffixes of the reversed sequences.
 struct Furthest {
   std::int64_t n, m, query = 0, target = 0;
   Score score = kNever;
@@ -253,7 +254,7 @@ Pair prefixes(const Pair& pair, Matrix& matrix) {
 
 }  // namespace
 
-// All arrays have one entry a pair unless said otherwise.
+// Arrays have one entry per pair unless noted otherwise.
 //   scheme: mismatch, match, pieces, then open and extend of each of two pieces
 //   ends: free bases at query begin, query end, target begin, target end
 //   starts, lengths: of query and target in bases, [pairs][2]

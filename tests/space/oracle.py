@@ -1,4 +1,4 @@
-"""The oracle of the whole option space: oracle.cpp, compiled on first use, for a block of pairs in one call."""
+"""The oracle of the whole option space: oracle.cpp, compiled on first use, aligns a block of pairs in one call."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def text_of(runs: np.ndarray) -> str:
 
 
 def compiled(source: str) -> ctypes.CDLL:
-    """Compile an oracle, or load the one that was compiled before from the same source by the same compiler.
+    """Compile an oracle, or load the library compiled earlier from the same source by the same compiler.
 
     Raises:
-        AssertionError: the compiler fails; with its messages.
+        AssertionError: the compiler failed; the message has its output.
     """
     compiler = shlex.split(os.environ.get("CXX", "c++"))
     version = subprocess.check_output([*compiler, "--version"], text=True)
@@ -71,7 +71,7 @@ def compiled(source: str) -> ctypes.CDLL:
             command = [*compiler, *FLAGS, str(made), "-o", f"{folder}/oracle.so"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
-            Path(folder, "oracle.so").replace(library)  # at once, as other processes may be at it too
+            Path(folder, "oracle.so").replace(library)  # atomic: other processes may compile it too
     loaded = ctypes.CDLL(str(library))
     before, behind = _ADDRESSES
     address = ctypes.c_void_p

@@ -1,4 +1,4 @@
-"""Blocks of pairs: dense in lengths of up to 40 bases, sparse up to 5,000, of all kinds."""
+"""Blocks of random pairs of all kinds: dense in lengths up to 40 bases, sparse up to 5,000."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _OTHERS = (
     b"ACDEFGHIKLMNPQRSTVWYX*",
     b"NN-",
 )
-_SHARES = ((1, 1, 1), (1, 8, 1), (1, 1, 8), (1, 0, 0), (0, 1, 1))  # of mismatches, insertions and deletions
+_SHARES = ((1, 1, 1), (1, 8, 1), (1, 1, 8), (1, 0, 0), (0, 1, 1))  # weights of mismatches, insertions and deletions
 
 
 class Size(NamedTuple):
-    """Of a block: its share of blocks, the longest sequence, the pairs.
+    """Size of a block: its share of all blocks, minimum and maximum length in bases, and range of the number of pairs.
 
-    `kernels`: by which a block of long pairs is aligned, besides the chosen ones; any where there are none.
+    `kernels` align a block of long pairs, besides the chosen ones; empty: any kernels.
     """
 
     share: float
@@ -46,24 +46,24 @@ SIZES = (
     Size(0.02, 300, 1500, (3, 10)),
     Size(0.01, 1500, 4990, (1, 3)),
 )
-# Pairs at the limits of what kernels prove: with as many edits as bands of bits prove at most (_PROVED); queries that
-# are a little longer than a slab of 512 rows (inside.hpp); large gaps, in bands that close in every 256 rows;
-# windows of the traceback that are wider than the rows of a band in memory (both difference_solve.hpp).
+# Pairs at the limits of what kernels can prove: with the maximum edits of bit-parallel bands (_PROVED); queries
+# slightly longer than a slab of 512 rows (inside.hpp); large gaps, in bands that narrow every 256 rows; traceback
+# windows wider than the rows of a band in memory (both difference_solve.hpp).
 BANDS = Size(0, 280, 330, (24, 36))
 SLABS = Size(0, 515, 640, (8, 12), (INSIDE, INSIDE))
 CLOSING = Size(0, 500, 700, (50, 70), (DIFFERENCE,))
 WINDOWS = Size(0, 60, 220, (60, 90), (DIFFERENCE,))
-_PROVED = (64, 128, 256, 260, 512, 520)  # edits; of stripes 260 or 520 (native/kernels/bits/bits_band.hpp)
+_PROVED = (64, 128, 256, 260, 512, 520)  # edits; 260 or 520 for stripes (native/kernels/bits/bits_band.hpp)
 
 
 def alphabet(rng: Random, rule: Ambiguous) -> bytes:
-    """Draw an alphabet; other characters than A, C, G and T are rarer where they match nothing."""
+    """Draw an alphabet; symbols other than A, C, G and T are rarer where they match nothing."""
     share = 0.3 if rule is Ambiguous.MISMATCH else 0.75
     return rng.choice(_OTHERS if rng.random() < share else _NUCLEOTIDES)
 
 
 def sequence(rng: Random, length: int, letters: bytes) -> bytes:
-    """Draw a sequence, of any bases, or repeats of a period of 1 to 7 with a few errors."""
+    """Draw a random sequence, repeats of a unit of 1 to 7 bases with few errors, or short tandem repeats."""
     if rng.random() < 0.6:
         return bytes(rng.choices(letters, k=length))
     if rng.random() < 0.5:
@@ -76,7 +76,7 @@ def sequence(rng: Random, length: int, letters: bytes) -> bytes:
 
 
 def mutated(rng: Random, bases: bytes, letters: bytes, error: float) -> bytes:
-    """Return a copy with about so many edits a base, of which gaps are 1 to 4 bases long, rarely more."""
+    """Return a copy with about `error` edits per base; gaps are 1 to 4 bases long, rarely longer."""
     out, at = bytearray(), 0
     shares = rng.choice(_SHARES)
     places = sorted(rng.sample(range(len(bases)), min(len(bases), _count(rng, error * len(bases)))))
@@ -112,7 +112,7 @@ def _inserted(rng: Random, bases: bytes, at: int, gap: int, letters: bytes) -> b
 
 
 def _inside(rng: Random, length: int, letters: bytes) -> Pair:
-    """The query somewhere in the target, perhaps more than once, with errors; or the reverse."""
+    """Draw a target and a query from anywhere in it, with errors and perhaps repeated; or the reverse."""
     target = sequence(rng, length, letters)
     begin = rng.randint(0, length)
     end = min(length, begin + rng.randint(0, max(1, length // rng.choice((1, 2, 4, 12)))))
@@ -123,7 +123,7 @@ def _inside(rng: Random, length: int, letters: bytes) -> Pair:
 
 
 def _short_inside(rng: Random, length: int, letters: bytes) -> Pair:
-    """A query far shorter than its target, in which much of it is found in several places."""
+    """Draw a query far shorter than its target, which contains several similar copies of it."""
     query = sequence(rng, rng.randint(1, min(length, 12) + 1), letters)
     target = b""
     while len(target) < length + 20:
@@ -145,16 +145,16 @@ def _unlike(rng: Random, length: int, letters: bytes) -> Pair:
 
 
 def _disjoint(rng: Random, length: int, letters: bytes) -> Pair:
-    """Nothing alike, or one base alone on either side."""
+    """Draw two homopolymers, mostly of different bases."""
     one, other = (bytes([letters[0]]), bytes([letters[-1]])) if rng.random() < 0.5 else (b"A", b"C")
     return one * rng.randint(0, length), other * length
 
 
 def _moved(rng: Random, length: int, letters: bytes) -> Pair:
-    """A block that has changed places with a homopolymer as long, and a gap.
+    """Draw a pair in which a block and a homopolymer of equal length have changed places, plus a gap.
 
-    Two gaps cost as many edits as to mismatch both, so that a band without the gaps finds the cost, but not the
-    canonical path. The edits are as many as a band of bits proves at most, or one more, where the pair is that long.
+    Two gaps cost as many edits as mismatching both, so that a band without the gaps finds the cost, but not the
+    canonical path. If the pair is long enough, the edits are the maximum that a bit-parallel band proves, or one more.
     """
     bounds = [edits for edits in _PROVED if edits < length - 16]
     edits = rng.choice(bounds) + rng.choice((0, 0, 1)) if bounds else rng.randint(0, length * 2 // 3)
@@ -171,7 +171,7 @@ def _moved(rng: Random, length: int, letters: bytes) -> Pair:
 
 
 def _uneven(rng: Random, length: int, letters: bytes) -> Pair:
-    """The query in the target, with all errors in 0 to 128 bases at its end, or none."""
+    """Draw a query in a target, with all its errors, or none, in the last 0 to 128 bases."""
     begin = rng.randint(0, length // 2)
     target = sequence(rng, begin + length, letters)
     query, rest = target[begin:], rng.randint(0, 128)
@@ -196,8 +196,8 @@ _OF_SIZE: dict[Size, Kinds] = {
     CLOSING: (_inside,),
     WINDOWS: (_alike, _alike, _alike, _overlapping),
 }
-_PLAIN = 0.8  # of blocks at limits: bands of bits are for no other letters
-_EMPTY = (0.01, 0.02, 0.03)  # of pairs whose query, target or both have no base
+_PLAIN = 0.8  # share of limit blocks over ACGT: bit-parallel bands support only these bases
+_EMPTY = (0.01, 0.02, 0.03)  # cumulative shares of an empty query, an empty target, or both
 
 
 def pair(rng: Random, length: int, letters: bytes, inside: float = 0.0, kinds: Kinds = _KINDS) -> Pair:
@@ -215,7 +215,7 @@ def size_of(rng: Random) -> Size:
 
 
 def limits_of(mode: Mode, metric: Metric) -> tuple[Size, ...]:
-    """Return the sizes of pairs at the limits of what kernels of a mode and a metric prove."""
+    """Return the sizes of pairs at the limits of what the kernels of a mode and metric can prove."""
     if mode is Mode.ENDS_FREE and metric is Metric.AFFINE2P:
         return (WINDOWS, SLABS)
     if mode in (Mode.HW, Mode.ENDS_FREE):

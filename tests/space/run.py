@@ -1,4 +1,4 @@
-"""A block aligned in one of its ways, as columns."""
+"""Align a block in one of its ways; return columns."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from .ways import BATCH, COMMAND, ENGINE, GPU, SINGLE, Way
 Pair = tuple[bytes, bytes]
 T = TypeVar("T")
 _RUN = re.compile(r"(\d+)([=XIDM])")
-NOTHING = 255  # status of a record without an alignment: it has none, or an empty one
-open_driver: Callable[[], Driver] = EmulatedDriver  # of the GPU; tests/gpu_device puts a real one in its place
+NOTHING = 255  # status of a record without an alignment, or with an empty one
+open_driver: Callable[[], Driver] = EmulatedDriver  # opens the GPU; replaced by a real one in tests/gpu_device
 _OPERATIONS = {"I": 1, "D": 2, "=": 7, "X": 8, "M": 0}
 
 
 class TooSlow(Exception):
-    """A block took longer than it may."""
+    """A block exceeded its time limit."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Alignments of n pairs: columns as in wfacli.core.batch.AlignmentBatch.
+    """Alignments of n pairs, in columns like those of wfacli.core.batch.AlignmentBatch.
 
-    `edits` (i64[n]) is None where the entry does not say; `origin` holds indices into `kernels`; `heuristic` (bool[n])
-    says which alignments are not said to be exact.
+    `edits` (i64[n]) is None if the entry does not return it; `origin` holds indices into `kernels`; `heuristic`
+    (bool[n]) marks alignments that are not reported as exact.
     """
 
     status: np.ndarray
@@ -60,10 +60,10 @@ class Answers:
 
 
 def run(pairs: Sequence[Pair], spec: AlignSpec, way: Way, seconds: float) -> Answers:
-    """Align pairs in a way.
+    """Align pairs in one way.
 
     Raises:
-        TooSlow: it takes longer than so many seconds.
+        TooSlow: the call exceeded `seconds`.
     """
     began = time.monotonic()
     entries = {ENGINE: _engine, GPU: _engine, BATCH: _batch, SINGLE: _single, COMMAND: _command}
@@ -110,17 +110,17 @@ def _aligner(spec: AlignSpec, way: Way) -> wfacli.Aligner:
 
 
 def _values(spec: AlignSpec) -> tuple[int, ...] | None:
-    """Penalties in the order in which the metric takes them."""
+    """Return the penalties in the order of the metric's parameters, or None if it has none."""
     p = spec.penalties
     both = {"linear": (p.gaps[0][1],), "edit": None, "indel": None}.get(spec.metric, sum(p.gaps, ()))
     return None if both is None else (p.mismatch, *both)
 
 
 def within(work: Callable[[], T], seconds: float) -> T:
-    """Return what `work` returns, in a thread of its own, which goes on where it takes too long.
+    """Call `work` in a thread and return its result; after a timeout, the thread keeps running.
 
     Raises:
-        TooSlow: it takes longer than so many seconds.
+        TooSlow: the call exceeded `seconds`.
     """
     found: list[T] = []
     problem: list[BaseException] = []
@@ -128,7 +128,7 @@ def within(work: Callable[[], T], seconds: float) -> T:
     def run() -> None:
         try:
             found.append(work())
-        except BaseException as error:  # raised again by the caller
+        except BaseException as error:  # raised again in the caller's thread
             problem.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
@@ -157,7 +157,7 @@ def _single(pairs: Sequence[Pair], spec: AlignSpec, way: Way, seconds: float) ->
 
 
 def runs_of(cigars: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return texts as columns `cigar` and `cigar_start`."""
+    """Parse CIGARs into the columns `cigar` and `cigar_start`."""
     runs = [_RUN.findall(text) for text in cigars]
     starts = np.cumsum([0, *map(len, runs)])
     return np.array([int(n) << 4 | _OPERATIONS[op] for row in runs for n, op in row], np.uint32), starts

@@ -1,4 +1,4 @@
-"""The smallest pair and the simplest specification that still fail."""
+"""Reduce a failure to the smallest pair and the simplest specification that still fail."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .run import Pair
 from .specs import simpler, written
 from .ways import Way
 
-_SECONDS = 12.0  # after which what has been found is good enough
-_LONG = 0.5  # seconds that no pair takes
+_SECONDS = 12.0  # time limit of the search
+_LONG = 0.5  # seconds; above the time of any correct pair
 
 
 def shrunk(
     pairs: Sequence[Pair], spec: AlignSpec, way: Way, failure: Failure, seconds: float
 ) -> tuple[list[Pair], AlignSpec, Failure]:
-    """Return the fewest pairs found, mostly one, the simplest specification, and the failure that is left."""
+    """Return the fewest failing pairs found (mostly one), the simplest specification, and the remaining failure."""
     last = [failure]
     ends_at = time.monotonic() + _SECONDS
 
@@ -46,7 +46,7 @@ def shrunk(
 
 
 def _slow(pairs: Sequence[Pair], spec: AlignSpec, way: Way) -> list[Pair]:
-    """Return the first pair that takes long by itself, or all where none does."""
+    """Return the first pair that is slow alone, or all pairs if none is."""
     ends_at = time.monotonic() + _SECONDS
     for pair in pairs:
         if failures([pair], spec, way, seconds=_LONG)[0] or time.monotonic() > ends_at:
@@ -55,7 +55,7 @@ def _slow(pairs: Sequence[Pair], spec: AlignSpec, way: Way) -> list[Pair]:
 
 
 def _pieces(length: int) -> Iterator[tuple[int, int]]:
-    """Yield parts of a sequence from large to small, (begin, end)."""
+    """Yield parts (begin, end) of a sequence, from large to small."""
     size = length
     while size:
         yield from ((begin, min(begin + size, length)) for begin in range(0, length, size))
@@ -63,7 +63,7 @@ def _pieces(length: int) -> Iterator[tuple[int, int]]:
 
 
 def _fewer(items: list[Pair], fails: Callable[[list[Pair]], bool]) -> list[Pair]:
-    """Leave out pairs of a block that fails only as a whole."""
+    """Remove pairs from a block that fails only as a whole."""
     changed = True
     while changed:
         changed = False
@@ -76,7 +76,7 @@ def _fewer(items: list[Pair], fails: Callable[[list[Pair]], bool]) -> list[Pair]
 
 
 def _smaller(pairs: Sequence[Pair], fails: Callable[[list[Pair]], bool]) -> Sequence[Pair]:
-    """Leave out bases, then make those that are left alike, as long as it fails."""
+    """Remove bases and then replace the remaining ones by A or C, as long as the failure persists."""
     for at in range(len(pairs)) if len(pairs) <= 2 else ():
         for side in (0, 1):
             pairs = _simpler_side(pairs, at, side, fails)
@@ -84,7 +84,7 @@ def _smaller(pairs: Sequence[Pair], fails: Callable[[list[Pair]], bool]) -> Sequ
 
 
 def _simpler_side(pairs: Sequence[Pair], at: int, side: int, fails: Callable[[list[Pair]], bool]) -> Sequence[Pair]:
-    """Make a query (side 0) or a target (1) shorter by parts from large to small, and its bases A or C."""
+    """Shorten a query (side 0) or a target (1) by removing parts from large to small, then make its bases A or C."""
 
     def changed(bases: bytes) -> list[Pair]:
         query, target = pairs[at]

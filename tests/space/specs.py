@@ -1,4 +1,4 @@
-"""Specifications drawn from the whole space of options, exact ones alone."""
+"""Random specifications from the whole option space, without heuristics."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from random import Random
 from wfacli.config import MAX_PENALTY, WHOLE, AlignSpec, Ambiguous, FreeEnds, Metric, Mode, Penalties
 from wfacli.errors import UsageError
 
-# In this order blocks take turns, so that every combination is drawn equally often.
+# Blocks rotate through the strata in this order, so that every combination is drawn equally often.
 STRATA = tuple(itertools.product(Mode, Metric))
 _EDGES = (1, 2, 3, 63, 64, 127, 128, 255, 256, 1000, 7087, 9973, 9999, MAX_PENALTY)
 
 
 def cost(rng: Random, least: int = 1, largest: int = MAX_PENALTY) -> int:
-    """Draw a cost: mostly small, seldom of any size, seldom at an edge of a type or of the range."""
+    """Draw a cost: mostly small, rarely of any size, rarely at the limit of a type or of the range."""
     kind = rng.random()
     if kind < 0.5:
         drawn = rng.randint(1, 6)
@@ -35,12 +35,12 @@ def opening(rng: Random) -> int:
 
 
 def _pieces(rng: Random) -> tuple[int, int, int, int]:
-    """Two pieces of a gap, by what the second one is beside the first one."""
+    """Draw two gap pieces; the kind is the relation of the second piece to the first."""
     o, e = opening(rng), cost(rng)
     kind = rng.choice(
         ("usual", "usual", "cross", "cross", "cross", "any", "never", "always", "equal", "no opening", "falling")
     )
-    if kind == "usual":  # as aligners of reads have them
+    if kind == "usual":  # typical of read aligners
         return rng.randint(4, 24), rng.randint(2, 4), rng.randint(6, 60), rng.randint(1, 2)
     if kind == "cross":  # cheaper from some length on, mostly within reach
         smaller = max(1, rng.choice((e - 1, rng.randint(1, e))))
@@ -53,13 +53,13 @@ def _pieces(rng: Random) -> tuple[int, int, int, int]:
         return o, e, o, e
     if kind == "no opening":
         return 0, e, 0, cost(rng)
-    if kind == "falling":  # the second piece has no opening, and so wins at first
+    if kind == "falling":  # without an opening, so cheaper for short gaps
         return o, e, 0, min(e + rng.randint(0, 9), MAX_PENALTY)
     return o, e, opening(rng), cost(rng)
 
 
 def _near(rng: Random, count: int) -> tuple[int, ...]:
-    """Mismatches and gap extensions that cost nearly the same, and openings that cost little beside them."""
+    """Return mismatch and extension costs that are nearly equal, and openings that are small beside them."""
     size, apart = cost(rng, 1, MAX_PENALTY - 8), rng.choice((1, 1, 2, 5))
 
     def near() -> int:
@@ -74,7 +74,7 @@ def _near(rng: Random, count: int) -> tuple[int, ...]:
 
 
 def _alike(rng: Random, values: tuple[int, ...]) -> tuple[int, ...]:
-    """The same costs, or with a common divisor, or nearly or exactly the same, so that many alignments compete."""
+    """Return the costs unchanged, with a common divisor, or (nearly) equal, so that many alignments compete."""
     kind = rng.random()
     if kind > 0.65:
         return _near(rng, len(values))
@@ -101,13 +101,13 @@ def penalties(rng: Random, metric: Metric, match: int) -> Penalties:
 
 
 def free_ends(rng: Random, longest: int) -> FreeEnds:
-    """Draw limits of free ends of pairs of up to so many bases."""
+    """Draw free ends for pairs of up to `longest` bases."""
 
     def limit() -> int:
         return rng.choice((0, 0, 0, 1, rng.randint(1, 5), rng.randint(0, longest + 2), longest, WHOLE, WHOLE))
 
     kind = rng.random()
-    if kind < 0.45:  # of the target alone, which has kernels of its own
+    if kind < 0.45:  # target ends only, which have their own kernels
         return FreeEnds(0, 0, limit(), limit())
     if kind < 0.55:
         return FreeEnds(limit(), limit(), 0, 0)
@@ -115,7 +115,7 @@ def free_ends(rng: Random, longest: int) -> FreeEnds:
 
 
 def spec(rng: Random, mode: Mode, metric: Metric, longest: int) -> AlignSpec:
-    """Draw a specification that gives CIGARs and has no bound on the cost, for pairs of up to `longest` bases."""
+    """Draw a specification with CIGARs and without a maximum cost, for pairs of up to `longest` bases."""
     needed = mode in (Mode.OVERLAP, Mode.EXTENSION)
     match = cost(rng) if needed or rng.random() < (0.4 if mode is Mode.GLOBAL else 0.25) else 0
     free = free_ends(rng, longest) if mode is Mode.ENDS_FREE else FreeEnds.of(mode)
@@ -133,7 +133,7 @@ def spec_of(
     score_only: bool = False,
     max_cost: int | None = None,
 ) -> AlignSpec:
-    """Return a specification from plain values, as `written` writes them."""
+    """Build a specification from plain values, in the format of `written`."""
     costs = Penalties.of(Metric(metric), values, match)
     ends = FreeEnds.of(Mode(mode)) if free is None else FreeEnds(*free)
     return AlignSpec(
@@ -142,7 +142,7 @@ def spec_of(
 
 
 def written(spec: AlignSpec) -> str:
-    """Return a call of `spec_of` that gives the specification."""
+    """Return the source of a `spec_of` call that builds the specification."""
     p = spec.penalties
     words = [repr(str(spec.metric))]
     if spec.metric not in (Metric.EDIT, Metric.INDEL):
@@ -158,7 +158,7 @@ def written(spec: AlignSpec) -> str:
 
 
 def simpler(spec: AlignSpec) -> list[AlignSpec]:
-    """Return specifications that are simpler by one step, the simplest first."""
+    """Return specifications that are one step simpler, the simplest first."""
     found: list[AlignSpec] = []
 
     def add(**changes: object) -> None:

@@ -1,4 +1,4 @@
-"""Pairs that need a bound to the last base: with a tighter one they are not optimal, and few others show it."""
+"""Pairs whose optimum lies exactly at a kernel's bound: a tighter one would miss it. Random pairs rarely show this."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from .ways import Way
 
 @pytest.mark.parametrize("isa", instruction_sets())
 def test_a_band_that_closes_in(isa):
-    """The band closes in behind 256 rows; one diagonal less on either side, and the path is another one."""
+    """Test a band that narrows after 256 rows: one diagonal less on either side would change the path."""
     query = (
         b"TATGGAAACGCAGTTCCCCTTATTCTTCGTAGCTGTGCCCCGATCCCACCGCTATGTAGGAATAACACTTGCGCAGGGGGGTATCGAGCA"
         b"TAATCACCTAAAACGACATTCACTATGGCTGCTACCACTTCTGTCGACACTGGCCGTCAAATATGTGCAAACTACGGCAGGATCTGCGAC"

@@ -1,4 +1,4 @@
-"""The oracle in C++ beside the one in Python, cell by cell, and that its tie rules are tested."""
+"""Compare the C++ oracle with the Python one, cell by cell, and check that these tests cover its tie rules."""
 
 from random import Random
 
@@ -24,7 +24,7 @@ PLANTED = [
 
 
 def differences(library=None, blocks=_BLOCKS, until=None):
-    """Return the pairs of random small blocks of which the oracles say different things."""
+    """Return the pairs of small random blocks on which the oracles disagree."""
     found = []
     for index in range(blocks):
         rng = Random(f"oracle {index}")
@@ -45,7 +45,7 @@ def differences(library=None, blocks=_BLOCKS, until=None):
 
 
 def marks(pair, plain, equal):
-    """The CIGAR of an optimum with "=" where `equal` says so."""
+    """Return the CIGAR of an optimum, with "=" assigned by `equal`."""
     from tests.oracle_spans import joined, runs_of
 
     i, j, operations = plain.span[0], plain.span[2], []

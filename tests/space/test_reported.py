@@ -1,4 +1,4 @@
-"""Wrong answers, failures and slow pairs that were reported, each beside the oracle."""
+"""Regression tests: reported wrong answers, failures and slow pairs, compared with the oracle."""
 
 import time
 from random import Random
@@ -35,7 +35,7 @@ ZERO_OPENINGS = [
     (2, 0, 1, 1, 1),
     (1, 0, 3, 4, 35),
 ]
-MEGA = 214_752  # bases whose matches earn 2^31 and more under a bonus of 10,000
+MEGA = 214_752  # bases whose matches score 2^31 or more with a match bonus of 10,000
 
 
 def bases(seed, count, letters=b"ACGT"):
@@ -49,7 +49,7 @@ def similar(seed, count, length, error=0.1, letters=b"ACGT"):
 
 
 def inside(seed, count):
-    """Short queries from anywhere in targets of up to 60 bases."""
+    """Return short queries from random positions in targets of up to 60 bases."""
     rng = Random(repr(seed))
     pairs = []
     for _ in range(count):
@@ -59,7 +59,7 @@ def inside(seed, count):
     return pairs
 
 
-# Queries inside targets
+# Queries within targets
 
 
 @pytest.mark.parametrize("score_only", [False, True])
@@ -87,7 +87,7 @@ def test_many_queries_lie_where_they_cost_least(values, mode):
         assert_exact(inside(values, 600), spec, Way(kernel=INSIDE, isa=isa))
 
 
-# Two pieces without an opening
+# Two pieces without an opening cost
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
@@ -102,7 +102,7 @@ def test_pieces_without_an_opening(values, isa):
 
 @pytest.mark.parametrize("values", [ZERO_OPENINGS[0], ZERO_OPENINGS[-1]])
 def test_pieces_without_an_opening_on_a_gpu(values):
-    """Of each family of kernels the first."""
+    """Test the first kernel of each family."""
     spec = spec_of("affine2p", values)
     families = {name.split("-")[1]: name for name in reversed(candidates(spec, gpu=True)) if on_gpu(name)}
     pairs = [(b"TTCGATTACA", b"TTCGATTACA"), *similar(values, 5, 40)]
@@ -114,7 +114,7 @@ def test_pieces_without_an_opening_on_a_gpu(values):
 
 
 def assert_range(pairs, spec, entry):
-    """Each pair has its score, or a status that says that the score is out of range."""
+    """Assert that each pair has its score, or a status that says that the score is out of range."""
     try:
         answers = run(pairs, spec, Way(entry), 60)
     except TooSlow as error:
@@ -217,7 +217,10 @@ def test_the_time_guard():
 
 @pytest.mark.parametrize(("values", "band"), [((64, 65), 16), ((6400, 6500), 16), ((64, 65), 32)], ids=str)
 def test_costs_at_the_edge_of_a_gpu_band(values, band):
-    """What lies beside a band of threads lacked a tag, and so passed for a cost that is still exact, one less."""
+    """Costs at the limit of a band were reported one too low.
+
+    Cells beside a band of threads lacked a tag, so that such a cost passed as exact.
+    """
     pairs = [(bases(seed, 120), bases(seed + 9, 120)) for seed in range(6)]
     assert_exact(pairs, spec_of("linear", values), Way(GPU, f"gpu-dp-{band}"), 200)
 
@@ -229,7 +232,7 @@ SWEPT = [(4, 6, 4, 60, 1), (4, 6, 2, 24, 1), (2, 6, 2, 24, 1), (4, 10, 2, 24, 1)
 @pytest.mark.parametrize("match", [0, 3, 7])
 @pytest.mark.parametrize("values", SWEPT, ids=str)
 def test_bands_in_memory_do_not_open_on_the_way_back(values, match, isa):
-    """Windows wider than the rows that such a band keeps overflowed: right scores, wrong paths."""
+    """Traceback windows wider than the rows of a band in memory overflowed: right scores, wrong paths."""
     rng = Random(f"{values} {match}")
     for free in ((WHOLE, 0, 0, 0), (0, WHOLE, 0, 0), (WHOLE, 0, 2, 5), (50, 20, 2, 0), (0, 0, WHOLE, 9)):
         pairs = []

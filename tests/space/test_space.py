@@ -1,4 +1,4 @@
-"""A share of what `make fuzz` draws: fixed blocks of every mode and metric."""
+"""A sample of `make fuzz`: fixed blocks of every mode and metric."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Ways to ask for alignments: kernels, instruction sets, bounds on memory, threads, and what is called."""
+"""Ways to request alignments: kernels, instruction sets, memory limits, threads, and entry points."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from .pairs import Size
 AMPLE = Limits()
 TINY = (Limits(3000, 1 << 30), Limits(table=3000), Limits(1, 4 * MIB), Limits(1, 1))
 ENGINE, BATCH, SINGLE, COMMAND, GPU = "engine", "batch", "single", "command", "gpu"
-_COMMAND_SHARE, _GPU_SHARE = 0.06, 0.35  # of blocks; of those that the GPU aligns
+_COMMAND_SHARE, _GPU_SHARE = 0.06, 0.35  # of all blocks; of the blocks the GPU supports
 _GPU_LONGEST, GPU_PAIRS = 40, 10
 _LONG = 400  # bases
 _ENDS = {DIFFERENCE, READS, TABLE, LINEAR}
-# Kernels of which each must have answered, by mode; of global edit distance there are more.
+# Kernels that must answer at least one pair, by mode; global edit distance has more.
 _ANSWER = {
     Mode.GLOBAL: {DIFFERENCE, READS, CAPPED, TABLE, LINEAR},
     Mode.HW: {INSIDE, *_ENDS},
@@ -51,10 +51,10 @@ class Way:
 
     Attributes:
         entry: "engine" (engines.rescue.align_batch), "batch" and "single" (wfacli.Aligner), "command", or "gpu".
-        kernel: forced by name; None for the choice of dispatch.
+        kernel: name of the forced kernel; None: the dispatch chooses.
         isa: instruction set; "" for the fastest one.
-        limits: bounds on memory.
-        threads: of the engine.
+        limits: memory limits.
+        threads: number of threads of the engine.
     """
 
     entry: str = ENGINE
@@ -65,18 +65,18 @@ class Way:
 
     @property
     def ample(self) -> bool:
-        """Whether every pair must be aligned."""
+        """Return whether every pair must be aligned."""
         return self.limits == AMPLE
 
 
 def answering(mode: Mode, metric: Metric) -> set[str]:
-    """Return kernels of the CPU that answer pairs of such specifications when they are forced."""
+    """Return the CPU kernels that align pairs of this mode and metric when forced."""
     new = set(CPU_KERNELS) - _SOME_ALONE
     return _ANSWER[mode] | new | ({*BITS, STRIPES} if (mode, metric) == (Mode.GLOBAL, Metric.EDIT) else set())
 
 
 def variants(rng: Random, spec: AlignSpec, best: Optima) -> list[AlignSpec]:
-    """Return the specification, the same for scores alone, and with a bound on the cost that some pairs reach."""
+    """Return the specification, its score-only form, and both with a maximum cost near the cost of some pair."""
     alone = dataclasses.replace(spec, score_only=True)
     if spec.penalties.match:
         return [spec, alone]
@@ -86,14 +86,14 @@ def variants(rng: Random, spec: AlignSpec, best: Optima) -> list[AlignSpec]:
 
 
 def ways_of(rng: Random, spec: AlignSpec, size: Size, best: Optima) -> list[tuple[AlignSpec, Way]]:
-    """Draw the ways of a block: every kernel with every instruction set, and other entries than the engine.
+    """Draw the ways of a block: every kernel with every instruction set, and the other entries.
 
-    Every kernel has the specification as it is with one instruction set at least, and a variant with another one.
+    Each kernel gets the original specification with at least one instruction set, and mostly variants with the others.
     """
     specs = variants(rng, spec, best)
     found: list[tuple[AlignSpec, Way]] = []
     kernels = [None, *CPU_KERNELS]
-    if size.longest > _LONG:  # one pair takes as long as all others: some kernels, and another block has the others
+    if size.longest > _LONG:  # one pair takes as long as all others: only some kernels per block
         kernels = [None, *size.kernels] if size.kernels else rng.sample(kernels, 3)
     for kernel in kernels:
         sets = instruction_sets()
@@ -116,5 +116,5 @@ def ways_of(rng: Random, spec: AlignSpec, size: Size, best: Optima) -> list[tupl
 
 
 def rows_of(way: Way, count: int) -> np.ndarray:
-    """Return the rows of a block that a way takes: the emulated GPU few, the others all."""
+    """Return the rows of a block that a way aligns: few for the emulated GPU, otherwise all."""
     return np.arange(min(count, GPU_PAIRS) if way.entry == GPU else count)

@@ -1,4 +1,4 @@
-"""Processes that run blocks, each started again behind a block that ended or blocked it."""
+"""Processes that run blocks; a process is restarted after a block that crashes or hangs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 from .blocks import Found, Tally, run_block
 from .check import SECONDS
 
-_HANGS = 30 * SECONDS  # without any news
+_HANGS = 30 * SECONDS  # seconds without a message
 _TEXT = 4096  # bytes
-_LOST = 20  # processes without an answer, after which there is no use in more
-_CONTEXT = multiprocessing.get_context("spawn")  # copies of a process with threads are not safe
+_LOST = 20  # consecutive processes without a result, after which the run is aborted
+_CONTEXT = multiprocessing.get_context("spawn")  # forking a process with threads is not safe
 
 
 def worker(seed: int, first: int, step: int, told: Any, results: Connection) -> None:
-    """Run blocks first, first + step, … until the process is ended."""
+    """Run blocks first, first + step and so on, until the process is killed."""
     known: set[tuple[str, ...]] = set()
 
     def watch(what: str) -> None:
@@ -32,9 +32,9 @@ def worker(seed: int, first: int, step: int, told: Any, results: Connection) -> 
 
 @dataclass
 class Worker:
-    """A process with every `step`-th block, started again behind a block that ended it.
+    """A process that runs every `step`-th block, restarted after a block that crashes or hangs it.
 
-    `lost` is how many processes have ended since the last answer.
+    `lost` counts the processes that have ended since the last result.
     """
 
     seed: int
@@ -47,7 +47,7 @@ class Worker:
         self.start()
 
     def start(self) -> None:
-        """Start the process with the next block."""
+        """Start the process at the next block."""
         self.results, theirs = _CONTEXT.Pipe(duplex=False)
         self.process = _CONTEXT.Process(
             target=worker, args=(self.seed, self.next, self.step, self.told, theirs), daemon=True
@@ -57,7 +57,7 @@ class Worker:
         self.news = time.monotonic()
 
     def take(self) -> Tally | None:
-        """Return what a block has given, or what became of its process; None where there is nothing new."""
+        """Return a finished block's tally, or a failure if its process ended or hangs; None without news."""
         try:
             if self.results.poll():
                 index, tally = self.results.recv()
@@ -80,6 +80,6 @@ class Worker:
         return Tally(found=[found])
 
     def stop(self) -> None:
-        """End the process."""
+        """Kill the process."""
         self.process.kill()
         self.process.join()

@@ -1,4 +1,4 @@
-"""Files read through the readers, as plain tuples."""
+"""Read files with the readers, and return plain tuples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AT_ONCE = 1 << 40
 
 
 class Pair(NamedTuple):
-    """One pair as it was read; the quality is None where there is none."""
+    """A pair as read; the quality is None if the file has none."""
 
     q_name: str
     query: bytes
@@ -27,7 +27,7 @@ class Pair(NamedTuple):
 
 @contextlib.contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Fails when the block takes longer, so that a reader that never ends does not stop the tests."""
+    """Raise TimeoutError if the block takes longer, so that a reader that never ends does not block the tests."""
 
     def late(*_: object) -> None:
         raise TimeoutError(f"not done within {seconds} s")
@@ -42,7 +42,7 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def pairs_in(batch: PairBatch) -> list[Pair]:
-    """The pairs of a batch."""
+    """Return the pairs of a batch."""
     bases, text, records = batch.bases.tobytes(), batch.records.text.tobytes(), batch.records
     found = []
     for i in range(len(batch)):
@@ -55,7 +55,7 @@ def pairs_in(batch: PairBatch) -> list[Pair]:
 
 
 def read_files(*paths: Path | str, weight: int = AT_ONCE, threads: int = 1) -> tuple[list[Pair], InputError | None]:
-    """All pairs of one file or two, and the fault that ended them."""
+    """Read all pairs of one or two files; return them and the error that ended reading, if any."""
     pairs: list[Pair] = []
     files = PairFiles(str(paths[0]), str(paths[1]) if len(paths) == 2 else None)
     opened = files.open()
@@ -73,7 +73,7 @@ def read_files(*paths: Path | str, weight: int = AT_ONCE, threads: int = 1) -> t
 
 
 def read(folder: Path, *contents: bytes, weight: int = AT_ONCE) -> tuple[list[Pair], InputError | None]:
-    """The same for contents of files."""
+    """Write the contents to files and read them like read_files."""
     paths = [folder / name for name in ("query", "target")[: len(contents)]]
     for path, content in zip(paths, contents, strict=True):
         path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Iterators that a thread is ahead of."""
+"""Iterators that a thread reads ahead."""
 
 import itertools
 import threading
@@ -45,7 +45,7 @@ def test_it_is_so_many_items_ahead_and_no_more():
 
     with within(20):
         ahead = Ahead(items(), 4)
-        assert full.wait(10)  # the fifth is taken, and waits for room
+        assert full.wait(10)  # the fifth item has been read and waits for space
         time.sleep(0.05)
         assert taken == [0, 1, 2, 3, 4]
         assert next(ahead) == 0

@@ -1,4 +1,4 @@
-"""wfacli.Aligner: sequences of any kind in, columns, objects and texts out, one pair like many."""
+"""wfacli.Aligner: accepts sequences of any type, returns columns, objects and text, for one pair as for many."""
 
 import doctest
 import importlib
@@ -140,7 +140,7 @@ def test_what_is_no_sequence_is_refused():
     for one in ("ACGT", b"ACGT", bytearray(b"ACGT")):
         with pytest.raises(TypeError, match=r"^targets is a list of sequences, not one sequence$"):
             wfacli.pack(["A"] * 4, one)
-    letters = np.array([list("ACGT")] * 2)  # one sequence a row, one letter an item
+    letters = np.array([list("ACGT")] * 2)  # one sequence per row, one base per item
     shapes = (np.frombuffer(b"ACGT", np.uint8), letters, np.array("ACGT"), letters.astype("O"), np.zeros(4))
     for array in shapes:
         with pytest.raises(TypeError, match=r"^queries, an array of .* dimensions: sequences have shape \[n"):
@@ -316,7 +316,7 @@ assert time.perf_counter() - begun < 20 * for_twenty  # of fifty times as long
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interruption_stops_the_threads_and_the_aligner_goes_on(threads):
-    # In a process of its own: a signal there interrupts nobody else.
+    # In a separate process, which the signal interrupts instead of the test.
     program = [sys.executable, "-c", INTERRUPTED, str(threads)]
     done = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Python says of an alignment what the command writes of it: one pair, a batch and a list of pairs alike."""
+"""The Python API returns what the command writes: for one pair, a batch and a list of pairs."""
 
 import random
 
@@ -29,7 +29,7 @@ def pairs_with_codes(rng, count):
 
 
 def written(pairs, options, folder):
-    """(score, edits, cigar) of each pair as the command writes them."""
+    """Return (score, edits, CIGAR) of each pair as the command writes them."""
     flags = [f"--{name}={value}" for name, value in options.items() if name != "free"]
     if "free" in options:
         flags.append("--free=" + ",".join(map(str, options["free"])))

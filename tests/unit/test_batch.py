@@ -1,4 +1,4 @@
-"""Parts of a batch put together."""
+"""Merging parts of a batch."""
 
 import dataclasses
 import random
@@ -14,7 +14,7 @@ KERNELS = ("first", "second")
 
 
 def part(rows, answers):
-    """A result whose row r has status, cut, score and operations of answers[r]."""
+    """Return a result whose row r has status, cut, score and operations of answers[r]."""
     status, cut, score, runs = zip(*(answers[r] for r in rows), strict=True) if rows else ((), (), (), ())
     start = np.cumsum([0, *map(len, runs)]).astype(np.int64)
     span = [[r, r + 1, r + 2, r + 3] for r in rows]

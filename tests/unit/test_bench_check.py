@@ -51,7 +51,7 @@ def test_only_a_modules_own_instructions_count():
 
 
 def elf(sections):
-    """A file with so many sections of code, and one of names."""
+    """Return an ELF file with these code sections and a section of names."""
     names, offsets = b"\0", []
     for name in [*sections, ".shstrtab"]:
         offsets.append(len(names))
@@ -76,7 +76,7 @@ def code(*operations):
 def test_instructions_of_a_kernel_and_of_what_it_calls():
     nop, other = 0x7918, 0x7947
     image = elf({
-        ".text.mine": code(other, nop, other, nop, nop),  # what fills the end up is none
+        ".text.mine": code(other, nop, other, nop, nop),  # trailing padding does not count
         ".text.called": code(other, other),
         ".text.another": code(*[other] * 50),
         ".nv.constant0.mine": b"",
@@ -101,7 +101,7 @@ def test_rises_are_told_from_falls_and_small_ones():
 
 @pytest.fixture
 def counts(monkeypatch):
-    """What is counted, which a test changes."""
+    """Replace the counters; tests change the returned counts."""
     found = {"native": {"work": 1000}, "kernels": {"row, registers": 40}}
     monkeypatch.setattr(check, "native_counts", lambda: dict(found["native"]))
     monkeypatch.setattr(check, "native_compiler", lambda: "gcc 12")

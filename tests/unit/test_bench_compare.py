@@ -11,7 +11,7 @@ from bench.harness.compare import Change
 
 
 def bench(**seconds):
-    """A result of `wfacli bench` with a row for each engine."""
+    """Return a result of `wfacli bench` with a row for each engine."""
     rows = [
         {"row": "150 bp 2%", "error": 0.02, "task": "edit CIGAR", "engine": engine, "threads": 2, "pairs": 1000,
          "best_seconds": min(all_seconds), "all_seconds": all_seconds, "pairs_by_kernel": {"bits-64": 1000}}
@@ -21,7 +21,7 @@ def bench(**seconds):
 
 
 def compared(tmp_path, capsys, old, new, *options):
-    """Exit status, and what is printed."""
+    """Return the exit status and the output."""
     for name, result in (("old", old), ("new", new)):
         (tmp_path / name).write_text(result if isinstance(result, str) else json.dumps(result))
     code = compare.main([str(tmp_path / "old"), str(tmp_path / "new"), *options])
@@ -33,13 +33,13 @@ def compared(tmp_path, capsys, old, new, *options):
     ("old", "new", "verdict", "code"),
     [
         ([1.0, 1.0, 1.0], [1.1, 1.1, 1.1], "REGRESSION", 1),
-        ([1.0, 1.0, 1.0], [1.03, 1.03, 1.03], "slower", 0),  # more than noise, less than the threshold
-        ([1.0, 1.1, 1.2], [1.1, 1.1, 1.2], "within noise", 0),  # 10% by the old one's repeats
-        ([1.0, 1.0, 1.2], [1.1, 1.2, 1.3], "REGRESSION", 1),  # 9% by the new one's
-        ([1.0, 1.0, 9.0], [0.9, 0.9, 7.0], "faster", 0),  # one outlier is no noise
-        ([1.0], [1.15], "within noise", 0),  # once each: 10% and 10%
+        ([1.0, 1.0, 1.0], [1.03, 1.03, 1.03], "slower", 0),  # above noise, below the threshold
+        ([1.0, 1.1, 1.2], [1.1, 1.1, 1.2], "within noise", 0),  # 10% noise by the old repeats
+        ([1.0, 1.0, 1.2], [1.1, 1.2, 1.3], "REGRESSION", 1),  # 9% noise by the new repeats
+        ([1.0, 1.0, 9.0], [0.9, 0.9, 7.0], "faster", 0),  # one outlier does not count as noise
+        ([1.0], [1.15], "within noise", 0),  # one repeat each: 10% noise each
         ([1.0], [1.25], "REGRESSION", 1),
-        ([1.0, 1.0], [1.005, 1.005], "within noise", 0),  # 1% at least
+        ([1.0, 1.0], [1.005, 1.005], "within noise", 0),  # at least 1% noise
     ],
 )  # fmt: skip
 def test_verdicts(tmp_path, capsys, old, new, verdict, code):

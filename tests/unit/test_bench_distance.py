@@ -84,7 +84,7 @@ def test_the_table_has_its_rows():
     assert [row.name for row in distance_work.ROWS if row.needs_gpu] == ["random 10 Mb", "250 Mb 99%"]
 
 
-# Turns
+# Runs
 
 
 def test_ours_agree_with_edlib():
@@ -98,7 +98,10 @@ def test_ours_agree_with_edlib():
 
 
 class Slow:
-    """A solver that takes so many steps, and so long for each, and says 7 first, 8 then …"""
+    """A solver of `steps` steps of `seconds` each.
+
+    The distance is 7, and grows by `more` with each instance.
+    """
 
     closed = made = 0
     position = Position(3, None, 5)
@@ -163,7 +166,7 @@ def test_a_peer_that_fails_says_why(tmp_path):
 
 
 def program(folder, text):
-    """A program that says something, and how it was called."""
+    """Return a program that prints its output and records its arguments."""
     file = folder / "program"
     file.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > called\n{text}\n")
     file.chmod(0o755)

@@ -1,4 +1,4 @@
-"""The whole comparison in one command: its peers, its steps, what it leaves out; nothing is measured."""
+"""The command that runs all comparisons: peers, steps and skipped steps; nothing is measured."""
 
 import ast
 import json

@@ -20,7 +20,7 @@ def results(monkeypatch, tmp_path):
 
 
 def peer(monkeypatch, more=0):
-    """One that has our distances, or some more edits."""
+    """Replace edlib by a peer that returns wfacli's distances, plus `more` edits."""
 
     def align(query, target, mode, task):
         assert mode == "HW" and task in ("path", "distance")

@@ -30,7 +30,7 @@ def job(tmp_path, task=AFFINE, repeats=3, longest=150, greatest=40, pairs=2, pat
 
 
 def program(tmp_path, script):
-    """A program that keeps what it is called with in `calls`."""
+    """Return a program that appends its arguments to the file `calls`."""
     path = tmp_path / "program"
     path.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n{script}')
     path.chmod(0o755)
@@ -151,7 +151,7 @@ def test_what_a_program_cannot_do_is_known_before(tmp_path):
     assert not gasal.limit(job(tmp_path, longest=1144)) and gasal.limit(job(tmp_path, longest=1145)) == "over 1,144 bp"
 
 
-# The pairs
+# Pairs
 
 
 def test_rows_are_those_of_the_table():
@@ -178,7 +178,7 @@ def test_random_pairs_have_as_many_edits_as_asked_for(length, edits):
     _, found = engine.run(Pairs([pairs_of(queries, targets)]))
     engine.close()
     assert found.min() >= 0 and found.max() <= edits
-    if edits == 8:  # far apart, so that nearly none can be spared
+    if edits == 8:  # far apart, so that almost none is avoidable
         assert found.mean() > 7
         shorter = np.array([len(q) for q in queries]) - length
         assert shorter.min() < -2 and shorter.max() > 2 and abs(shorter.mean()) < 0.5
@@ -218,7 +218,7 @@ def test_slices_hold_every_pair_once():
     assert [n for s in slices for n in s.q_len.tolist()] == [5] * 5 + [1] + [9] * 9
 
 
-# Turns and verdicts
+# Runs and verdicts
 
 
 def test_our_engine_has_the_same_costs_with_and_without_paths():
@@ -328,7 +328,7 @@ def test_ours_goes_on_to_the_next_cell_after_a_failure(monkeypatch):
 
 
 class Lengths:
-    """An aligner that says of each pair how long its query is."""
+    """An aligner that returns the query length of each pair."""
 
     def __init__(self, library, metric, score_only, setting):
         self.closed = False

@@ -15,7 +15,7 @@ from tests.emulation.driver import EmulatedDriver
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.gpu.kernels import sw
 
-# A line a pair, as it prints them, whose scores stand in a file; its kernels' time is added to the file it is told.
+# Like AGAThA, prints a line per pair, with scores from a file, and appends the kernels' time to the given file.
 AGATHA = """#!/bin/sh
 echo "$@" >> {calls}
 case " $* " in *" -p "*)
@@ -36,7 +36,7 @@ def agatha(folder, scores):
 
 def test_agatha_is_called_with_all_pairs_in_one_batch_and_its_times_are_told_apart(tmp_path):
     program = agatha(tmp_path, [20, 0, 8])
-    for _ in range(2):  # the file of the last time is not added to
+    for _ in range(2):  # the file of the previous run is not appended to
         answer = peers.agatha(program, ["q.fa", "t.fa"], 3, RULES, tmp_path, 9)
     assert (answer.kernel_seconds, answer.whole_seconds) == (0.004, 0.04)
     assert answer.scores.tolist() == [20, 0, 8]

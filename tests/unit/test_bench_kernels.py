@@ -17,7 +17,7 @@ def test_each_kernel_has_every_pair_of_a_row():
     wave, bits = found["kernels"]
     assert (wave["kernel"], wave["threads"]) == ("wfa-edit-32", kernel_table.threads_of("wfa-edit-32"))
     assert (bits["kernel"], bits["threads"]) == ("bits-32", 1)
-    # Of 36 edits that were drawn some cancel each other, others do not.
+    # Some of the 36 drawn edits cancel each other.
     assert 0 < wave["aligned"] < 40
     assert kernel_table.kernel_seconds(wave) > 0
     assert "100 bp 36%" in str(kernel_table.table_of([found]).columns[0]._cells)

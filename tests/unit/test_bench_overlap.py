@@ -20,7 +20,7 @@ def results(monkeypatch, tmp_path):
 
 
 def peer(monkeypatch, more=0):
-    """One that has our scores, or some more."""
+    """Replace parasail by a peer that returns wfacli's scores, plus `more`."""
 
     def align(query, target, opening, extension, matrix):
         assert (opening, extension, matrix) == (8, 2, ("ACGT", 2, -4))

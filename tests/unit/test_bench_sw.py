@@ -43,7 +43,7 @@ def rows_of(folder):
 
 
 def test_a_table_of_equal_lengths(card, capsys):
-    # Two pairs of few letters take as long as its memory does.
+    # Two short pairs take as long as its memory allocation alone.
     takes = "$(($(stat -c %s $(echo $@ | rev | cut -d' ' -f1 | rev)) > 100 ? 1003 : 3))"
     peer = program(card, SAYS.format(calls=card / "calls", ms=takes))
     table(["--lengths", "20", "30", "--gasal2", f"128:{peer}", "--builds", "--peer-cells", "4000"])
@@ -81,12 +81,12 @@ def test_a_table_is_whole_once_it_has_all(card, monkeypatch):
 
 
 def test_what_was_measured_stays(card, monkeypatch):
-    """Whatever ends it in mid-run: the file has the rows until then, and so has the picture."""
+    """Results survive an interruption: the file and the figure have the rows measured until then."""
     measured = sw_ours.Ours.measured
 
     def fails(self, some, repeats, work):
         if work == 9000:
-            assert rows_of(card)[0]["cigars"]  # there already, for what ends without a word
+            assert rows_of(card)[0]["cigars"]  # written at once, in case the process is killed
             raise KeyboardInterrupt
         return measured(self, some, repeats, work)
 
@@ -103,9 +103,9 @@ def test_nobody_has_a_turn_once_the_time_is_over(card):
 
 
 def test_a_peer_that_hardly_takes_longer_than_for_its_memory(tmp_path):
-    """100 ms, and one for each 20 pairs: more pairs say what they take. One whose time never changes has no rate."""
+    """A peer that takes 100 ms plus 1 ms per 20 pairs is run with more pairs; one of constant time has no rate."""
     pairs = sw_pairs.equal(20, 400)
-    size = 24 * 400  # bytes of their file, b">p\n" and a line end with each
+    size = 24 * 400  # bytes of their file: b">p\n" and a newline for each pair
     script = f"n=$(stat -c %s $(echo $@ | rev | cut -d' ' -f1 | rev)); n=$(($n < {size} ? 0 : $n))"
     script += '; echo "Total execution time (in milliseconds): $((100 + $n / 480))"'
     found = sw_gasal2.gasal2(program(tmp_path, script), "2,4,4,2", pairs, False, 1)
@@ -124,7 +124,7 @@ def test_a_peer_that_fails_says_why(tmp_path):
 
 
 def test_pairs_of_a_peer():
-    """As many as fill a card, and as its memory takes with paths."""
+    """As many pairs as fill a GPU, or as fit into its memory with paths."""
     pairs = sw_pairs.equal(4096, 4)
     assert len(sw_gasal2.peers_pairs(pairs, 1e12, 1e12, False)) == 59_604
     assert len(sw_gasal2.peers_pairs(pairs, 1e12, 8192e3, False)) == 1000
@@ -149,7 +149,7 @@ def test_pairs_of_equal_lengths():
     assert len(pairs) == 100_000 and {len(s) for pair in pairs.distinct[:500] for s in pair} == {100}
     assert len(set(pairs.distinct)) == sw_pairs.DISTINCT // 100
     same = np.mean([q[:20] == t[:20] for q, t in pairs.distinct[:2000]])
-    assert 0.2 < same < 0.6  # 20 letters without an error of 5%
+    assert 0.2 < same < 0.6  # 20 bases without an error at 5%
     assert (sw_pairs.equal(50, 10, 0.0).lengths == 50).all()
 
 

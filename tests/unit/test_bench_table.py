@@ -118,7 +118,7 @@ def test_what_takes_too_much_memory_is_known_before():
 
 
 class Constant:
-    """An aligner that takes the same time each time, and says what it is told to say."""
+    """An aligner with a constant time and given answers."""
 
     def __init__(self, seconds, *said):
         self.seconds, self.said, self.runs, self.closed = seconds, said, 0, 0
@@ -135,7 +135,7 @@ class Constant:
 
 
 def contest_of(monkeypatch, ours, peers, known):
-    """A cell among aligners that are none."""
+    """Return a table cell measured with fake aligners."""
     monkeypatch.setattr(contest, "usable_cores", lambda: 1)
     monkeypatch.setattr(contest.ours, "Engine", lambda *_, **__: ours)
     monkeypatch.setattr(contest, "Aligner", lambda library, metric, score_only, setting: peers[library.name])

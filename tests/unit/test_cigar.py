@@ -85,7 +85,7 @@ def test_score_with_two_pieces_and_a_bonus(runs, pieces, match):
 
 
 def merged(runs):
-    """Neighbours of the same operation as one run."""
+    """Merge adjacent runs of the same operation."""
     found = []
     for length, operation in runs:
         if found and found[-1][1] == operation:

@@ -1,4 +1,4 @@
-"""Whether a file that htslib wrote is complete."""
+"""Detection of incomplete files written by htslib."""
 
 from __future__ import annotations
 

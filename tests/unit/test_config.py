@@ -1,4 +1,4 @@
-"""What the user may ask for."""
+"""Validation of options."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_penalties():
 def test_penalties_of_each_metric():
     assert Penalties.of(Metric.EDIT, match=1) == Penalties(1, ((0, 1),), 1)
     indel = Penalties.of(Metric.INDEL)
-    assert indel.gaps == ((0, 1),) and indel.mismatch >= 2  # never less than an insertion and a deletion
+    assert indel.gaps == ((0, 1),) and indel.mismatch >= 2  # never cheaper than an insertion and a deletion
     assert Penalties.of(Metric.LINEAR) == Penalties(4, ((0, 2),)) == Penalties.parse(Metric.LINEAR, "4,2")
     assert Penalties.of(Metric.AFFINE2P) == Penalties(4, ((6, 2), (24, 1)))
     assert Penalties.of(Metric.AFFINE2P, (1, 2, 3, 4, 5)) == Penalties(1, ((2, 3), (4, 5)))

@@ -1,4 +1,4 @@
-"""Cores that this process may use: the least of what it is granted."""
+"""Number of cores that this process may use: the minimum of its limits."""
 
 import os
 
@@ -9,7 +9,7 @@ from wfacli.core.cores import usable_cores
 
 @pytest.fixture
 def cgroups(tmp_path, monkeypatch):
-    """A machine of 16 cores without control groups."""
+    """A machine with 16 cores and without control groups."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
     return tmp_path
 

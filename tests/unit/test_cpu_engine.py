@@ -1,4 +1,4 @@
-"""What the CPU engine shares among its threads."""
+"""Distribution of work among the threads of the CPU engine."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from wfacli.plan.kernels import DIFFERENCE
 
 @pytest.mark.parametrize(("count", "length", "parts"), [(6, 8000, 6), (1, 8000, 0), (300, 150, 0), (6, 600, 0)])
 def test_few_long_pairs_are_shared_among_threads(count, length, parts):
-    """Or the last few pairs of a batch would wait for each other on one thread."""
+    """A few long pairs are distributed over threads, so that the last pairs of a batch do not share one thread."""
     pairs = pairs_of(["ACGT" * (length // 4)] * count, ["ACGA" * (length // 4)] * count)
     engine = CpuEngine(AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE)), Limits(), 4)
     ticket = engine.submit(pairs, Route(np.arange(count, dtype=np.int32), DIFFERENCE))

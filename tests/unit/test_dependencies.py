@@ -1,4 +1,4 @@
-"""What pyproject.toml requires has upper bounds, and something tries what is above them."""
+"""The requirements in pyproject.toml have upper bounds, and a CI job tests releases above them."""
 
 from __future__ import annotations
 

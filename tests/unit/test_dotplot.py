@@ -1,4 +1,4 @@
-"""Counts of matches against a comparison of all pairs of k-mers, windows of paths, files of alignments."""
+"""Match counts compared with all pairs of k-mers, windows along paths, and alignment files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def counted(query, target, k, columns, rows, *, literal=False, sampled=0, most=E
 
 
 def expected(query: str, target: str, k, columns, rows, *, literal=False, q_starts=None, t_starts=None):
-    """All pairs of k-mers, compared one by one; a k-mer that runs over a border is none."""
+    """Return the counts from all pairs of k-mers; k-mers that cross a border are ignored."""
     forward, reverse = np.zeros((rows, columns), int), np.zeros((rows, columns), int)
 
     def kmers(text, borders):
@@ -97,7 +97,7 @@ def test_palindromes_match_on_both_strands() -> None:
 
 
 def test_many_parts() -> None:
-    # Enough k-mers for more than one part, and for buckets inside them.
+    # Enough k-mers for several parts, with several buckets each.
     query = some(40_000, 1)
     target = query[:15_000] + reverse_complement(query[20_000:30_000]) + some(5_000, 2)
     forward, reverse, (_, _, found, thinned) = counted(query, target, 15, 6, 8)
@@ -127,7 +127,7 @@ def test_empty_and_short_sequences(lengths: tuple[int, int]) -> None:
 
 
 def test_borders_of_pixels() -> None:
-    # The middle letter of ACGTC is the pixel's first, or the last one of the pixel before.
+    # The middle base of ACGTC is the first of a pixel, or the last of the pixel before.
     for before in range(12):
         query = "T" * before + "ACGTC" + "T" * (11 - before)
         forward, _, _ = counted(query, "ACGTC", 5, 1, 4)
@@ -143,7 +143,7 @@ def test_kmers_end_with_their_record() -> None:
 
 
 def test_long_records_are_whole() -> None:
-    # Longer than what is looked at between two polls for signals.
+    # Longer than the part processed between two polls for signals.
     target = letters("ACGT")[np.random.default_rng(1).integers(0, 4, (1 << 24) + 64)]
     forward, _, _ = counted(target[-128:].copy(), target, 25, 1, 1, sampled=0)
     assert forward[0, 0] == 128 - 24
@@ -170,7 +170,7 @@ def test_repeats_are_thinned_evenly_and_told() -> None:
     query, target = "A" * 200, "A" * 100
     _, _, (*_, shared, thinned) = counted(query, target, 5, 50, 50)
     assert (shared, thinned) == (1, 0)
-    assert counted(query, target, 5, 5, 5, most=5)[2][3] == 0  # what counts is pixels
+    assert counted(query, target, 5, 5, 5, most=5)[2][3] == 0  # the limit is on pixels
     forward, _, (*_, shared, thinned) = counted(query, target, 5, 50, 50, most=10)
     assert (shared, thinned) == (1, 1)
     assert np.count_nonzero(forward.any(axis=1)) == np.count_nonzero(forward.any(axis=0)) == 10
@@ -212,7 +212,7 @@ def test_usual_choices() -> None:
     assert [usual_k(n, False) for n in (0, 100, 10_000, 5_000_000, 250_000_000)] == [7, 9, 13, 17, 19]
     assert [usual_k(n, True) for n in (0, 140, 1_000_000)] == [3, 4, 7]
     assert shape(500, 1000, 100) == (50, 100)
-    assert shape(10, 1_000_000, 1000) == (10, 1000)  # no pixel is smaller than a letter
+    assert shape(10, 1_000_000, 1000) == (10, 1000)  # no pixel is smaller than a base
     assert shape(1_000_000, 10_000, 1000) == (1000, 250)
     axis = Axis.of(letters("ACGT"), "a")
     for k, size in ((33, 100), (0, 100), (5, 15), (5, 9000)):
@@ -269,14 +269,14 @@ def test_windows_have_each_column_once(windows: int) -> None:
     assert target == sorted(target)
     assert sum(matches) == cigars.letters(cigar, "=")
     assert sum(columns) == sum(cigars.letters(cigar, operation) for operation in "=XID")
-    # A border is behind the column in which it falls.
+    # A border lies after the column in which it falls.
     for border in range(windows + 1):
         assert query[border] + target[border] - (q_len + t_len) * border // windows in (0, 1)
 
 
 def test_m_is_told_by_the_letters() -> None:
     target = "acgtNACU"
-    assert walked("ACGTNACT", target, "8M", 1)[2] == [7]  # N matches nothing, U is T
+    assert walked("ACGTNACT", target, "8M", 1)[2] == [7]  # N matches nothing; U is T
     assert walked(reverse_complement("ACGTNACT"), target, "8M", 1, reverse=True)[2] == [7]
     assert walked("ACGTNACT", target, "8M", 1, literal=True)[2] == [3]
 
@@ -313,7 +313,7 @@ def test_paf(tmp_path: Path) -> None:
     assert line.columns.sum() == 60
     (line,) = lines_of(read(tmp_path, paf(strand="-")), *axes(), 5, False)
     assert (line.query[0], line.query[-1], line.target[0], line.target[-1]) == (100, 40, 70, 120)
-    assert line.query[1] == 89  # from the end: a fifth of 110 letters, in columns of two
+    assert line.query[1] == 89  # from the end: a fifth of 110 bases, in steps of two columns
 
 
 def test_paf_without_a_cigar(tmp_path: Path) -> None:
@@ -372,7 +372,7 @@ def test_records(tmp_path: Path) -> None:
     assert every.starts.tolist() == [0, 6, 6, 9, 15]
     assert every.letters.tobytes() == b"ACGTACgggACGTAC"
     assert every.title == "r.fa, 4 records"
-    assert read_records(str(path), ["a"]).letters.tobytes() == b"ACGTAC"  # both are the same
+    assert read_records(str(path), ["a"]).letters.tobytes() == b"ACGTAC"  # both records are the same
     chosen = read_records(str(path), ["c"], fold=True)
     assert (chosen.title, chosen.letters.tobytes()) == ("c", b"GGG")
     with pytest.raises(InputError, match=r"r.fa: no record is named d; there are a, b, c"):

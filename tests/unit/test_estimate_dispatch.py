@@ -1,4 +1,4 @@
-"""How many edits a pair seems to have, which kernel it tries first, and which next."""
+"""Estimates of edits, the choice of the first kernel, and retries."""
 
 import dataclasses
 import itertools
@@ -34,7 +34,7 @@ def estimates(pairs):
 
 
 def evenly(rng, target, error):
-    """The target with errors of all kinds, as many everywhere."""
+    """Return the target with errors of all kinds, evenly distributed."""
     other = {letter: bytes(set(b"ACGT") - {letter}) for letter in b"ACGT"}
     query = bytearray()
     for letter in target:
@@ -71,7 +71,7 @@ def test_many_edits_are_estimated_within_a_factor(length, error):
 
 
 def only(rng, target, kind, every):
-    """The target with an edit of one kind at about every so many letters: a mismatch, or three letters left out."""
+    """Return the target with edits of one kind about every `every` bases: mismatches, or deletions of three bases."""
     query, at = bytearray(target), rng.randrange(every)
     while at + 3 < len(query):
         if kind == "mismatch":
@@ -85,7 +85,10 @@ def only(rng, target, kind, every):
 @pytest.mark.parametrize("length", [150, 1000, 20_000])
 @pytest.mark.parametrize("kind", ["mismatch", "gap"])
 def test_costs_weigh_edits(kind, length):
-    """An average edit costs (2 + 2 * 4) / 3: more than a mismatch (2), or each letter of a gap of three (6)."""
+    """The estimate distinguishes kinds of edits: an average edit costs (2 + 2 * 4) / 3.
+
+    A mismatch costs 2, and a gap of three bases costs 6, or 2 per base.
+    """
     rng = random.Random(length)
     targets = [pairgen.sequence(rng, length, b"ACGT") for _ in range(30)]
     queries = [only(rng, target, kind, 30) for target in targets]
@@ -198,17 +201,17 @@ def test_some_reads_speak_for_all():
         assert 0 < (batch.est_edits >= 0).sum() < 100
         (only,) = route(batch, spec, Limits())
         assert only.kernel == kernel and len(only.rows) == 600
-    for row in range(0, 600, 2):  # half of them without an edit: now it pays to look at each
+    for row in range(0, 600, 2):  # half of them without edits: now it pays to estimate each pair
         pairs[row] = (pairs[row][1], pairs[row][1])
     mixed = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec)
     assert {r.kernel for r in route(mixed, spec, Limits())} == {CAPPED, DIFFERENCE}
 
 
-# Where ends of targets are free
+# Free ends of targets
 
 
 def free_pair(rng, length, error, free):
-    """A query, and a target in which it lies with so many free letters."""
+    """Return a query, and a target that contains it and has `free` more bases."""
     inside = pairgen.sequence(rng, length, b"ACGT")
     before, behind = pairgen.sequence(rng, free // 3, b"ACGT"), pairgen.sequence(rng, free - free // 3, b"ACGT")
     return pairgen.mutated(rng, inside, b"ACGT", error), before + inside + behind
@@ -243,7 +246,7 @@ def test_estimates_stay_unknown_where_looking_takes_too_long():
     query = pairgen.sequence(rng, 150, b"ACGT")
     assert free_estimate(query, pairgen.sequence(rng, 900, b"ACGT") + query, free=(1000, 0)) == 0
     assert free_estimate(b"", b"ACGT") == 0 and free_estimate(b"ACGT", b"") == 4
-    assert free_estimate(b"ACGT" * 10, b"ACGT") >= 36  # the least that is inserted
+    assert free_estimate(b"ACGT" * 10, b"ACGT") >= 36  # at least 36 bases must be inserted
 
 
 def test_some_short_reads_speak_for_all_where_ends_are_free():
@@ -338,7 +341,7 @@ def test_the_choice_is_the_least_that_is_promised():
         assert np.array_equal(promises.microseconds(r.kernel)[r.rows], least[r.rows])
 
 
-# Further routes
+# Retries
 
 
 def test_a_kernel_that_gives_up_hands_on():
@@ -367,7 +370,7 @@ def test_no_pair_is_handed_round_in_a_circle(scheme):
 
 @pytest.mark.parametrize(("scheme", "dense"), [(EDIT, STRIPES), (AFFINE, DIFFERENCE)], ids=["edit", "affine"])
 def test_long_pairs_that_do_not_fit_a_table_stay_with_the_wavefront(scheme, dense):
-    """A band of a pair of 10 Mb took 20 times as long, and its rows four times the memory."""
+    """A band for a pair of 10 Mb took 20 times as long as the wavefront, and its rows four times the memory."""
     spec, rows = spec_for(scheme), np.arange(4, dtype=np.int32)
     lengths = np.array([10_000_000, 20_000, 10_000_000, 10_000_000], np.int32)
     batch = dataclasses.replace(with_edits([10, 10, 10, 10]), q_len=lengths, t_len=lengths)
@@ -375,7 +378,7 @@ def test_long_pairs_that_do_not_fit_a_table_stay_with_the_wavefront(scheme, dens
     found = after(Route(rows, CAPPED), status, rows, spec, batch)
     assert {(r.kernel, r.again): r.rows.tolist() for r in found if r.kernel == LINEAR} == {(LINEAR, True): [0]}
     assert sorted(row for r in found if r.kernel == dense for row in r.rows.tolist()) == [1, 2]
-    # What its memory does not suffice for either goes the usual way, to the end of it.
+    # If its memory does not suffice either, the usual sequence of retries follows, to its end.
     full = status[:1]
     (further,) = after(Route(rows[:1], LINEAR, again=True), full, rows[:1], spec, batch)
     assert (further.kernel, further.again) == (dense, False)

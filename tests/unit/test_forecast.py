@@ -1,4 +1,4 @@
-"""The native models of kernels' times and the choices made by them, held to their plain meaning."""
+"""Compare the native models of kernel times, and the choices based on them, with plain Python versions."""
 
 import dataclasses
 import math
@@ -56,7 +56,7 @@ def work_of(kernel, costs, longest, edits, query, cells):
 def serves(kernel, spec, limits, longest, edits, other):
     costs = CostTraits.of(spec)
     if kernel == INSIDE:
-        return False  # there are no free ends of targets here
+        return False  # these pairs have no free target ends
     if other and (kernel in BITS or (kernel in (STRIPES, READS) and spec.ambiguous is Ambiguous.WILDCARD)):
         return False
     if kernel in BITS:
@@ -70,7 +70,7 @@ def serves(kernel, spec, limits, longest, edits, other):
 
 
 def promised(kernel, spec, limits, pair):
-    """(microseconds or infinity, microseconds until a kernel that cannot align the pair knows it)."""
+    """Return (expected microseconds or infinity, microseconds until a kernel that cannot align the pair gives up)."""
     longest, edits, other, query, cells = pair
     costs = CostTraits.of(spec)
     model = model_of(kernel, costs)
@@ -83,7 +83,10 @@ def promised(kernel, spec, limits, pair):
 
 
 def in_lanes(batch, spec):
-    """Microseconds of READS where ends are free, all cells; infinite for pairs that it does not take."""
+    """Yield the expected microseconds of READS with free ends, for all cells.
+
+    They are infinite for pairs that it does not support.
+    """
     for q, t, flags in zip(batch.q_len, batch.t_len, batch.flags, strict=True):
         model = tuning.cpu_models(instruction_set()).reads_overlap
         wild = spec.ambiguous is Ambiguous.WILDCARD and flags & 1
@@ -99,7 +102,7 @@ def shapes(batch):
 
 
 def random_batch(rng):
-    """Columns of pairs of like lengths, without letters: nothing here reads any."""
+    """Return a batch of pairs of similar lengths, without bases, which these tests do not read."""
     draw, n = np.random.default_rng(rng.randrange(1 << 30)), rng.choice([1, 5, 70, 300])
     length, error = 10 ** rng.uniform(0, 5.2), 10 ** draw.uniform(-3.5, -0.5, n)
     t = (length * (1 + rng.choice([0, 0.3]) * draw.random(n))).astype(np.int32)
@@ -158,7 +161,7 @@ def test_every_pair_goes_to_its_fastest_kernel_or_all_to_what_some_say_is_best()
 
 
 def times_of(spec, q_len, t_len, edits, limits=AMPLE):
-    """What is promised for one pair of such lengths."""
+    """Return the expected microseconds of each kernel for one pair of these lengths."""
     batch = pairs_of([b"A" * q_len], [b"A" * t_len]).with_edits(np.array([edits], np.int32))
     forecast = Forecast(batch, spec, limits)
     return {kernel: float(forecast.microseconds(kernel)[0]) for kernel in (DIFFERENCE, TABLE, LINEAR)}
@@ -178,9 +181,9 @@ def test_free_ends_of_the_target_take_time():
     spec, plain = spec_for(AFFINE, Mode.HW), spec_for(AFFINE, Mode.ENDS_FREE, FreeEnds(target_begin=1, target_end=1))
     none, some, many = (times_of(spec, 1000, 1000 + more, 50) for more in (0, 500, 5000))
     assert all(none[kernel] < some[kernel] < many[kernel] for kernel in none)
-    # More of a target is free only as far as its ends are.
+    # Only as much of the target is free as its free ends allow.
     assert times_of(plain, 1000, 1500, 50)[LINEAR] == pytest.approx(none[LINEAR], rel=0.1)
-    # Without an estimate they are no edits.
+    # Without an estimate, unaligned target bases do not count as edits.
     assert times_of(spec, 1000, 6000, -1) == times_of(spec, 1000, 6000, 20)
     assert times_of(spec, 1000, 6000, 500, Limits(table=1 << 16))[TABLE] == math.inf
 
@@ -195,7 +198,7 @@ def test_errors_decide_where_ends_are_free():
 
 
 def inside_times(q_len, t_len, edits, free=None, **rest):
-    """What is promised for a query in a target by edits."""
+    """Return each kernel's expected microseconds for a query in a target with this number of edits."""
     spec = spec_for(EDIT, Mode.ENDS_FREE if free else Mode.HW, free, **rest)
     batch = pairs_of([b"A" * q_len], [b"A" * t_len]).with_edits(np.array([edits], np.int32))
     return {kernel: float(Forecast(batch, spec, AMPLE).microseconds(kernel)[0]) for kernel in candidates(spec)}
@@ -203,12 +206,12 @@ def inside_times(q_len, t_len, edits, free=None, **rest):
 
 def test_queries_inside_targets_by_edits():
     assert INSIDE in candidates(spec_for(AFFINE, Mode.HW)) and INSIDE not in candidates(spec_for(EDIT))
-    assert INSIDE not in candidates(spec_for(SCHEMES[1], Mode.HW))  # a match bonus
-    # More letters of either, and of long queries more edits, take longer.
+    assert INSIDE not in candidates(spec_for(SCHEMES[1], Mode.HW))  # has a match bonus
+    # Longer queries and targets take longer, as do long queries with more edits.
     for less, more in (((150, 1000, 9), (150, 9000, 9)), ((150, 900, 9), (400, 900, 9)),
                        ((5000, 9000, 9), (5000, 50_000, 9)), ((5000, 20_000, 100), (5000, 20_000, 2000))):  # fmt: skip
         assert inside_times(*less)[INSIDE] < inside_times(*more)[INSIDE]
-    # What no path can meet takes none, wherever it lies.
+    # Parts of the target that no path can reach take no time, wherever they lie.
     near = inside_times(1000, 2000, 20)[INSIDE]
     for free in (FreeEnds(target_end=1 << 30), FreeEnds(target_begin=1 << 30), FreeEnds(0, 0, 10, 1 << 30)):
         assert inside_times(1000, 90_000, 20, free)[INSIDE] < 1.2 * near
@@ -223,15 +226,15 @@ def test_who_looks_for_queries_inside_targets():
         only = route(batch.with_edits(np.array([edits], np.int32)), spec, Limits())
         return only[0].kernel
 
-    # Those in long targets, whatever their edits; others by them.
+    # Queries in much longer targets start with INSIDE; for others it depends on their edits.
     assert {first(q, t, edits) for q, t in ((1, 9), (150, 300), (900, 5000)) for edits in (0, 40)} == {INSIDE}
     assert first(150, 170, 2) == first(512, 530, 4) == TABLE
     assert first(150, 170, 15) == first(512, 530, 60) == INSIDE
     assert first(10_000, 10_200, 5) == TABLE and first(10_000, 10_200, 1500) in (INSIDE, DIFFERENCE)
-    # Of letters that share a bit it knows nothing.
+    # INSIDE does not support symbols that match by sharing a bit.
     assert first(150, 300, 9, flags=1, ambiguous=Ambiguous.WILDCARD) != INSIDE
     assert first(150, 300, 9, flags=1) == first(150, 300, 9, ambiguous=Ambiguous.WILDCARD) == INSIDE
-    # Those that need no estimate get none.
+    # Pairs whose choice needs no estimate get none.
     spec = spec_for(EDIT, Mode.HW)
     batch = with_estimates(pairs_of([b"ACGT" * 40, b"ACGT" * 400], [b"ACGT" * 80, b"ACGT" * 500]), spec)
     assert (batch.est_edits >= 0).tolist() == [False, True]
@@ -239,7 +242,10 @@ def test_who_looks_for_queries_inside_targets():
 
 
 def plainly_best(batch, spec, limits, rows):
-    """The kernel for all, if one is worth it: what it cannot align, it tries, and then the best has it."""
+    """Return the best kernel for all pairs, or None if none is worth it.
+
+    Pairs that it cannot align cost a try, and then the time of their best kernel.
+    """
     every = list(shapes(batch))
     pairs = [every[row] for row in rows]
     times = {name: [promised(name, spec, limits, pair) for pair in pairs] for name in candidates(spec)}
@@ -262,7 +268,7 @@ def test_a_kernel_for_all_is_charged_for_what_it_hands_on():
     narrow, wide = (1.0, 0, 0, 0, 0, 0, 1e9, 5, True, 3.0), (10.0, 0, 0, 0, 0, 0, 1e9, 1e9, True, 1.0)
     batch = pairs_of(["A"] * 2, ["A"] * 2).with_edits(np.array([5, 6], np.int32))
     kernels, rows = Forecaster([wide, narrow], 0.1), np.arange(2, dtype=np.int32)
-    # 1 + (3 * 1 + 10) for the narrow one, 10 + 10 for the wide one; 1 + 10 for the best of both, and the choice.
+    # The narrow one costs 1 + (3 * 1 + 10), the wide one 10 + 10; the best of each pair costs 1 + 10, plus the choice.
     assert kernels.for_all(batch, rows, 1.5) == 1
     assert kernels.for_all(batch, rows, 1.49) is None
     for spec in (spec_for(EDIT), spec_for(EDIT, score_only=True)):

@@ -1,4 +1,4 @@
-"""SAM, PAF and TSV records against other readers and against the sequences themselves."""
+"""Compare SAM, PAF and TSV records with other readers and with the sequences."""
 
 import re
 import shutil
@@ -34,7 +34,7 @@ def aligned(batch, rule="mismatch"):
 
 
 def written(pairs, fmt, rule="mismatch", batch=None, **options):
-    """(lines split at tabs, sums) of pairs in a format."""
+    """Return (lines split at tabs, sums) of pairs in a format."""
     batch = pairs_of(*zip(*pairs, strict=True)) if batch is None else batch
     spec = AlignSpec(ambiguous=Ambiguous(rule))
     formatter = Formatter.of(Config(spec=spec, output=OutputSpec(format=Format(fmt), **options)))
@@ -49,7 +49,7 @@ def tags(fields):
 
 
 def columns(query, target, cigar):
-    """(query letter or "", target letter or "") of each column of an alignment."""
+    """Yield (query symbol or "", target symbol or "") of each alignment column."""
     i = j = 0
     for length, operation in oracles.runs_of(cigar):
         for _ in range(length):
@@ -58,7 +58,7 @@ def columns(query, target, cigar):
 
 
 def nm_and_md(query, target, cigar):
-    """Both tags from the alignment's columns."""
+    """Return both tags, computed from the alignment columns."""
     edits, run, text, deleting = 0, 0, "", False
     for q, t in columns(query, target, cigar):
         same = bool(q and t) and oracles.equal_by_sam(ord(q), ord(t))
@@ -74,7 +74,7 @@ def nm_and_md(query, target, cigar):
 
 
 def target_by_cs(query, cs):
-    """The target that a cs string turns the query into."""
+    """Return the target that a cs string makes of the query."""
     out, i, pieces = "", 0, re.findall(r":(\d+)|\*(.)(.)|\+([^:*+-]+)|-([^:*+-]+)", cs)
     assert "".join(f":{n}" if n else f"*{t}{q}" if t else f"+{a}" if a else f"-{b}" for n, t, q, a, b in pieces) == cs
     for same, was, now, inserted, deleted in pieces:
@@ -107,12 +107,12 @@ def test_sam_agrees_with_the_sequences(pairs, rule):
         name = f"pair{i + 1}"
         assert fields[:5] == [name, "0", name, "1", "255"] and fields[6:9] == ["*", "0", "0"]
         assert fields[9:11] == [query.decode(), "*"]
-        oracles.replay(query, target, fields[5])  # = and X by SAM's rule, whatever the score took as a match
+        oracles.replay(query, target, fields[5])  # = and X follow SAM, whichever symbols match for the score
         nm, md = nm_and_md(query, target, fields[5])
         tag = tags(fields[11:])
         assert list(tag) == ["NM", "AS", "MD", "cs"]
         assert (int(tag["NM"]), tag["MD"], int(tag["AS"])) == (nm, md, alignments.score[i])
-        # cs leaves the letters of matches to the query, and so cannot tell their case or U from T.
+        # cs has no symbols of matches, so it does not preserve the target's case, or U and T.
         expected = "".join((q if oracles.equal_by_sam(ord(q or "-"), ord(t or "-")) else t).lower()
                            for q, t in columns(query, target, fields[5]))  # fmt: skip
         assert target_by_cs(query.decode().lower(), tag["cs"]) == expected
@@ -138,7 +138,7 @@ def test_m_joins_what_is_aligned():
 
 
 def sam_file(folder, pairs, lines):
-    """A SAM file with a header, and the FASTA file of its targets."""
+    """Write a SAM file with a header, and the FASTA file of its targets; return both paths."""
     header = [f"@SQ\tSN:pair{i + 1}\tLN:{len(t)}" for i, (_, t) in enumerate(pairs)]
     path, reference = folder / "out.sam", folder / "targets.fa"
     path.write_text("\n".join(["@HD\tVN:1.6", *header, *("\t".join(fields) for fields in lines), ""]))

@@ -1,4 +1,4 @@
-"""Which kernel of a GPU a pair tries first, what it looks for, and where a pair goes that it cannot align."""
+"""The first GPU kernel for a pair, its limits, and retries of pairs that it cannot align."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LINEAR = (Metric.LINEAR, (4, 2), 0)
 ROW = np.zeros(1, np.int32)
 
 
-MANY = 100_000  # pairs, of which a GPU is full
+MANY = 100_000  # pairs; enough to fill a GPU
 
 
 def with_edits(edits, length, flags=0):
@@ -178,7 +178,7 @@ def test_likely_costs_bound_a_wavefront(name):
     reached = [most(likely=cost) for cost in (0, 40, 100, 400, 1000, 4000)]
     assert reached == sorted(reached)
     own = [n for n in wfa.LADDER if wfa.VARIANTS[n].pieces == wfa.VARIANTS[name].pieces and not n.endswith("-blocks")]
-    if name in own[1:]:  # what the one before has not found, this one can
+    if name in own[1:]:  # it must reach beyond the previous kernel's maximum
         before = own[own.index(name) - 1]
         assert reached[0] >= wfa.VARIANTS[before].most_cost(mismatch, gaps, NO_BOUND)
     if wfa.VARIANTS[name].outside == wfa.NONE:
@@ -243,15 +243,15 @@ def test_pairs_with_other_letters_are_jobs_of_their_own():
         assert all(on_gpu(r.kernel) == on_gpus for r in own)
 
 
-# What a kernel has failed
+# Retries
 
 
 def failed(count, edits, length, kernel, spec, **rest):
-    """Where all pairs go that a kernel does not reach."""
+    """Return the kernels that retry pairs whose edits exceed a kernel's reach."""
     target = np.frombuffer(b"ACGT", np.uint8)[np.random.default_rng(3).integers(0, 4, length)]
     query = target.copy()
     if edits:
-        query[:: length // edits] ^= 2  # another letter
+        query[:: length // edits] ^= 2  # a different base
     batch = pairs_of([query.tobytes()], [target.tobytes()]).part(np.zeros(count, np.int32))
     batch = dataclasses.replace(batch, flags=np.zeros(count, np.uint8))
     rows, status = np.arange(count, dtype=np.int32), np.full(count, Status.SCORE_LIMIT, np.uint8)
@@ -343,7 +343,10 @@ def test_few_long_pairs_get_another_job_although_it_may_fail_them_too(edits, ker
 
 @pytest.mark.parametrize(("spread", "serves"), [(0, True), (0.8, False)], ids=["alike", "unlike"])
 def test_pairs_that_need_bands_of_their_own_are_all_estimated(spread, serves):
-    """Even if one band would do for all that speak for them: it would be the widest one's."""
+    """Pairs of different lengths are all estimated, even if one band suffices for the whole sample.
+
+    That band would have to be as wide as that of the longest pair.
+    """
     lengths = (10_000 * np.exp(spread * np.random.default_rng(6).normal(size=256))).astype(np.int32)
     batch = with_edits((0.15 * lengths).astype(int), 10_000)
     batch = dataclasses.replace(batch, q_len=lengths, t_len=lengths)

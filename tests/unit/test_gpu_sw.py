@@ -1,4 +1,4 @@
-"""Which build scored alignment takes for pairs, and which scores its bits hold."""
+"""The choice of the build for scored alignment, and the scores that its bits hold."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ def chosen(length: int, count: int, path: bool = False, codes: int = 5) -> sw.Bu
 
 
 def test_many_pairs_get_what_wastes_least() -> None:
-    """As measured: a stripe for all of a short pair, few stripes for long ones, of which there are not so many."""
+    """The builds that were fastest when measured.
+
+    Short pairs take a single stripe, long ones a few wide stripes, as there are fewer of them.
+    """
     shapes = ((30, 64), (64, 64), (128, 128), (256, 256), (512, 256), (1024, 512), (2048, 512), (4096, 512))
     for length, width in shapes:
         assert chosen(length, 32_000_000 // length).width == width
     path = [chosen(length, 32_000_000 // length, True) for length in (64, 128, 256, 512, 1024, 2048, 4096)]
     assert [build.lanes for build in path] == [2, 4, 8, 8, 8, 32, 32]
     assert [build.whole for build in path] == [True] * 4 + [False] * 3
-    # Scores of many codes leave no room for wide lanes.
+    # Score tables of many codes leave no shared memory for wide lanes.
     assert chosen(256, 1_000_000, codes=25).columns == 16
 
 
 def test_steps_of_lengths() -> None:
-    """None lies across the end of a stripe; the longest have one."""
+    """Steps end at stripe ends; all lengths above the last end share one step."""
     ends = np.flatnonzero(np.diff(sw.STEP))
     assert (np.diff(sw.STEP) <= 1).all()
     assert (ends % 16 == 0).all()
@@ -56,7 +59,7 @@ def test_directions_are_kept_where_they_are_few() -> None:
 
 
 def test_lengths_that_bits_hold() -> None:
-    """By the least that a cell of such a pair can have: gaps along both edges, and what lies beyond."""
+    """The limit follows from the lowest score of any cell: gaps along both edges, and cells beyond them."""
     assert scores_of("2,4,4,2").longest(16, sw.Rule.LOCAL) > 1 << 30
     assert 5000 < scores_of("2,4,5,2").longest(16, sw.Rule.GLOBAL) < 7000
     assert 12_000 < scores_of("2,4,4,2").longest(16, sw.Rule.GLOBAL) < 14_000
@@ -71,7 +74,7 @@ def test_lengths_that_bits_hold() -> None:
 
 
 def test_scores_in_units() -> None:
-    """Kernels have the scores and costs divided by what divides them all; the unit brings them back."""
+    """Kernels get scores and costs divided by their greatest common divisor; `unit` restores them."""
     scores = scores_of("4,8,6,2")
     assert (scores.unit, scores.most, scores.least, scores.open, scores.extend) == (2, 2, -4, 3, 1)
     assert scores_of("4,8,6,3").unit == 1 and scores_of("3,0,6,0").unit == 3
@@ -79,7 +82,7 @@ def test_scores_in_units() -> None:
 
 
 def test_few_uneven_pairs_share_a_launch() -> None:
-    """What has few pairs of its own is done with those that take more lanes; many are shared out by their lengths."""
+    """Small groups of pairs join a launch with more lanes; large ones are split by length."""
     lengths, builds = np.repeat([200, 700, 3000], [3000, 3000, 10_000]), (*sw.BUILDS, *sw.WHOLE)
     for path in (False, True):
         few = sw.worth_launching(builds, lengths, lengths, path, 5, True)
@@ -92,7 +95,7 @@ def test_few_uneven_pairs_share_a_launch() -> None:
 
 
 def test_warps_draw_seldom_where_memory_is_the_pairs() -> None:
-    """About so many rows, of all stripes, at least once."""
+    """A warp draws pairs for about a fixed number of rows over all stripes, but at least one pair."""
     build, scores = sw.Build(8, 32, whole=True), scores_of("2,4,4,2")
     lengths = ((64, 64), (256, 256), (256, 257), (600, 10))
     works = [sw.Work(build, sw.Rule.LOCAL, scores, True, 1000, *pair) for pair in lengths]
@@ -100,7 +103,10 @@ def test_warps_draw_seldom_where_memory_is_the_pairs() -> None:
 
 
 def test_scores_of_letters() -> None:
-    """By the target's code and then the query's; what lies beyond scores less than all letters, and less than 0."""
+    """The table is indexed by target code, then query code.
+
+    Codes beyond the alphabet score no more than any symbol pair, and less than 0.
+    """
     matrix = np.array([[5, -3], [2, 7]], np.int8)
     scores = sw.Scores.of(matrix, np.array([1, 0], np.uint8), 4, 2)
     assert scores.table[1, 0] == -3

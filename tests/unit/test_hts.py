@@ -1,4 +1,4 @@
-"""Indexes beside sorted files: htslib's own command has the last word, where positions do not fit the usual one."""
+"""Indexes beside sorted files; htslib's own program decides where positions exceed the default index format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RECORD = "r\t0\tchr1\t{}\t60\t4M\t*\t0\t0\tACGT\t*\n"
 
 
 def written(path: Path, length: int, position: int) -> HtsOutput:
-    """A BAM file with one record, but for its end."""
+    """Write a BAM file with one record, without its end."""
     spec = OutputSpec(container=Container.BAM, sort=True, index=True)
     out = HtsOutput(str(path), spec, 1, "")
     out.write(f"@SQ\tSN:chr1\tLN:{length}\n{RECORD.format(position)}".encode())
@@ -27,7 +27,7 @@ def written(path: Path, length: int, position: int) -> HtsOutput:
 @pytest.mark.parametrize(("length", "suffix"), [(1 << 29, ".bai"), ((1 << 29) + 1, ".csi"), (600_000_000, ".csi")])
 def test_the_index_of_long_targets(length: int, suffix: str, tmp_path: Path) -> None:
     path = tmp_path / "x.bam"
-    for left in (".bai", ".csi"):  # by an earlier run
+    for left in (".bai", ".csi"):  # left by an earlier run
         Path(f"{path}{left}").write_bytes(b"old")
     written(path, length, length - 3).finish()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.bam", f"x.bam{suffix}"]

@@ -1,4 +1,4 @@
-"""Batches whose letters the reader puts into memory that is lent for them."""
+"""Batches whose bases the reader writes into memory provided by the caller."""
 
 import gc
 import weakref
@@ -15,11 +15,11 @@ PAIRS = [("ACGT" * (1 + i % 7), "GATTACA" * (1 + i % 5)) for i in range(200)]
 
 
 class Lending(np.ndarray):
-    """Of which there can be weak references."""
+    """An array that supports weak references."""
 
 
 class PinnedPool:
-    """Lends memory of a size, whatever is asked for."""
+    """Provides buffers of a fixed size, whatever size is requested."""
 
     def __init__(self, size: int, keep: bool = False) -> None:
         self.size, self.asked, self.lent, self.kept = size, [], [], [] if keep else None
@@ -28,7 +28,7 @@ class PinnedPool:
         self.asked.append(nbytes)
         memory = np.full(self.size, 255, np.uint8).view(Lending)
         self.lent.append((memory.ctypes.data, weakref.ref(memory)))
-        if self.kept is not None:  # so that nothing else comes to lie there
+        if self.kept is not None:  # so that its address is not reused
             self.kept.append(memory)
         return memory
 
@@ -80,7 +80,7 @@ def test_lent_memory_lives_as_long_as_its_batch(path):
     del second
     assert lender.alive == 0
     rest = sum(1 for _ in reading)
-    assert len(lender.lent) - rest in (2, 3)  # one for what may come after a full batch
+    assert len(lender.lent) - rest in (2, 3)  # one is for what may follow a full batch
     assert lender.alive == 0
 
 
@@ -95,7 +95,7 @@ def test_no_memory_to_lend(path):
 
 
 def test_what_is_asked_for(path):
-    """Enough for reads, and for a small file little."""
+    """The reader requests enough memory for a batch of reads, and little for a small file."""
     lender = PinnedPool(1 << 16)
     list(batches(path, 1 << 30, lender))
     assert lender.asked[0] < 1 << 20

@@ -1,4 +1,4 @@
-"""Lines that come in many blocks: no byte is looked at again for each block; and the bound on lines."""
+"""Lines that span many blocks are not scanned again for each block; and the maximum line length."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from wfacli.io.read.sources import Source
 
 from .reading import AT_ONCE, read, read_files
 
-SIZE, BLOCK = 8_000_000, 128  # in more blocks than any reader has for as many bytes
-# A reader that looks at all of a line again with each block needs a thousand times as long as for the same bytes in
-# short lines, one that does not about as long.
+SIZE, BLOCK = 8_000_000, 128  # more blocks than any reader uses for that many bytes
+# Maximum ratio to the time of short lines: a reader that rescans the line for each block takes a thousand times as
+# long, others about as long.
 MOST = 20.0
 
 
 @pytest.fixture(autouse=True)
 def any_length() -> Iterator[None]:
-    """Lines may be longer than the default, in this process alone."""
+    """Raise the maximum line length in this process."""
     before = longest_line()
     set_longest_line(1 << 40)
     yield
@@ -32,7 +32,7 @@ def any_length() -> Iterator[None]:
 
 
 def seconds(fill: object, stream: int, text: bytes) -> float:
-    """Processor time of feeding a reader in small blocks."""
+    """Return the processor time of feeding a reader in small blocks."""
     data = np.frombuffer(text, np.uint8)
     begun = time.process_time()
     for at in range(0, len(data), BLOCK):
@@ -125,7 +125,7 @@ def test_helpers_look_once_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert times[1] < MOST * times[0]
 
 
-# What comes in parts is what it is in one
+# Lines in parts give the same result as whole lines
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b" \t\n", b""])
@@ -162,7 +162,7 @@ def test_faults_in_parts_have_the_line(tmp_path: Path, monkeypatch: pytest.Monke
         assert fault is not None and message in str(fault) and fault.line == line, (str(fault), message, line)
 
 
-# The bound
+# The maximum length
 
 
 @pytest.mark.parametrize("mark", [b">", b"@"])

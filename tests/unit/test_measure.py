@@ -1,4 +1,4 @@
-"""Measurements: statistics of repeats, pairs, limits, rows that are judged, the report. No time is asserted."""
+"""Measurements: statistics of repeats, pairs, limits, judged rows, and the report; no time is asserted."""
 
 import dataclasses
 import json
@@ -109,7 +109,7 @@ def test_limits_are_rates():
 
 
 class Nvml:
-    """A GPU's counter that moves by `step` millijoules whenever it is read."""
+    """A GPU energy counter that advances by `step` millijoules at each reading."""
 
     NVMLError = RuntimeError
 
@@ -149,7 +149,7 @@ def test_joules_are_the_mean_of_enough_runs():
 @pytest.mark.parametrize(
     ("gpus", "environment", "asked"),
     [
-        (1, {"CUDA_VISIBLE_DEVICES": "3"}, [0]),  # what a container shows of one GPU
+        (1, {"CUDA_VISIBLE_DEVICES": "3"}, [0]),  # a container that shows one GPU
         (4, {"CUDA_VISIBLE_DEVICES": "2,0", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}, [2]),
         (4, {"CUDA_VISIBLE_DEVICES": "GPU-12ab"}, ["GPU-12ab"]),
         (4, {"CUDA_VISIBLE_DEVICES": "2"}, []),
@@ -246,7 +246,7 @@ def test_rows_of_the_cpu_take_turns_and_a_gpus_do_not(monkeypatch):
     works = (WORK, Work(80, 0.0))
     own = Session(plan(CPU, Setting(EngineName.GPU, 1), works=works, pairs=4), energy.Meter(Nvml(6000), 0))
     rows = list(own.rows())
-    assert calls == [60, 80] * 3 + [60] * 4 + [80] * 4  # a GPU's row has one more run, for its joules
+    assert calls == [60, 80] * 3 + [60] * 4 + [80] * 4  # a GPU's row has one more run, for its energy
     assert [row.joules for row in rows] == [None, None, 6.0, 6.0]
 
 
@@ -277,5 +277,5 @@ def test_colours_tell_engines_apart_where_there_is_one_error(errors, colours):
     _panel(axes, rows, rows)
     found = [bar.lines[0].get_color() for bar in axes.containers]
     assert len(found) == 2 * len(errors) and len(set(found)) == colours
-    low, high = axes.get_ylim()  # rates of 2 and 4: between two labels
+    low, high = axes.get_ylim()  # rates of 2 and 4, between two labels
     assert low <= 1 < 10 <= high and axes.get_xlim() == (50, 200)

@@ -1,4 +1,4 @@
-"""Regression tests of the faults that `make fuzz-native` and its review found in the native parsers."""
+"""Regression tests for errors that `make fuzz-native` and its review found in the native parsers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output that is complete or visibly is not."""
+"""Output is complete, or visibly incomplete."""
 
 import errno
 import os
@@ -83,7 +83,7 @@ def test_a_pipe_is_written_where_it_is(tmp_path):
     reader = threading.Thread(target=lambda: read.append(path.read_bytes()))
     reader.start()
     out = Output(str(path))
-    out.write(b"data" * 50_000)  # more than a pipe holds, so that it takes several writes
+    out.write(b"data" * 50_000)  # larger than a pipe buffer, so that it takes several writes
     out.finish()
     reader.join()
     assert read == [b"data" * 50_000]
@@ -120,7 +120,7 @@ def test_standard_output(path, capfdbinary):
 
 
 def test_a_whole_file_or_none(tmp_path, monkeypatch):
-    """A report that does not fit on the disk leaves nothing there, not half of it and not its temporary name."""
+    """A report that does not fit on the disk leaves neither a partial nor a temporary file."""
     Output(str(tmp_path / "whole")).write_whole(b"all of it")
     assert (tmp_path / "whole").read_bytes() == b"all of it"
     written = []

@@ -1,4 +1,4 @@
-"""Order, bounds, errors and cancelling of the pipeline."""
+"""Order, limits, errors and cancellation of the pipeline."""
 
 import random
 import threading
@@ -15,7 +15,7 @@ class Fault(Exception):
 
 
 def run(items, work=lambda x: x, write=None, workers=3, in_flight=5):
-    """(what was written, how often cancel was called, the error that came out)."""
+    """Return (items written, number of cancel calls, error raised)."""
     written, cancels, error = [], [], None
     with within(20):
         try:

@@ -1,4 +1,4 @@
-"""Files that several threads parse give what one thread makes of them, faults included."""
+"""Files parsed by several threads give the same pairs and errors as by one thread."""
 
 import contextlib
 import random
@@ -13,7 +13,7 @@ from wfacli.io.read import reader
 from wfacli.io.read.sources import Source
 
 THREADS = 4
-# What may stand in a quality, and looks like the beginning of something else.
+# Valid quality strings that look like the start of another record or line.
 TRAPS = [b"@", b"+", b"@x", b"+\n", b">", b"@@@@", b"++++"]
 
 
@@ -50,7 +50,7 @@ def fasta(rng, records, end):
 
 
 def damaged(rng, text):
-    """The text, or the text with a byte or a line too many, too few or another one."""
+    """Return the text, possibly with a byte or line added, removed or changed."""
     kind, at = rng.randrange(6), rng.randrange(len(text))
     if kind < 2:
         return text
@@ -80,7 +80,7 @@ def test_random_files(tmp_path, monkeypatch, seed):
 
 @pytest.mark.parametrize("case", [c for c in FAULTS if len(FAULTS[c][0]) == 2])
 def test_faults_behind_many_records(tmp_path, monkeypatch, case):
-    """A fault's line counts from the file's beginning, whoever finds it."""
+    """The line number of an error counts from the start of the file, whichever thread finds it."""
     texts = FAULTS[case][0]
     kinds = [b"@r\nACGT\n+\n@@@@\n" if text.lstrip()[:1] == b"@" else b">r\nACGT\n" for text in texts]
     contents = [kind * 40 + text for kind, text in zip(kinds, texts, strict=True)]
@@ -109,7 +109,7 @@ def test_a_record_of_many_blocks_between_short_ones(tmp_path, monkeypatch):
 
 
 def test_a_long_record_costs_what_short_ones_do(tmp_path, monkeypatch):
-    """A chromosome over many blocks is not copied anew for each of them."""
+    """A chromosome in many blocks is not copied again for each block."""
     monkeypatch.setattr(reader, "_BLOCK", 1 << 12)
     line = b"ACGTTGCA" * 8 + b"\n"
     spent = {}

@@ -1,4 +1,4 @@
-"""Malformed input: named by file, line and record, after the pairs before it."""
+"""Malformed input is reported by file, line and record, after the pairs before it."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from wfacli.io.read import reader
 
 ONE, TWO = b">t1\nACGT\n", b">t1\nACGT\n>t2\nACGT\n"
 GOOD = b"@q1\nAC\n+\nII\n"
-# contents, complete pairs before the fault, file at fault, line, record, words of the message
+# contents, complete pairs before the error, file with the error, line, record, part of the message
 FAULTS = {
     "no header": ((b"ACGT\n>q1\n", TWO), 0, "query", 1, "", "sequence before a header"),
     "no header after blank lines": ((b"\n\nACGT\n", TWO), 0, "query", 3, "", "this file with 'A'"),
@@ -95,7 +95,7 @@ def test_a_fault_between_records_names_no_record_of_another_file_or_batch(tmp_pa
 
 
 def test_lines_that_end_with_carriage_returns_alone_are_no_records_without_letters(tmp_path):
-    """Read as they are, such files would be one record whose name holds everything."""
+    """Files with carriage returns only are rejected: read as they are, the whole file would be a single name."""
     for text in (b">q1\rACGT\r>q2\rACGT\r", b"@q1\rAC\r+\rII\r"):
         pairs, error = read(tmp_path, text, ONE)
         assert error is not None and error.line == 1, pairs

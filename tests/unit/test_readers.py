@@ -1,4 +1,4 @@
-"""FASTA, FASTQ, .seq and tables, in all the ways they are written."""
+"""FASTA, FASTQ, .seq and tables, in all valid variants."""
 
 import random
 
@@ -123,7 +123,7 @@ def many():
 @pytest.mark.parametrize("block", [1, 7, 64, 500])
 @pytest.mark.parametrize("weight", [1, 17, 100, 1000])
 def test_batches_of_any_size_hold_the_same_pairs(tmp_path, monkeypatch, many, weight, block):
-    """The weight may be reached while a query waits for its target, and the target for the next block."""
+    """A batch may reach its weight while a query waits for its target, and the target for the next block."""
     monkeypatch.setattr(reader, "_BLOCK", block)
     queries = b"".join(b">%s\n%s\n" % (p.q_name.encode(), p.query) for p in many)
     targets = b"".join(b">%s\n%s\n" % (p.t_name.encode(), p.target) for p in many)

@@ -1,4 +1,4 @@
-"""What `--explain` lists: the expected times that the choice compared, of which the chosen kernel has the least."""
+"""`--explain` lists the expected times that were compared; the chosen kernel has the lowest."""
 
 import dataclasses
 import random
@@ -35,14 +35,14 @@ def random_spec(rng):
 
 
 def listed(batch, spec, limits, gpu=False):
-    """The choice, with {chosen: {kernel: microseconds a pair}} of those that were compared for the same pairs."""
+    """Return {chosen: {kernel: microseconds per pair}} for the times that were compared for the same pairs."""
     routes = route(batch, spec, limits, gpu=gpu)
     found = reasons(batch, spec, limits, routes, gpu)
     assert {chosen for chosen, _ in found} == {r.kernel for r in routes}
     table = {}
     for (chosen, name), promise in found.items():
         own = found[chosen, chosen]
-        assert promise.pairs == own.pairs or gpu  # jobs for pairs with N may have other kernels than the rest
+        assert promise.pairs == own.pairs or gpu  # batches of pairs with N may have other kernels
         if own.pairs and promise.pairs == own.pairs:
             table.setdefault(chosen, {})[name] = promise.microseconds / promise.pairs
     return table
@@ -86,7 +86,7 @@ def test_pairs_with_letters(mode, scheme, length, error, count):
 
 
 def test_what_a_kernel_hands_on_costs():
-    """For pairs with more edits than bits-64 reaches it costs a try, and then what the best kernel costs."""
+    """If a pair exceeds bits-64, its expected time includes the failed try and the best kernel's time."""
     spec = spec_for(SCHEMES[0])
     batch = pairs_of(["A" * 150] * 4, ["A" * 150] * 4).with_edits(np.array([5, 5, 120, 120], np.int32))
     (means,) = listed(batch.part(np.array([2, 3])), spec, AMPLE).values()
@@ -114,7 +114,10 @@ def test_only_kernels_that_were_compared_for_all_pairs_are_printed():
 
 
 def test_the_command_lists_the_chosen_kernel_first(tmp_path):
-    """Pairs of 1 kb with 5% errors: difference was chosen and listed with 13.35, and three others with less."""
+    """The chosen kernel has the lowest listed time.
+
+    Regression test: for 1 kb pairs with 5% errors, difference was chosen with 13.35, while three others had less.
+    """
     made = run("simulate", "-n", "5000", "--length", "1000", "--error", "0.05", "-o", "pairs", cwd=tmp_path)
     assert_success(made)
     for more in ((), ("--metric", "edit"), ("--mode", "hw"), ("--ambiguous", "wildcard")):

@@ -1,4 +1,4 @@
-"""What a run does with its batches before they are aligned."""
+"""Preparation of batches before they are aligned."""
 
 import threading
 import time
@@ -57,7 +57,7 @@ def test_few_batches_get_ready_at_a_time(monkeypatch):
             if inside == expected:
                 full.set()
         assert full.wait(60)
-        time.sleep(0.002)  # for a batch too many
+        time.sleep(0.002)  # time for one batch too many
         with lock:
             inside -= 1
         return pairs

@@ -1,4 +1,4 @@
-"""Schemes: scores of letters, matrices out of files, and what is refused."""
+"""Scoring schemes: scores, matrix files, and rejected input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Temporary folders go with their process, however it ends."""
+"""Temporary folders are removed with their process, however it ends."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_it_is_removed_when_asked_for() -> None:
         (Path(name) / "file").touch()
     scratch.cleanup()
     assert not Path(name).exists()
-    other = Path(Scratch().name)  # nobody holds it
+    other = Path(Scratch().name)  # has no owner
     assert not other.exists()
 
 

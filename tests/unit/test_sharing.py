@@ -1,4 +1,4 @@
-"""Rows of a batch shared out among builds of a kernel: all of them, once, those that share a warp alike."""
+"""Rows of a batch are distributed over builds of a kernel: each row once, similar lengths in a warp."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 from wfacli._native import share_rows
 from wfacli.core.batch import PairBatch, Records
 
-STEP = np.minimum(np.arange(101) // 10, 4).astype(np.uint8)  # five steps, the last one for all from 40 on
+STEP = np.minimum(np.arange(101) // 10, 4).astype(np.uint8)  # five steps; the last one for lengths from 40 on
 WIDTH = np.array([8, 32, 16], np.int32)
 NARROW, MOST = 500, 3000
-# By a query's step, then a target's: the first build has short targets.
+# Indexed by the query's step, then the target's; the first build has short targets.
 BUILD = np.array([[0, 0, 1, 1, 1]] * 5, np.uint8).reshape(-1)
 
 
@@ -29,7 +29,7 @@ def shared(lengths: list[tuple[int, int]], rows: list[int] | None = None, narrow
 
 
 def build_of(query: int, target: int) -> int | None:
-    """As a plain reading of the table has it; None: nobody's."""
+    """Return the build of a pair by direct lookup; None if no build supports it."""
     if not min(query, target) or max(query, target) > MOST:
         return None
     return 2 if max(query, target) > NARROW else int(BUILD[5 * STEP[min(query, 100)] + STEP[min(target, 100)]])

@@ -1,4 +1,4 @@
-"""Simulated pairs: what errors they have, and that they are the same everywhere."""
+"""Simulated pairs: error rates, and identical results on all machines."""
 
 import hashlib
 import math
@@ -25,7 +25,7 @@ def pairs_of(table):
 
 
 def replayed(query, target, cigar):
-    """Operations by letter; fails where they do not fit."""
+    """Count bases by operation, and check that the CIGAR fits the pair."""
     at_q = at_t = 0
     counted = dict.fromkeys("=XID", 0)
     for length, op in RUN.findall(cigar):
@@ -58,7 +58,7 @@ def test_errors_are_as_many_as_asked_for_and_of_the_models_kinds(model, error):
     assert letters == target_letters + sum(len(query) for _, query, _ in pairs)
     assert edits == total["X"] + total["I"] + total["D"]
     asked = MODELS[model].error if error is None else error
-    # Gaps and uneven reads spread more than single errors do; chances have no more than a tenth of bias in deletions.
+    # Gaps and uneven reads vary more than single errors do; deletion rates are biased by at most a tenth.
     assert edits / target_letters == pytest.approx(asked, rel=0.12)
     shape = MODELS[model]
     gaps = shape.insertion + shape.deletion
@@ -75,8 +75,8 @@ def test_letters_are_all_as_frequent_and_mismatches_are_another_letter():
     assert all(query == target for _, query, target in pairs_of(table))
 
 
-# What was made when this was written: on any machine and ever after, or results of one version cannot be compared
-# with those of another.
+# Checksums of reference output. It must stay the same on all machines and in all versions: otherwise, results of
+# different versions are not comparable.
 @pytest.mark.parametrize(
     ("model", "format_", "expected"),
     [

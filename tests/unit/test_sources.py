@@ -1,4 +1,4 @@
-"""Compressed and plain streams, whole, damaged and cut short."""
+"""Compressed and plain streams: complete, damaged and truncated."""
 
 import bz2
 import gzip
@@ -21,7 +21,7 @@ else:
     from backports import zstd
 
 RECORDS = [b">read%d\n%s\n" % (i, bytes(random.Random(i).choices(b"ACGT", k=40))) for i in range(4000)]
-TEXT = b"".join(RECORDS)  # more than one block of every format
+TEXT = b"".join(RECORDS)  # larger than one block of every format
 HALF = len(TEXT) // 2
 
 
@@ -33,7 +33,7 @@ def bgzip(text, folder):
 
 
 def zstandard(text):
-    return zstd.compress(text, options={zstd.CompressionParameter.checksum_flag: 1})  # as the command does
+    return zstd.compress(text, options={zstd.CompressionParameter.checksum_flag: 1})  # as the zstd command does
 
 
 FORMATS = {
@@ -85,7 +85,7 @@ def test_formats_are_known_by_their_bytes(tmp_path, style):
 
 @pytest.fixture
 def any_size(monkeypatch):
-    """Threads inflate files of any size, a few blocks at a time."""
+    """Let threads decompress files of any size, a few blocks at a time."""
     monkeypatch.setattr(sources, "_WORTH_THREADS", 0)
     monkeypatch.setattr(inflate, "_MOST_BLOCKS", 1)
     monkeypatch.setattr(inflate, "BLOCK", 5000)
@@ -93,7 +93,7 @@ def any_size(monkeypatch):
 
 
 def what_came(path, threads):
-    """All bytes up to the end or a fault, and the fault."""
+    """Return all bytes up to the end or an error, and the error."""
     source, found = Source(str(path)), b""
     source.inflate_ahead(threads)
     buffer = np.zeros(10_000, np.uint8)
@@ -119,7 +119,7 @@ def test_threads_inflate_the_same(tmp_path, any_size, style, threads):
         path.write_bytes(broken)
         assert what_came(path, threads) == what_came(path, 0)
     path.write_bytes(damaged)
-    # How much of what is wrong comes before the fault is seen depends on the steps.
+    # How many damaged bytes come before the error is found depends on the step size.
     (ahead, fault), (found, expected) = what_came(path, threads), what_came(path, 0)
     assert fault and expected and (ahead.startswith(found) or found.startswith(ahead))
 

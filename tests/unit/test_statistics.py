@@ -1,4 +1,4 @@
-"""E-values and bits of BLAST's table."""
+"""E-values and bit scores from BLAST's table."""
 
 import math
 from dataclasses import replace
@@ -16,17 +16,17 @@ def of(scheme: Scheme, mode: ExtendMode = ExtendMode.LOCAL) -> Significance | No
 
 
 def test_schemes_that_have_parameters() -> None:
-    """Bits of 100, as NCBI's own arithmetic has them: (lambda S - ln K) / ln 2."""
+    """Parameters of supported schemes; bits are (lambda S - ln K) / ln 2, as NCBI computes them."""
     assert of(Scheme.of_matrix("BLOSUM62")).parameters == (0.267, math.log(0.041), 1)
     assert of(Scheme.of_matrix("blosum62", (9, 2))).parameters == (0.279, math.log(0.058), 1)
-    for name in BUILT_IN:  # what each has by default
+    for name in BUILT_IN:  # with the default gap costs of each matrix
         assert of(Scheme.of_matrix(name)) is not None
     assert of(Scheme.parse("1,2,2,1")).parameters == (1.29, math.log(0.49), 1)
     assert of(Scheme.parse("2,3,5,2")).parameters == (0.625, math.log(0.41), 2)
 
 
 def test_multiples_of_a_scheme() -> None:
-    """The same alignments, with scores that are multiples."""
+    """A scheme with multiplied scores gives the same alignments, and has scaled parameters."""
     assert of(Scheme.parse("2,4,4,2")).parameters == (1.29 / 2, math.log(0.49), 2)
     assert of(Scheme.parse("6,9,15,6")).parameters == (0.625 / 3, math.log(0.41), 6)
     assert of(Scheme.parse("2,4,4,2", n_score=0)) == of(Scheme.parse("2,4,4,2"))

@@ -1,4 +1,4 @@
-"""@SQ lines of distinct targets, in the table and beyond it on disk."""
+"""@SQ lines of distinct targets, in the in-memory table and beyond it on disk."""
 
 import errno
 import io
@@ -50,7 +50,7 @@ def test_a_target_without_a_name(tmp_path, limit):
 
 
 class Full(io.BytesIO):
-    """A file on a full disk: what was not written is tried again when it is closed."""
+    """A file on a full disk: unwritten data is retried by close()."""
 
     def write(self, _):
         raise OSError(errno.ENOSPC, "No space left on device")

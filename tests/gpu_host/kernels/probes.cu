@@ -1,5 +1,5 @@
-// What threads do together, one thing a launch: task.path says which. Input is task.rows, output task.cost, an element
-// a thread where nothing else is said. The emulation and a GPU must give the same.
+// Cooperation of threads, one operation per launch, selected by task.path. The input is task.rows, the output task.cost,
+// one element per thread unless noted otherwise. The emulation and a GPU must give the same results.
 #include "common/task.cuh"
 
 using namespace wfacli;
@@ -18,7 +18,7 @@ WFACLI_DEVICE void reverse(const AlignTask& task, std::int32_t at, std::int32_t 
   task.cost[at] = all[WFACLI_BLOCK - 1 - threadIdx.x];
 }
 
-// Each thread's running sum is its slot, so that slots are a permutation; then a maximum and an exchange.
+// The slot of a thread is the counter's value before its increment, so slots are a permutation; then max and exchange.
 WFACLI_DEVICE void atomics(const AlignTask& task, std::int32_t value) {
   const std::uint32_t slot = atomicAdd(task.next, 1u);
   task.cost[slot] = value;
@@ -30,13 +30,13 @@ WFACLI_DEVICE void atomics(const AlignTask& task, std::int32_t value) {
 
 WFACLI_DEVICE void dynamic(const AlignTask& task, std::int32_t at, std::int32_t value) {
   WFACLI_DYNAMIC_SHARED(bytes);
-  auto* last = reinterpret_cast<std::int32_t*>(bytes + task.stride) - WFACLI_BLOCK;  // stride: bytes of it
+  auto* last = reinterpret_cast<std::int32_t*>(bytes + task.stride) - WFACLI_BLOCK;  // stride: its size in bytes
   last[threadIdx.x] = value;
   __syncthreads();
   task.cost[at] = last[(threadIdx.x + 1) % WFACLI_BLOCK];
 }
 
-// a, b and c of thread `at` lie `count` apart; so do the answers.
+// a, b and c of thread `at` are `count` elements apart, as are the answers.
 WFACLI_DEVICE void dpx(const AlignTask& task, std::int32_t at) {
   const std::int32_t n = task.count, a = task.rows[at], b = task.rows[n + at], c = task.rows[2 * n + at];
   const auto ua = static_cast<unsigned>(a), ub = static_cast<unsigned>(b), uc = static_cast<unsigned>(c);
@@ -105,7 +105,7 @@ WFACLI_KERNEL(probe, AlignTask) {
       task.cost[at] = both ^ static_cast<int>(__reduce_or_sync(kAll, static_cast<unsigned>(value)) << 20);
       break;
     }
-    case kHalfWarps:  // two meetings of different lanes at a time
+    case kHalfWarps:  // two collective operations of different lanes at a time
       task.cost[at] = static_cast<std::int32_t>(__ballot_sync(half, value & 1)) + __reduce_max_sync(half, value);
       break;
     case kAtomics: atomics(task, value); break;

@@ -1,4 +1,4 @@
-// The count of records in BAM.
+// Number of records in BAM.
 // Needs: io/bam_count
 #include "io/bam_count.hpp"
 
@@ -19,7 +19,7 @@ Answer count(Feed feed) {
   return Answer().number(count.records()).number(count.whole());
 }
 
-// Counts in all bytes at once, without a state machine.
+// Counts over the complete input, without a state machine.
 Answer count_at_once(std::string_view text) {
   const auto has = [&](std::uint64_t bytes) { return text.size() >= bytes; };
   const auto number = [&] {

@@ -1,4 +1,4 @@
-// Parts that all targets share: options at the front of an input, bytes in pieces, answers as text.
+// Shared by all targets: options at the start of an input, bytes in pieces, answers as text.
 //
 // An input has kFront bytes of options, then the parser's bytes. A target parses them as one block and in pieces of random
 // sizes; both must give the same answer.
@@ -42,7 +42,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// The parts of an input. The text is a copy of exactly its size, so that AddressSanitizer reports reads behind it.
+// The parts of an input. The text is a copy of exactly its size, so that AddressSanitizer reports reads beyond it.
 class Input {
  public:
   static constexpr std::size_t kFront = 8;  // options, options, the longest line, five bytes of a seed
@@ -82,13 +82,13 @@ inline std::vector<std::string_view> parts_of(std::string_view text, std::size_t
   return parts;
 }
 
-// Gives a text to a parser, whole or in pieces.
+// Feeds a text to a parser, whole or in pieces.
 class Feed {
  public:
   explicit Feed(std::string_view text) : left_(text), random_(0) {}
   Feed(std::string_view text, std::uint64_t seed) : left_(text), random_(seed) {
     constexpr std::size_t kMost[] = {1, 3, 17, 100, 5000};
-    most_ = std::max(kMost[random_.below(std::size(kMost))], text.size() / 300);  // each piece moves what is left unread
+    most_ = std::max(kMost[random_.below(std::size(kMost))], text.size() / 300);  // each piece moves the unread bytes
   }
 
   // The next piece; empty at the end.
@@ -98,8 +98,8 @@ class Feed {
     left_.remove_prefix(size);
     return piece;
   }
-  // Gives the next piece by prepare(bytes) and commit(bytes). The room behind the piece is filled with more input, so
-  // that a parser that reads it gives another answer.
+  // Passes the next piece by prepare(bytes) and commit(bytes). The space after the piece is filled with other input, so
+  // that a parser that reads beyond the piece returns a different answer.
   template <class Prepare, class Commit>
   void give(const Prepare& prepare, const Commit& commit) {
     constexpr std::string_view kBehind = "\n>x\nAC\n@\t+\nr\t0\n\n";
@@ -117,7 +117,7 @@ class Feed {
  private:
   std::string_view left_;
   Random random_;
-  std::size_t most_ = 0;  // bytes of a piece; 0: all
+  std::size_t most_ = 0;  // maximum bytes of a piece; 0: all
 };
 
 // The answer of a parser as text, field by field.

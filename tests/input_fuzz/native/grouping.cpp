@@ -1,4 +1,4 @@
-// The check whether mappings of a read follow one another, and the file regrouped so.
+// Check whether the mappings of each read are adjacent, and grouping of a file by read.
 // Needs: base/buffer mapped/grouping
 #include "mapped/grouping.hpp"
 
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string out = written(whole, input.text());
   HOLDS(out == written(pieces, input.text()));
   HOLDS(sorted(out) == sorted(input.text()));
-  // Mappings without a name are never grouped; for all others a second time changes nothing.
+  // Mappings without a name are never grouped; for all others, grouping is idempotent.
   wfacli::MappingGroups again(true);
   take(again, Feed(out));
   HOLDS(again.grouped() || written(again, out) == out);

@@ -1,4 +1,4 @@
-// Classes of letters and the reverse complement, compared with loops over single bytes; names in headers.
+// Base classes and reverse complements, compared with loops over bytes; names in headers.
 // Needs: base/buffer io/builder base/letters io/memory io/records base/turned
 #include "base/bytes.hpp"
 #include "io/memory.hpp"
@@ -32,7 +32,7 @@ void check_name(std::string_view header) {
   }
 }
 
-// Checks pairs that Python has in memory.
+// Checks pairs from Python's memory.
 void check_memory(std::string_view query, std::string_view target) {
   wfacli::MemoryPairs pairs;
   bool fault = false;

@@ -1,4 +1,4 @@
-// Reads (and mates) joined with their mappings: parts of reads and windows of a reference. Bytes 0xff separate the streams.
+// Joining reads (and mates) with their mappings: parts of reads and windows of a reference. Byte 0xff separates streams.
 // Needs: io/ahead base/buffer io/builder base/letters mapped/mapped mapped/mapped_rest mapped/mapped_window mapped/mappings io/record_stream io/records io/reference mapped/said mapped/shelf io/streams mapped/tags base/turned
 #include "mapped/mapped.hpp"
 
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   options.mates = input.option(7);
   options.in_step = input.option(8);
   options.folder = "/tmp";
-  if (input.options(9, 4) == 1) options.shelf = 100;  // further reads wait in a file
+  if (input.options(9, 4) == 1) options.shelf = 100;  // buffers further reads in a file
   const auto parts = parts_of(input.text(), options.mates ? 3 : 2);
   std::vector<Feed> whole, pieces;
   for (const std::size_t part : {std::size_t{0}, parts.size() - 1, std::size_t{1}}) {

@@ -1,4 +1,4 @@
-// Mappings out of PAF, SAM and BAM.
+// Mappings in PAF, SAM and BAM.
 // Needs: io/ahead base/buffer io/builder base/letters mapped/mappings mapped/said mapped/tags io/records io/reference
 #include "mapped/mappings.hpp"
 
@@ -10,7 +10,7 @@ using wfacli::MappingKind;
 
 namespace {
 
-// Adds lengths of the targets that the corpus names.
+// Adds the targets named in the corpus, with their lengths.
 void add_targets(wfacli::Reference& reference) {
   for (const char* name : {"chr0", "chr1", "chr2"}) reference.add_place(name, 400, 0, 60, 61);
   reference.add_place("t", 10, 0, 60, 61);
@@ -25,7 +25,7 @@ void check_mapping(const Mapping& m, const wfacli::Reference& reference) {
   HOLDS(m.matches >= 0);
 }
 
-// Checks that one mapping of a read is primary, unless the file gives all kinds.
+// Checks that one mapping of a read is primary, unless the file specifies the kind of all of them.
 void check_kinds(std::vector<Mapping>& group) {
   if (group.empty()) return;
   const auto are = [&](MappingKind kind) {

@@ -1,4 +1,4 @@
-// Names that SAM can hold.
+// Names that are valid in SAM.
 // Needs: base/buffer io/sam_names
 #include "io/sam_names.hpp"
 
@@ -27,7 +27,7 @@ bool is_qname(std::string_view name) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Input input(data, size);
   const std::string_view text = input.text();
-  // Each line is the name of a query and of a target in a batch; some targets have no letters.
+  // Each line is the name of a query and of a target in a batch; some targets are empty.
   wfacli::Buffer<std::int64_t> at;
   wfacli::Buffer<std::int32_t> length, letters;
   std::int64_t unfit_query = -1, unfit_target = -1;

@@ -1,4 +1,4 @@
-// Pairs out of two files of records, .seq files and tables.
+// Pairs from two files of records, .seq files and tables.
 // Needs: io/ahead base/buffer io/builder base/letters io/pairs io/record_stream io/records io/streams
 #include "io/pairs.hpp"
 

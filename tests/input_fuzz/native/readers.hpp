@@ -1,4 +1,4 @@
-// Parts that targets with records or batches of pairs share.
+// Shared by targets with records or batches of pairs.
 #pragma once
 
 #include <sys/mman.h>
@@ -45,7 +45,7 @@ inline bool all_visible(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
 
-// Joins batches into one answer, and checks the places inside them.
+// Merges batches into one answer, and checks the positions in them.
 class Batches {
  public:
   explicit Batches(bool letters) : letters_(letters) {}
@@ -86,8 +86,8 @@ class Batches {
   bool letters_;
 };
 
-// Fills batches until the end or a fault, and calls `take` after each. `feeds` bring the streams that are not attached.
-// With `lent` each batch gets memory of so many bytes for its letters.
+// Fills batches until the end or an error, and calls `take` after each. `feeds` provide the streams that are not attached.
+// If `lent` is not 0, each batch gets a buffer of that many bytes for its bases.
 template <class Take>
 void read_all(wfacli::StreamReader& reader, std::vector<Feed>& feeds, std::int64_t weight, std::size_t lent, const Take& take) {
   for (;;) {

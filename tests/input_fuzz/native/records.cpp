@@ -1,7 +1,7 @@
 // Records of FASTA and FASTQ.
 // Needs: io/ahead base/buffer io/builder base/letters io/record_stream io/records
 //
-// The target also reads the input ahead as a file, in blocks that guess where records begin, and parses the records again
+// The target also reads the input ahead as a file, in blocks that guess record boundaries, and parses the records again
 // after writing them. All must give the same records.
 #include "io/record_stream.hpp"
 
@@ -42,7 +42,7 @@ void add_record(const wfacli::RecordColumns& columns, const RecordPlace& r, Reco
   if (has_quality) parsed.again.append("+\n").append(quality).append("\n");
 }
 
-// Takes all records; `give` brings input.
+// Parses all records; `give` provides input.
 template <class Give>
 Parsed parse(RecordStream& stream, RecordParts::Keep keep, Random random, const Give& give) {
   Parsed parsed;

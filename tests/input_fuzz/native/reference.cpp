@@ -1,4 +1,4 @@
-// Sequences left in an indexed file. The input has the index (.fai), a byte 0xff, the file.
+// Sequences read on demand from an indexed file. The input is the index (.fai), a byte 0xff, and the file.
 // Needs: io/ahead base/buffer io/builder base/letters io/records io/reference
 #include "io/reference.hpp"
 
@@ -14,7 +14,7 @@ struct Place {
   std::int64_t length, offset, letters, bytes;
 };
 
-// Parses a line of an index; false for one that wfacli/io/faidx.py refuses.
+// Parses a line of an index; returns false for those that wfacli/io/read/faidx.py rejects.
 bool place_of(std::string_view line, std::string_view& name, Place& place) {
   const std::size_t tab = line.find('\t');
   if (tab == line.npos) return false;
@@ -30,7 +30,7 @@ bool place_of(std::string_view line, std::string_view& name, Place& place) {
   return place.letters > 0 && (more == 1 || more == 2);
 }
 
-// Returns the letters of a window, read one by one; nothing where the file does not match the index.
+// Returns the bases of a window, read one by one; empty if the file does not match the index.
 std::string letters_of(const Place& place, std::int64_t begin, std::int64_t end, std::string_view file) {
   std::string letters;
   for (std::int64_t letter = begin; letter < end; ++letter) {

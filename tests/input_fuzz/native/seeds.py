@@ -1,4 +1,4 @@
-"""`python -m tests.input_fuzz.native.seeds FOLDER` writes a seed corpus, one folder per target.
+"""Write a seed corpus, one folder per target: `python -m tests.input_fuzz.native.seeds FOLDER`.
 
 An input has eight bytes of choices (`fuzz.hpp`), then the parser's bytes; a byte 0xff separates several files.
 """
@@ -16,7 +16,7 @@ from tests.cli.support import fasta, fastq, random_pairs, seq, table
 from tests.mapped.world import random_world
 
 DATA = Path(__file__).parents[3] / "data"
-MAX_BYTES = 4096  # of a file in data/; twice as many of an input
+MAX_BYTES = 4096  # of a file in data/; an input has at most twice as many
 WORLDS = 2  # seeds of random_world
 TAGS = b"NM:i:1\tRG:Z:a\tBC:Z:AC GT\tXa:A:x\tX0:i:-12\tXf:f:1.5e-3\tXh:H:1AE3\tXb:B:c,1,-2\tXF:B:f,1.5,inf"
 

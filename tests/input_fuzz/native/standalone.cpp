@@ -1,4 +1,4 @@
-// A main() for compilers without libFuzzer, which runs a target on the files that are its arguments.
+// A main() for compilers without libFuzzer: runs a target on the files given as arguments.
 #include <fstream>
 #include <iterator>
 
@@ -12,7 +12,7 @@ int main(int count, char** names) {
       return 2;
     }
     const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-    std::fprintf(stderr, "%s\n", names[i]);  // the last line names the file that fails
+    std::fprintf(stderr, "%s\n", names[i]);  // the last name printed is that of a failing file
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }
   return 0;

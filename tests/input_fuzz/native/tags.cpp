@@ -1,4 +1,4 @@
-// SAM's optional fields in comments of reads.
+// SAM optional fields in comments of reads.
 // Needs: mapped/tags
 #include "mapped/tags.hpp"
 
