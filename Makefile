@@ -156,7 +156,7 @@ golden: .venv/dev
 # The documentation as a site in site/, which can be read from the disk; benchmarks are made of bench/results.
 docs: .venv/built
 	$(BIN)/pip install -q -r docs/requirements.txt -r bench/requirements.txt
-	$(BIN)/python -m bench.pages.page && $(BIN)/python -m bench.pages.papers_page && $(BIN)/python -m bench.pages.readme
+	$(BIN)/python -m bench.pages.page && $(BIN)/python -m bench.pages.papers_page && $(BIN)/python -m bench.pages.speed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 wheel: .venv/created

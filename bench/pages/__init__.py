@@ -1,1 +1,1 @@
-"""Pages made from bench/results: docs/benchmarks.md, docs/papers.md, tables of README.md, and plots."""
+"""Pages made from bench/results: docs/benchmarks.md, docs/papers.md, blocks of docs/speed.md and README.md, plots."""

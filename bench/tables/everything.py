@@ -7,8 +7,8 @@ The folder --peers has programs and libraries that you have built, under the nam
 peers that are packages. With --minutes all tables share this time, with fewer pairs or repeats if they need more, and
 save what they have. --tables measures only what docs/papers.md lacks. A machine without a GPU makes the tables that
 require none. A failure does not stop the rest; a table at the end shows how each step went. Results go to
-bench/results, each row as it is measured; docs/benchmarks.md, docs/papers.md and the tables of README.md are made from
-them, also after Ctrl-C. Results of --quick go to out/bench-quick and to no page.
+bench/results, each row as it is measured; docs/benchmarks.md, docs/papers.md and the generated blocks of docs/speed.md
+and README.md are made from them, also after Ctrl-C. Results of --quick go to out/bench-quick and to no page.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from wfacli.gpu.runtime.presence import may_have_gpu
 from wfacli.measure.session import NO_TIME
 
 QUICK_RESULTS = Path(__file__).parents[2] / "out" / "bench-quick"
-PAGES = ("page", "papers_page", "readme")
+PAGES = ("page", "papers_page", "speed")
 OPENED = "from wfacli.gpu.runtime.cuda_driver import CudaDriver; CudaDriver().close()"
 console = Console(width=max(Console().width, 110))
 
@@ -86,7 +86,7 @@ def peers_table(files: Files) -> Table:
 
 
 def pages() -> list[Turn]:
-    """Make docs/benchmarks.md, docs/papers.md and the tables of README.md."""
+    """Make docs/benchmarks.md, docs/papers.md, and the generated blocks of docs/speed.md and README.md."""
     made = []
     for name in PAGES:
         begun = time.monotonic()

@@ -10,6 +10,7 @@ import ast
 import contextlib
 import gc
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -32,8 +33,17 @@ posix._exit(server.recv(1)[0])
 """
 
 
+# Used where minimap2 is not installed: prints what minimap2 -x map-ont found for data/nanopore.query.fa.gz.
+_MAPPER = """#!/bin/sh
+case "$*" in *--version*) echo 2.31 ;; *) exec gzip -dc data/nanopore.paf.gz ;; esac
+"""
+
+
 def install(folder: Path) -> subprocess.Popen[str]:
-    """Write both commands into `folder`, and start the server process; the caller ends it."""
+    """Write the commands into `folder`, and start the server process; the caller ends it."""
+    if shutil.which("minimap2") is None:
+        (folder / "minimap2").write_text(_MAPPER)
+        (folder / "minimap2").chmod(0o755)
     place = folder / "socket"
     for name in ("wfacli", "samtools"):
         script = folder / name

@@ -1,4 +1,4 @@
-"""Run every command in the documentation, in a folder with the example data, and compare the output with the page.
+"""Run every command in README.md and docs/, in a folder with the example data, and compare the output with the page.
 
 Blocks: `sh` are run; `console` are run too, with `$ ` before each command and then its output, in which `...` matches
 anything; `python` are doctests. The blocks of a page run one after another in one folder. A block that cannot be run
@@ -25,14 +25,14 @@ from .served import install
 RUN = ("sh", "console", "python")
 OTHERS = ("text", "groovy", "docker", "snakemake")
 REASONS = re.compile(r"needs (a GPU|minimap2|Snakemake|Nextflow|a network|a container engine|a checkout)")
-PAGES = names()
+PAGES = ["../README.md", *names()]
 WRITTEN = {name: (DOCS / name).read_text() for name in PAGES}
 ELLIPSIS = doctest.ELLIPSIS
 
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with the commands."""
+    """A folder with the commands, and a substitute for minimap2 where it is not installed."""
     folder = tmp_path_factory.mktemp("bin")
     process = install(folder)
     yield folder
@@ -55,6 +55,11 @@ def run(script: str, folder: Path, programs: Path, options: str) -> tuple[int, s
     done = subprocess.run(shell, cwd=folder, env=environment, text=True, timeout=60, check=False,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
     return done.returncode, done.stdout
+
+
+def shown(page: str) -> str:
+    """Return the path of a page in the repository."""
+    return os.path.normpath(f"docs/{page}")
 
 
 def steps(block: Block) -> Iterator[tuple[str, str | None]]:
@@ -86,7 +91,7 @@ def test_commands_do_what_the_page_shows(page, folder, programs, monkeypatch):
     for block in blocks(WRITTEN[page]):
         if block.not_run or block.language not in RUN:
             continue
-        where = f"docs/{page}, line {block.line}"
+        where = f"{shown(page)}, line {block.line}"
         if block.language == "python":
             assert not try_python(block, page, known), where
             continue
@@ -94,16 +99,16 @@ def test_commands_do_what_the_page_shows(page, folder, programs, monkeypatch):
             # A command followed by `echo $?` may fail, and one piped to head may get SIGPIPE.
             code, printed = run(command, folder, programs, "-uo" if "echo $?" in command else "-euo")
             assert code == 0 or (code == 141 and "| head" in command), f"{where}: {command}{printed}"
-            shown = [line.rstrip() for line in printed.splitlines()]
+            output = [line.rstrip() for line in printed.splitlines()]
             wanted = [line.rstrip() for line in (expected or "").splitlines()]
-            right = expected is None or same("\n".join(wanted) + "\n", "\n".join(shown) + "\n", ELLIPSIS)
+            right = expected is None or same("\n".join(wanted) + "\n", "\n".join(output) + "\n", ELLIPSIS)
             assert right, f"{where}: {command}shown:\n{expected}\nprinted:\n{printed}"
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_block_is_neither_run_nor_says_why(page):
     for block in blocks(WRITTEN[page]):
-        where = f"docs/{page}, line {block.line}"
+        where = f"{shown(page)}, line {block.line}"
         assert block.language in RUN + OTHERS, f"{where}: language {block.language!r}"
         assert not block.not_run or REASONS.fullmatch(block.not_run), f"{where}: {block.not_run}"
         assert block.language in (*RUN, "text") or block.not_run, f"{where}: neither run nor marked"
@@ -125,5 +130,5 @@ def test_options_exist(page):
     for command, rest in re.findall(r"wfacli (\w+)((?:\\\n|[^|&;`\n])*)", WRITTEN[page]):
         if command in known:
             asked = set(re.findall(r"(?<=\s)--?[a-zA-Z][\w-]*", rest))
-            assert asked <= known[command], f"docs/{page}: wfacli {command}"
+            assert asked <= known[command], f"{shown(page)}: wfacli {command}"
     assert set(re.findall(r"`(--[a-z][a-z-]+)", prose(WRITTEN[page]))) <= anywhere

@@ -1,4 +1,4 @@
-"""Every measured number in README.md and docs/speed.md is in a file of bench/results."""
+"""README.md and docs/speed.md: measured numbers are in bench/results; links, release and citation are right."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from bench.pages import readme
+import wfacli
+from bench.pages import speed
 
-from .pages import ROOT
+from .pages import DOCS, ROOT, anchors, links
 
 RESULTS = ROOT / "bench" / "results"
 README = (ROOT / "README.md").read_text()
-TEXT = README + (ROOT / "docs" / "speed.md").read_text()
+TEXT = README + (DOCS / "speed.md").read_text()
 # Tables with measured numbers: start of the header, files with the results, and keys in them.
 TABLES = {
     "| pairs | scores: kernels alone": (("sw-table",), ("tcups", "kernel_tcups", "bus_tcups")),
@@ -39,17 +40,21 @@ PROSE = (
     (f"take the wavefront {N} s and .* and bits {N} s", ("distance-scale",), ("seconds",)),
     (f"random letters {N} s and {N} s", ("distance-scale",), ("seconds",)),
     (f"at 8% takes {N} s [^.]* or {N} s", ("long-pairs",), ("wall_seconds",)),
-    (f"at 99.4% {N} s [^.]* or {N} s", ("long-pairs",), ("wall_seconds",)),
+    (f"at 99.4% take {N} s [^.]* or {N} s", ("long-pairs",), ("wall_seconds",)),
     (f"{N} to {N} times edlib's rate", ("api-rate",), ("times_the_peer",)),
     (f"and {N} to {N} times pywfa's", ("api-rate",), ("times_the_peer",)),
-    (f"a call a pair, {N} to {N} times edlib's and {N} to {N} times pywfa's", ("api-rate",), ("times_the_peer",)),
+    (
+        f"With one call per pair: {N} to {N} times edlib's and {N} to {N} times pywfa's",
+        ("api-rate",),
+        ("times_the_peer",),
+    ),
     (f"WFA-GPU {N} to {N} s, GASAL2 {N} s", ("gpu-table",), ("best_seconds",)),
     (f"{N} MB for three million pairs to PAF, {N} MB", ("peak-memory",), ("300000", "3000000")),
     (f"with the path: {N} to {N} microseconds", ("free-table",), ("us_a_pair",)),
     (f"300, {N} to {N} in 10,000", ("free-table",), ("us_a_pair",)),
     (f"takes {N} to {N} times as long with paths, scores alone {N} to {N} times", ("free-table",), ("ratio",)),
     (f"function takes {N} to {N} times as long for scores", ("overlap-table",), ("ratio",)),
-    (f"to SAM {N} MB and {N} MB", ("peak-memory",), ("300000", "3000000")),
+    (f"SAM output needs {N} MB and {N} MB", ("peak-memory",), ("300000", "3000000")),
 )
 MEGA = ("300000", "3000000")  # keys of values in bytes, which the text gives in MB
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*\.\d+(?![\w.]|\d| [Mk]\b|%)")  # except for lengths and rates
@@ -103,11 +108,12 @@ def test_all_tables_are_found():
     assert set(tables(TEXT)) == set(TABLES)
 
 
-def test_the_table_of_pairs_on_a_card_is_made_of_files():
+@pytest.mark.parametrize("page", [speed.README, speed.SPEED], ids=lambda page: page.name)
+def test_generated_blocks_are_made_of_files(page):
     shallow = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], cwd=ROOT, capture_output=True, text=True)
     if shallow.stdout.strip() != "false":
         pytest.skip("which of a day's results is newest is in the history, which is not here")
-    assert readme.made_of(README) == README, "make docs, or python -m bench.pages.readme, and commit"
+    assert speed.made_of(page) == page.read_text(), "make docs, or python -m bench.pages.speed, and commit"
 
 
 @pytest.mark.parametrize(("said", "kinds", "keys"), PROSE)
@@ -126,7 +132,7 @@ def test_how_the_cpu_compares_is_counted_and_what_a_peer_wins_is_said(tmp_path):
         [cell("a", 0.5, wfa_gpu=0.25), cell("b", 0.5, wfa_gpu=0.6), cell("c", 0.25, wfa_gpu=1.0), cell("d", 1.0)],
     )
     written(tmp_path, "cpu-table-part", "2026-01-03", [cell("a", 0.5, wfa_gpu=1.0)])
-    made = readme.cpu_block(tmp_path)
+    made = speed.cpu_block(tmp_path)
     assert "In 2 of 3 cells wfacli is at least as fast as the best peer, in 1 twice as fast." in made
     assert "**Faster than wfacli:** a, affine CIGAR: WFA-GPU (5 batches) takes 0.500 of our time." in made
 
@@ -165,10 +171,49 @@ def test_newest_times_stand_beside_a_run_with_peers_and_what_a_peer_wins_is_said
         [cell(first, 0.5, wfa_gpu=0.25, gasal2=2.0), cell(second, 0.5, wfa_gpu=1.0)],
     )
     written(tmp_path, "gpu-table-part", "2026-01-03", [cell(first, 0.125)])
-    made = readme.block(tmp_path)
+    made = speed.block(tmp_path)
     assert "| 2 M × 150 bp, 2% | 0.125 | 0.500 | 0.250 | 2.00, 25.0% wrong | – | – | – |" in made
     assert "| 5% | 0.500 | 0.500 | 1.00 | – | – | – | – |" in made
-    assert "WFA-GPU takes 0.500 to 2.00 times as long (2 cells)" in made
+    assert "wfacli is 0.500 to 2.00 times as fast as WFA-GPU (2 cells)" in made
     assert "**Faster than wfacli:** 2 M × 150 bp 2%, affine CIGAR: WFA-GPU takes 0.500 of our time." in made
-    assert "[`abc`](bench/results/2026-01-03-gpu-table-part.json) of 2026-01-03, best of 2; else" in made
+    assert "[`abc`](../bench/results/2026-01-03-gpu-table-part.json) of 2026-01-03, best of 2; else" in made
     assert "commit `abc`, best of 5." in made
+
+
+def test_headlines_say_where_a_peer_is_faster(tmp_path):
+    few = [cell("a", 0.5, wfa_gpu=0.25), cell("b", 0.5, wfa_gpu=1.0)]
+    written(tmp_path, "cpu-table", "2026-01-02", few)
+    written(tmp_path, "cpu-table-x86-64-v3-part", "2026-01-02", [*few, cell("c", 0.5, wfa_gpu=0.4)])
+    written(tmp_path, "gpu-table", "2026-01-02", [cell("2 M × 150 bp 2%", 0.5, wfa_gpu=0.25)])
+    rows = [{"better": 1200, "equal": 30, "worse": 4}, {"better": 0, "equal": 1, "worse": 1}]
+    (tmp_path / "m.json").write_text(json.dumps({"name": "mapped-scores", "date": "2026-01-02", "rows": rows}))
+    made = speed.headlines(tmp_path)
+    assert "in 1 of 2 cells (data set × task); with AVX2 alone, a peer is faster in 2 of 3." in made
+    assert ": 0.500 to 0.500 times as fast as WFA-GPU." in made
+    assert "of 1,236 minimap2 mappings, 1,200 score higher" in made and "span, 5 lower" in made
+    assert "**Faster than wfacli:** a, affine CIGAR" in speed.cpu_block(tmp_path).split("AVX2")[1]
+
+
+def test_counts_of_mapped_scores_are_those_of_the_readme():
+    said = r"([\d,]+) mappings of real reads [^.]*?, (\d+) score higher"
+    total, better = re.search(said, TEXT.replace("\n", " ")).groups()
+    assert f"of {total} minimap2 mappings, {better} score higher" in README
+
+
+def test_links_of_the_readme_lead_somewhere():
+    for link in links(README):
+        path, _, anchor = link.partition("#")
+        assert (ROOT / path).exists(), link
+        assert not anchor or anchor in anchors((ROOT / path).read_text()), link
+
+
+def test_the_readme_says_whether_there_is_a_release():
+    newest = re.search(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
+    assert newest.split()[0] == wfacli.__version__
+    assert ("no release on PyPI yet" in README) == newest.endswith("(not released)")
+
+
+def test_the_citation_is_of_this_version():
+    said = dict(re.findall(r"^(\S+): (.*)$", (ROOT / "CITATION.cff").read_text(), re.M))
+    assert said["cff-version"] == "1.2.0" and said["title"] == "wfacli" and said["license"] == "MIT"
+    assert said["version"] == wfacli.__version__
