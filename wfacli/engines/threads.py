@@ -41,7 +41,7 @@ class NativeJob(Protocol):
     def work(self, aligner: Any) -> None:
         """Aligns parts until all are taken."""
 
-    def joined(self) -> Any:
+    def results(self) -> Any:
         """Waits for parts that others have taken; the columns of all."""
 
 
@@ -124,7 +124,7 @@ class ThreadedEngine(ABC, Generic[A]):
             self._work(ticket.job)
             for helper in ticket.helpers:
                 helper.cancel()  # one that has not begun would find nothing left
-            found = ticket.job.joined()
+            found = ticket.job.results()
         result = self._result(ticket.route, found)
         if self._cancel.is_set and (result.status == Status.DROPPED).any():
             raise Cancelled("stopped")

@@ -8,9 +8,10 @@ namespace wfacli {
 
 // Writes ms (score of the best-scoring part) and nn (ambiguous bases).
 WFACLI_INLINE void add_quality_tags(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
-  if (o.prices.match > 0 && o.prices.pieces > 0) {
+  if (o.operation_scores.match > 0 && o.operation_scores.pieces > 0) {
     out.add("\tms:i:");
-    out.number(best_part(a.cigar + a.cigar_start[r.i], a.cigar_start[r.i + 1] - a.cigar_start[r.i], o.prices));
+    out.number(
+        best_part(a.cigar + a.cigar_start[r.i], a.cigar_start[r.i + 1] - a.cigar_start[r.i], o.operation_scores));
   }
   if (o.ambiguous != Ambiguous::Literal) {
     out.add("\tnn:i:");
