@@ -23,8 +23,8 @@ using Ends = std::optional<std::tuple<std::int32_t, std::int32_t>>;  // free tar
 
 // Options of estimate_edits and estimate_free_edits, and the number of threads.
 struct EstimateOptions {
-  EstimateOptions(std::int32_t effort, const Weights& weights, int threads, const Ends& free = {})
-      : effort(effort), threads(threads), has_costs(weights.has_value()), costs{1, 0, 1}, free(free) {
+  EstimateOptions(std::int32_t edits, const Weights& weights, int thread_count, const Ends& free_ends = {})
+      : effort(edits), threads(thread_count), has_costs(weights.has_value()), costs{1, 0, 1}, free(free_ends) {
     if (weights) costs = {std::get<0>(*weights), std::get<1>(*weights), std::get<2>(*weights)};
   }
   std::int32_t effort;

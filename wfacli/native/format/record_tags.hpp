@@ -28,10 +28,10 @@ WFACLI_INLINE void add_divergence(Pen& out, const Record& r) {
 
 // Writes tp: primary, secondary, or an inversion of either kind.
 WFACLI_INLINE void add_type(Pen& out, const Record& r) {
-  const bool lesser = r.place.flags & kSecondary;
+  const bool secondary = r.place.flags & kSecondary;
   const bool inverted = r.batch.is_mapped() && r.batch.mapped.sam_flags[r.i] & kInversion;
   out.add("\ttp:A:");
-  out.add(inverted ? (lesser ? 'i' : 'I') : lesser ? 'S' : 'P');
+  out.add(inverted ? (secondary ? 'i' : 'I') : secondary ? 'S' : 'P');
 }
 
 }  // namespace wfacli
