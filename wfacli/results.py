@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._native import cigar_letters, cigar_texts
+from ._native import cigar_counts, cigar_texts
 from .config import AlignSpec, CigarStyle, Config, Format, OutputSpec
 from .core import batch
 from .core.batch import I32, PairBatch, Status
@@ -126,7 +126,7 @@ class AlignmentBatch(batch.AlignmentBatch):
     def _rows(self, first: int, last: int) -> Iterator[Alignment]:
         rows, starts = slice(first, last), self.cigar_start[first : last + 1]
         texts = cigar_texts(self.cigar, starts, False)
-        edits = _edits(cigar_letters(self.cigar, starts).reshape(-1, 4), self.status[rows], self.spec)
+        edits = _edits(cigar_counts(self.cigar, starts).reshape(-1, 4), self.status[rows], self.spec)
         status = self.status[rows]
         statuses = map(Status, status.tolist()) if status.any() else repeat(Status.OK)
         spans = map(tuple, self.span[rows].tolist())
@@ -153,7 +153,7 @@ class AlignmentBatch(batch.AlignmentBatch):
     @cached_property
     def letters(self) -> I32:
         """i32[n, 4]: matches, mismatches, inserted and deleted bases of each alignment; zeros without a CIGAR."""
-        return cigar_letters(self.cigar, self.cigar_start).reshape(-1, 4)
+        return cigar_counts(self.cigar, self.cigar_start).reshape(-1, 4)
 
     @property
     def edits(self) -> I32:

@@ -20,7 +20,7 @@ struct Sequences {
   // 2 bits per base (common/letters.cuh), 16 bases per word in input order, the first in the lowest bits. kGuard words
   // before and after are readable. Only for pairs of A C G T.
   const std::uint32_t* packed;
-  // One byte per symbol (wfacli/native/base/letters.hpp), by the --ambiguous rule; null if no pair needs it.
+  // One byte per symbol (wfacli/native/base/symbols.hpp), by the --ambiguous rule; null if no pair needs it.
   const std::uint8_t* codes;
   const std::uint32_t* query_start;  // [n]
   const std::uint32_t* target_start;

@@ -5,7 +5,7 @@
 // in parallel: Q. Aguado-Puig et al., "WFA-GPU: gap-affine pairwise read-alignment using GPUs", Bioinformatics 2023,
 // and "Accelerating edit-distance sequence alignment on GPU using the wavefront algorithm" (eWFA-GPU), IEEE Access
 // 2022. Ties between equally far sources of a cell are resolved here, once, by the order of the CPU's
-// wfacli/native/kernels/wavefront/wavefront_back.hpp, so every trace leads to the canonical path.
+// wfacli/native/kernels/wavefront/wavefront_traceback.hpp, so every trace leads to the canonical path.
 #pragma once
 
 #include "wfa/wfa_band.cuh"

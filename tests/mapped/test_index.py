@@ -32,12 +32,12 @@ def write(folder: Path, width: int = 20, end: str = "\n", last: str = "\n") -> P
 def is_left_in_the_file(path: Path) -> bool:
     """Return whether bases are read from the file on demand, so that a change of the file is visible."""
     reference = read_reference(Source(str(path)))
-    before = reference.letters(1, 0, 7).tobytes()
+    before = reference.bases(1, 0, 7).tobytes()
     at = path.read_bytes().index(b"GATTACA")
     with path.open("r+b") as file:
         file.seek(at)
         file.write(b"C")
-    after = reference.letters(1, 0, 7).tobytes()
+    after = reference.bases(1, 0, 7).tobytes()
     assert (before, after[1:]) == (b"GATTACA", b"ATTACA")
     return after != before
 
@@ -51,8 +51,8 @@ def test_every_window_is_what_the_file_has(tmp_path: Path, width: int, end: str,
         assert (reference.name(number).decode(), reference.length(number)) == (name, len(letters))
         for begin in range(len(letters) + 1):
             for end_ in {begin, begin + 1, begin + width, begin + 3 * width, len(letters)}:
-                assert reference.letters(number, begin, end_).tobytes().decode() == letters[begin:end_]
-    assert reference.fits
+                assert reference.bases(number, begin, end_).tobytes().decode() == letters[begin:end_]
+    assert reference.matches_index
     assert is_left_in_the_file(path)
 
 
@@ -61,7 +61,7 @@ def test_windows_longer_than_what_is_read_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "long.fa"
     path.write_text(">x\n" + "".join(letters[i : i + 61] + "\n" for i in range(0, len(letters), 61)))
     pysam.faidx(str(path))
-    assert read_reference(Source(str(path))).letters(0, 5, 49_000).tobytes().decode() == letters[5:49_000]
+    assert read_reference(Source(str(path))).bases(0, 5, 49_000).tobytes().decode() == letters[5:49_000]
 
 
 def _older(path: Path) -> None:
@@ -102,7 +102,7 @@ def test_with_an_index_that_does_not_fit_the_file_is_read_whole(tmp_path: Path, 
     LIES[lie](path)
     reference = read_reference(Source(str(path)))
     assert [reference.name(i).decode() for i in range(3)] == list(SEQUENCES)
-    assert reference.letters(0, 0, 1000).tobytes().decode() == SEQUENCES["one"]
+    assert reference.bases(0, 0, 1000).tobytes().decode() == SEQUENCES["one"]
     assert not is_left_in_the_file(path)
 
 
@@ -154,8 +154,8 @@ def test_windows_of_blocks(tmp_path: Path, size: int, threads: int) -> None:
     assert [(reference.name(i), reference.length(i)) for i in range(2)] == [(b"x", 3000), (b"y", 7)]
     for begin in (2999, 0, 59, 60, 61, 1234):
         for end in (begin, begin + 1, begin + 61, begin + 700, 3000):
-            assert reference.letters(0, begin, end).tobytes().decode() == letters[begin:end]
-    assert reference.letters(1, 0, 7).tobytes() == b"GATTACA" and reference.fits
+            assert reference.bases(0, begin, end).tobytes().decode() == letters[begin:end]
+    assert reference.bases(1, 0, 7).tobytes() == b"GATTACA" and reference.matches_index
 
 
 def spoil(path: Path, at: int) -> None:
@@ -172,10 +172,10 @@ def test_only_blocks_that_windows_want_are_inflated(tmp_path: Path) -> None:
     (stored,) = (entry for i, entry in enumerate(_entries(path)) if i == 6)
     spoil(path, stored[0] + 40)
     reference = read_reference(Source(str(path)))
-    assert reference.letters(0, 0, 900).tobytes().decode() == "ACGTTGCAAC" * 90
-    assert reference.letters(0, 2000, 3000).tobytes().decode() == "ACGTTGCAAC" * 100
+    assert reference.bases(0, 0, 900).tobytes().decode() == "ACGTTGCAAC" * 90
+    assert reference.bases(0, 2000, 3000).tobytes().decode() == "ACGTTGCAAC" * 100
     with pytest.raises(InputError, match=r"is damaged, or not as its index says: make .*gz\.gzi anew"):
-        reference.letters(0, 1000, 1500)
+        reference.bases(0, 1000, 1500)
 
 
 def _entries(path: Path) -> list[tuple[int, int]]:
@@ -196,7 +196,7 @@ def test_an_index_of_blocks_that_is_none(tmp_path: Path, lie: str) -> None:
         index.write_bytes(data[:-5] if lie == "short" else data[:8] + data[24:40] + data[8:24] + data[40:])
     reference = read_reference(Source(str(path)))
     path.write_bytes(b"")
-    assert reference.letters(0, 0, 3000).tobytes().decode() == "ACGTTGCAAC" * 300
+    assert reference.bases(0, 0, 3000).tobytes().decode() == "ACGTTGCAAC" * 300
 
 
 @pytest.mark.parametrize("options", [("-t", "1"), ("-t", "3", "--checksums", "--batch-bases", "300")], ids=" ".join)

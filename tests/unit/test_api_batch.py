@@ -16,7 +16,7 @@ import pytest
 import wfacli
 from tests import pairgen
 from wfacli import Heuristics, InputError, Limits, Status, api
-from wfacli._native import cigar_letters, cigar_texts
+from wfacli._native import cigar_counts, cigar_texts
 from wfacli.core import cigar
 
 QUERIES = ["ACGTTGCA", "ACGNACGT", "", "acgtacgt"]
@@ -186,7 +186,7 @@ def test_cigars_that_do_not_fit_their_starts_are_refused():
         with pytest.raises(ValueError, match="does not fit"):
             cigar_texts(runs, np.array(starts, np.int64), False)
         with pytest.raises(ValueError, match="does not fit"):
-            cigar_letters(runs, np.array(starts, np.int64))
+            cigar_counts(runs, np.array(starts, np.int64))
 
 
 def test_a_pair_without_an_alignment_spoils_nothing():

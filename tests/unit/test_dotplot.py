@@ -52,7 +52,7 @@ def counted(query, target, k, columns, rows, *, literal=False, sampled=0, most=E
         sampled=sampled,
         columns=columns,
         rows=rows,
-        most=most,
+        max_pixels=most,
     )
     return forward.reshape(rows, columns), reverse.reshape(rows, columns), rest
 

@@ -95,8 +95,8 @@ def test_costs_weigh_edits(kind, length):
     batch = pairs_of(queries, targets)
     with wfacli.Aligner(metric="affine", score_only=True) as aligner:
         true = -aligner.align_batch(queries, targets).score / 2
-    weighed = estimate_edits(batch, most=10_000, costs=(2, 3, 1)) * 10 / 3
-    counted = estimate_edits(batch, most=10_000) * 10 / 3
+    weighed = estimate_edits(batch, effort=10_000, costs=(2, 3, 1)) * 10 / 3
+    counted = estimate_edits(batch, effort=10_000) * 10 / 3
     off, without = (abs(np.log(np.median(estimated / true))) for estimated in (weighed, counted))
     assert np.median(weighed / true) > 0.9 and off < min(0.3, 0.65 * without)
 
@@ -131,7 +131,7 @@ def test_a_survey_sums_all_pairs_up_and_looks_at_some():
         *extent, edits = survey(batch, 7, 300, 10_000, costs, 4)
         nbytes, longest, apart, _, _, others = rows_summary(batch, np.arange(150, dtype=np.int32))
         assert extent == [nbytes, longest, apart, others]
-        assert (edits[::7] == estimate_edits(batch, most=10_000, costs=costs)[::7]).all()
+        assert (edits[::7] == estimate_edits(batch, effort=10_000, costs=costs)[::7]).all()
         assert (np.delete(edits, np.s_[::7]) == -1).all()
     assert survey(batch, 7, longest - 1, 10_000, None, 1)[-1] is None
     with pytest.raises(ValueError, match="every"):
@@ -161,7 +161,7 @@ def test_long_pairs_with_errors_are_looked_at_more_closely(length, error):
     targets = [pairgen.sequence(rng, length, b"ACGT") for _ in range(40)]
     pairs = [(evenly(rng, target, error), target) for target in targets]
     true = np.array([oracles.edlib_cost(*pair) for pair in pairs])
-    ratio = estimate_edits(pairs_of(*zip(*pairs, strict=True)), most=128) / true
+    ratio = estimate_edits(pairs_of(*zip(*pairs, strict=True)), effort=128) / true
     assert 0.93 < np.median(ratio) < 1.07
     assert 0.75 < ratio.min() < ratio.max() < 1.3
 

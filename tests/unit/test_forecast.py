@@ -269,8 +269,8 @@ def test_a_kernel_for_all_is_charged_for_what_it_hands_on():
     batch = pairs_of(["A"] * 2, ["A"] * 2).with_edits(np.array([5, 6], np.int32))
     kernels, rows = Forecaster([wide, narrow], 0.1), np.arange(2, dtype=np.int32)
     # The narrow one costs 1 + (3 * 1 + 10), the wide one 10 + 10; the best of each pair costs 1 + 10, plus the choice.
-    assert kernels.for_all(batch, rows, 1.5) == 1
-    assert kernels.for_all(batch, rows, 1.49) is None
+    assert kernels.best_single_kernel(batch, rows, 1.5) == 1
+    assert kernels.best_single_kernel(batch, rows, 1.49) is None
     for spec in (spec_for(EDIT), spec_for(EDIT, score_only=True)):
         row = forecast._native_model("bits-128", spec, Limits(), 1)
         assert row[0] * row[-1] == pytest.approx(tuning.cpu_models(instruction_set()).bits.start)
@@ -296,6 +296,6 @@ def test_what_a_forecaster_cannot_use():
     batch = pairs_of(["AC"], ["ACG"])
     assert Forecaster([model], 0.1).microseconds(batch).tolist() == [3.0]
     with pytest.raises(IndexError):
-        Forecaster([model], 0.1).for_all(batch, np.array([1], np.int32), 0.0)
-    assert Forecaster([model], 0.1).for_all(batch, np.array([0], np.int32), 0.0) == 0
+        Forecaster([model], 0.1).best_single_kernel(batch, np.array([1], np.int32), 0.0)
+    assert Forecaster([model], 0.1).best_single_kernel(batch, np.array([0], np.int32), 0.0) == 0
     assert Forecaster([model], 0.1).fastest(pairs_of([], [])) == []

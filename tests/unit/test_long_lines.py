@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wfacli._native import MappedReader, MappingGroups, Next, PairReader, Reference, longest_line, set_longest_line
+from wfacli._native import MappedReader, MappingGroups, Next, PairReader, Reference, max_line_bytes, set_max_line_bytes
 from wfacli.errors import InputError
 from wfacli.io.read import reader as reading
 from wfacli.io.read.sources import Source
@@ -25,10 +25,10 @@ MOST = 20.0
 @pytest.fixture(autouse=True)
 def any_length() -> Iterator[None]:
     """Raise the maximum line length in this process."""
-    before = longest_line()
-    set_longest_line(1 << 40)
+    before = max_line_bytes()
+    set_max_line_bytes(1 << 40)
     yield
-    set_longest_line(before)
+    set_max_line_bytes(before)
 
 
 def seconds(fill: object, stream: int, text: bytes) -> float:
@@ -80,10 +80,10 @@ def mapped() -> MappedReader:
         "read_group": False,
         "skip": False,
         "mates": False,
-        "in_step": False,
+        "mates_in_order": False,
         "in_order": False,
         "folder": "/tmp",
-        "shelf": 1 << 20,
+        "spill_threshold": 1 << 20,
     }
     return MappedReader(reference, **options, **more)
 
@@ -167,7 +167,7 @@ def test_faults_in_parts_have_the_line(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("mark", [b">", b"@"])
 def test_a_header_at_the_bound_and_beyond(tmp_path: Path, mark: bytes) -> None:
-    set_longest_line(1000)
+    set_max_line_bytes(1000)
     record = b"A\n+\nI\n" if mark == b"@" else b"A\n"
     for more in (0, 1):
         text = mark + b"a\n" + record + mark + b"n" * (999 + more) + b"\n" + record
@@ -179,7 +179,7 @@ def test_a_header_at_the_bound_and_beyond(tmp_path: Path, mark: bytes) -> None:
 
 
 def test_sequences_have_no_bound(tmp_path: Path) -> None:
-    set_longest_line(10)
+    set_max_line_bytes(10)
     letters = b"ACGT" * 1000
     two = [b">q\n" + letters + b"\n", b"@t\n" + letters + b"\n+\n" + letters + b"\n"]
     for contents in (two, [b">" + letters + b"\n<" + letters + b"\n"], [b"n\t" + letters + b"\t" + letters + b"\n"]):
@@ -191,7 +191,7 @@ def test_sequences_have_no_bound(tmp_path: Path) -> None:
     (b"x" * 20, "a line without a sequence"), (b"#" + b"x" * 20, "a comment"), (b"n" * 20 + b"\tA\tC\n", "a name"),
 ])  # fmt: skip
 def test_other_lines_have_it(tmp_path: Path, text: bytes, message: str) -> None:
-    set_longest_line(10)
+    set_max_line_bytes(10)
     first = b">A\n<C\n" if message == "a line without a sequence" else b"n\tA\tC\n"
     pairs, fault = read(tmp_path, first + text)
     assert len(pairs) == 1 and isinstance(fault, InputError)

@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wfacli._native import MappedReader, MappingGroups, Next, PairReader, Reference, longest_line, set_longest_line
+from wfacli._native import MappedReader, MappingGroups, Next, PairReader, Reference, max_line_bytes, set_max_line_bytes
 
 
 @pytest.fixture(autouse=True)
 def same_limit() -> Iterator[None]:
     """Restore the limit, which the whole process shares."""
-    before = longest_line()
+    before = max_line_bytes()
     yield
-    set_longest_line(before)
+    set_max_line_bytes(before)
 
 
 def bam(names: list[bytes], target: bytes = b"t") -> bytes:
@@ -56,10 +56,10 @@ def fault(reference: Reference, reads: bytes, mappings: bytes, block: int = 1 <<
         read_group=False,
         skip=False,
         mates=False,
-        in_step=False,
+        mates_in_order=False,
         in_order=False,
         folder=tempfile.gettempdir(),
-        shelf=1 << 20,
+        spill_threshold=1 << 20,
     )
     left = {Next.NEED_QUERY: (0, reads), Next.NEED_TARGET: (1, mappings)}
     while (wants := reader.fill(1 << 40)) in left:
@@ -74,7 +74,7 @@ def fault(reference: Reference, reads: bytes, mappings: bytes, block: int = 1 <<
 def reference_of(length: int) -> Reference:
     """Make a reference with one target that has no file."""
     reference = Reference()
-    reference.add_place(b"t", length, 0, 60, 61)
+    reference.add_indexed(b"t", length, 0, 60, 61)
     return reference
 
 
@@ -88,7 +88,7 @@ def test_bam_is_bam_in_any_blocks(block: int) -> None:
 
 @pytest.mark.parametrize("block", [1, 7, 1000])
 def test_plus_lines_are_too_long_in_any_blocks(block: int) -> None:
-    set_longest_line(10)
+    set_max_line_bytes(10)
     for plus, message in [
         (b"+123456789", ""),
         (b"+1234567890", "the '+' line of a FASTQ record is longer than 10 bytes"),
@@ -129,7 +129,7 @@ def test_no_header_follows_a_mapping_without_a_name(places: bool) -> None:
 
 @pytest.mark.parametrize("block", [1, 7, 1000])
 def test_names_of_targets_are_too_long_in_any_blocks(block: int) -> None:
-    set_longest_line(100)
+    set_max_line_bytes(100)
     text = bam([b"a"], b"t" * 101)
     assert grouped(text, block) == (True, True)
     assert "a target's name in BAM's header is longer than 100 bytes" in fault(reference_of(10), b"", text, block)
@@ -138,7 +138,7 @@ def test_names_of_targets_are_too_long_in_any_blocks(block: int) -> None:
 
 @pytest.mark.parametrize("block", [1, 1000])
 def test_bam_records_without_their_numbers_are_too_short(block: int) -> None:
-    set_longest_line(8)
+    set_max_line_bytes(8)
     text = bam([]) + struct.pack("<I", 9) + bytes(9 + 32)
     assert "a BAM record is too short" in fault(reference_of(10), b"", text, block)
 
@@ -154,15 +154,15 @@ def test_places_that_no_file_has() -> None:
     most = (1 << 62) - 1
     for place in [(most, 0, 1, 3), (most, most, 1, 2), (1, (1 << 63) - 2, 1, 2), ((1 << 63) - 1, 0, 1, 2)]:
         with pytest.raises(ValueError, match="no place"):
-            reference.add_place(b"t", *place)
-    reference.add_place(b"t", most, 0, 60, 61)
+            reference.add_indexed(b"t", *place)
+    reference.add_indexed(b"t", most, 0, 60, 61)
 
 
 def test_windows_longer_than_a_sequence_may_be(tmp_path: Path) -> None:
     (tmp_path / "ref").write_bytes(b">t\n")
     reference = reference_of(1 << 33)
     descriptor = os.open(tmp_path / "ref", os.O_RDONLY)
-    reference.leave_in(descriptor)
+    reference.use_file(descriptor)
     os.close(descriptor)
     paf = b"r\t4\t0\t4\t+\tt\t%d\t0\t%d\t4\t4\t60\n" % (1 << 33, (1 << 31) + (1 << 30))
     message = "the mapping spans 3221225472 bases of its target; the maximum is 2147483647"

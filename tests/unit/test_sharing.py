@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wfacli._native import share_rows
+from wfacli._native import distribute_rows
 from wfacli.core.batch import PairBatch, Records
 
 STEP = np.minimum(np.arange(101) // 10, 4).astype(np.uint8)  # five steps; the last one for lengths from 40 on
@@ -25,7 +25,7 @@ def batch_of(lengths: list[tuple[int, int]]) -> PairBatch:
 
 def shared(lengths: list[tuple[int, int]], rows: list[int] | None = None, narrow: int = NARROW):
     chosen = np.array(range(len(lengths)) if rows is None else rows, np.int32)
-    return share_rows(batch_of(lengths), chosen, STEP, BUILD, WIDTH, narrow, MOST)
+    return distribute_rows(batch_of(lengths), chosen, STEP, BUILD, WIDTH, narrow, MOST)
 
 
 def build_of(query: int, target: int) -> int | None:
@@ -78,4 +78,4 @@ def test_none() -> None:
 @pytest.mark.parametrize(("rows", "build"), [([1], BUILD), ([-1], BUILD), ([0], np.full(25, 3, np.uint8))])
 def test_what_there_is_not(rows: list[int], build: np.ndarray) -> None:
     with pytest.raises(IndexError):
-        share_rows(batch_of([(1, 1)]), np.array(rows, np.int32), STEP, build, WIDTH, NARROW, MOST)
+        distribute_rows(batch_of([(1, 1)]), np.array(rows, np.int32), STEP, build, WIDTH, NARROW, MOST)

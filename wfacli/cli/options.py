@@ -338,13 +338,13 @@ CheckOption = Annotated[
 
 
 def _set_longest_line(size: str) -> str:
-    from .._native import set_longest_line  # imported late: help does not need it
+    from .._native import set_max_line_bytes  # imported late: help does not need it
 
     # The limit is global to the process, since lines are read in many places.
     longest = bytes_of("--max-line", size)
     if not longest:
         raise UsageError(f"--max-line is {size}; it must be 1 at least")
-    set_longest_line(longest)
+    set_max_line_bytes(longest)
     return size
 
 

@@ -105,7 +105,7 @@ def density(query: Axis, target: Axis, k: int | None, size: int, literal: bool) 
         sampled=sampled,
         columns=columns,
         rows=rows,
-        most=places,
+        max_pixels=places,
     )
     picture = (rows, columns)
     return Density(

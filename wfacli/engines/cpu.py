@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._native import Aligner, AlignJob, AlignOptions
+from .._native import Aligner, AlignOptions, AlignTask
 from ..config import AlignSpec, Limits, Mode
 from ..core import tuning
 from ..core.batch import PairBatch, PartialResult
@@ -27,7 +27,7 @@ def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions
         mismatch=spec.penalties.mismatch,
         gaps=spec.penalties.gaps,
         match=spec.penalties.match,
-        units=(units.mismatch, units.gaps, units.skip, units.unit),
+        unit_costs=(units.mismatch, units.gaps, units.skip, units.unit),
         ambiguous=spec.ambiguous.code,
         extension=spec.mode is Mode.EXTENSION,
         free=spec.free.as_tuple(),
@@ -86,9 +86,9 @@ class CpuEngine(ThreadedEngine[Aligner]):
         letters = bases_of(pairs, route) if len(route.rows) > 1 else 0
         return letters if letters >= (_SHARED if letters < _LONG * len(route.rows) else _SHARED_LONG) else 0
 
-    def _job(self, pairs: PairBatch, route: Route, part: int) -> AlignJob:
+    def _job(self, pairs: PairBatch, route: Route, part: int) -> AlignTask:
         rows = self._rows_of_a_part(route)
-        return AlignJob(pairs, route.rows, self._options[route.kernel], self._cancel, part, rows)
+        return AlignTask(pairs, route.rows, self._options[route.kernel], self._cancel, part, rows)
 
     def _rows_of_a_part(self, route: Route) -> int:
         """Return the minimum rows of a part, a multiple of the lanes: empty lanes take as long as full ones."""

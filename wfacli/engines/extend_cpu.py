@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native import Extender, ExtendJob, ExtendOptions, foreign_letter
+from .._native import Extender, ExtendOptions, ExtendTask, find_unknown_symbol
 from ..config import Limits
 from ..core.batch import AlignmentBatch, PairBatch, PartialResult, Status, every_row
 from ..core.route import Route
@@ -33,7 +33,7 @@ def native_options(spec: ExtendSpec, limits: Limits, kernel: str = "", wide: boo
         mode=spec.mode.code,
         path=not spec.score_only,
         second_best=spec.second_best,
-        cuts=(spec.band, spec.xdrop, spec.zdrop),
+        heuristics=(spec.band, spec.xdrop, spec.zdrop),
         memory_bytes=limits.table + limits.checkpoints,
         kernel=kernel,
         wide=wide,
@@ -74,11 +74,11 @@ class ExtendEngine(ThreadedEngine[Extender]):
         letters = bases_of(pairs, route) if len(route.rows) > 1 else 0
         return letters if letters >= _SHARED else 0
 
-    def _job(self, pairs: PairBatch, route: Route, part: int) -> ExtendJob:
+    def _job(self, pairs: PairBatch, route: Route, part: int) -> ExtendTask:
         rows = min(
             _ROWS_OF_A_PART, -(-len(route.rows) // (4 * self._threads)) if self._threads > 1 else len(route.rows)
         )
-        return ExtendJob(pairs, route.rows, self._options, self._cancel, part, rows)
+        return ExtendTask(pairs, route.rows, self._options, self._cancel, part, rows)
 
     def _alone(self, aligner: Extender, pairs: PairBatch, route: Route) -> Any:
         return aligner.align(pairs, route.rows, self._options, self._cancel)
@@ -104,7 +104,7 @@ def extend_batch(engine: Engine, pairs: PairBatch, spec: ExtendSpec, stats: Stat
     """
     part = engine.collect(engine.submit(pairs, Route(every_row(len(pairs)), KERNEL)))
     aligned = int(np.count_nonzero(part.status == np.uint8(Status.OK)))
-    if aligned < len(pairs) and spec.scheme.lacks_letters and (found := foreign_letter(pairs, spec.scheme.codes)):
+    if aligned < len(pairs) and spec.scheme.lacks_letters and (found := find_unknown_symbol(pairs, spec.scheme.codes)):
         row, letter = found
         names = pairs.records.query_name(row), pairs.records.target_name(row)
         raise InputError(path, foreign_message(spec, chr(letter)), " and ".join(dict.fromkeys(filter(None, names))))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native import foreign_letter, gather_parts, share_rows, stage_columns, stage_rows
+from .._native import distribute_rows, find_unknown_symbol, gather_parts, stage_columns, stage_rows
 from ..core.batch import I32, U8, PairBatch, PartialResult, Status, every_row, is_every_row
 from ..core.route import Route
 from ..core.stats import Stats
@@ -123,7 +123,7 @@ class ExtendGpuEngine:
         self._count(len(route.rows))
         parts: list[_Part] = []
         others = every_row(len(route.rows))
-        if not (self._foreign and foreign_letter(pairs, self._spec.scheme.codes)):
+        if not (self._foreign and find_unknown_symbol(pairs, self._spec.scheme.codes)):
             parts, others = self._parts(pairs, route, others, False)
         return _Ticket(pairs, route, parts, others, self._on_cpu(pairs, route, others))
 
@@ -238,9 +238,9 @@ class ExtendGpuEngine:
     def _in_order(
         self, pairs: PairBatch, rows: I32, best: U8, builds: tuple[sw.Build, ...], narrow: int, most: int
     ) -> tuple[_Chosen, I32]:
-        """Group rows by build; see share_rows and _chosen."""
+        """Group rows by build; see distribute_rows and _chosen."""
         widths = np.array([build.width for build in builds], np.int32)
-        order, groups, others, letters = share_rows(pairs, rows, sw.STEP, best, widths, narrow, most)
+        order, groups, others, letters = distribute_rows(pairs, rows, sw.STEP, best, widths, narrow, most)
         works = [self._work(builds[build], *sizes) for build, *sizes in groups]
         every, lent = -(-len(pairs.bases) // 16) * 16, self._gpu.bases.owns(pairs.bases)
         lent = lent and letters > _WORTH_ALL * every

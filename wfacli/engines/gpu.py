@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._native import letter_codes, rows_summary, stage_columns, stage_rows, unstage_rows
+from .._native import rows_summary, stage_columns, stage_rows, symbol_codes, unstage_rows
 from ..config import AlignSpec, Ambiguous
 from ..core.batch import I32, U8, U32, Extent, Flag, PairBatch, PartialResult, Status, is_every_row, join
 from ..core.costs import UnitCosts
@@ -140,7 +140,7 @@ class GpuEngine:
         """
         self._spec, self._stats = spec, stats or Stats()
         self._costs = UnitCosts.of(spec)
-        self._tables = letter_codes(spec.ambiguous.code)
+        self._tables = symbol_codes(spec.ambiguous.code)
         self.session = GpuSession(open_driver, memory, bases=bases)
 
     def batch_memory(self, nbytes: int) -> U8 | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._native import OneByOne, OnePair
+from .._native import OnePair, SinglePairAligner
 from ..config import AlignSpec, Limits, Mode
 from ..core.batch import NO_SCORE, PairBatch, Records, Status
 from ..core.route import Route
@@ -39,7 +39,7 @@ class SingleEngine:
         options = [native_options(spec, limits, kernel) for kernel in CPU_KERNELS]
         self._by_length = self._free or steep_extension(spec)
         alone = MEDIUM if self._by_length else _ANY
-        self._pairs = OneByOne(options, spec.mode is Mode.GLOBAL, _FAR, alone, Status.OK)
+        self._pairs = SinglePairAligner(options, spec.mode is Mode.GLOBAL, _FAR, alone, Status.OK)
 
     def align(self, query: object, target: object) -> Answer:
         """Return (score, CIGAR, edits, span, exact, status), as in results.Alignment. Raises InputError, TypeError."""

@@ -41,7 +41,7 @@ class NativeJob(Protocol):
     def work(self, aligner: Any) -> None:
         """Align parts until all are taken."""
 
-    def joined(self) -> Any:
+    def results(self) -> Any:
         """Wait for the parts that other threads have taken, and return the columns of all rows."""
 
 
@@ -124,7 +124,7 @@ class ThreadedEngine(ABC, Generic[A]):
             self._work(ticket.job)
             for helper in ticket.helpers:
                 helper.cancel()  # a helper that has not begun would find no part left
-            found = ticket.job.joined()
+            found = ticket.job.results()
         result = self._result(ticket.route, found)
         if self._cancel.is_set and (result.status == Status.DROPPED).any():
             raise Cancelled("stopped")

@@ -111,7 +111,7 @@ def best_for_all(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -
     A choice per pair needs an estimate of each; one kernel for all loses the time of the pairs that it fails.
     """
     names = candidates(spec)
-    best = forecaster(spec, limits, names).for_all(pairs, rows, tuning.CHOOSING)
+    best = forecaster(spec, limits, names).best_single_kernel(pairs, rows, tuning.CHOOSING)
     return None if best is None else names[best]
 
 

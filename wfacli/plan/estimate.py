@@ -81,7 +81,7 @@ def with_many_estimates(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
     if not len(pairs):
         return pairs
     longest = int(max(pairs.q_len.max(), pairs.t_len.max()))
-    estimates = estimate_edits(pairs, most=_ALL_EDITS if longest <= MEDIUM else _MANY_EDITS, costs=weights(spec))
+    estimates = estimate_edits(pairs, effort=_ALL_EDITS if longest <= MEDIUM else _MANY_EDITS, costs=weights(spec))
     return pairs.with_edits(np.maximum(estimates, pairs.est_edits))
 
 
@@ -103,7 +103,7 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, threads: int) -> Pai
 
 def _estimated(pairs: PairBatch, most: int, costs: tuple[int, int, int] | None) -> I32:
     """Estimate by several threads: the GPU may be idle while a batch of long pairs waits for its estimates."""
-    return estimate_edits(pairs, most=most, costs=costs, threads=threads_beside_gpu())
+    return estimate_edits(pairs, effort=most, costs=costs, threads=threads_beside_gpu())
 
 
 @functools.cache

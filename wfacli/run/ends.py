@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._native import break_at_drops, copy_parts, doubtful_ends, flank_pairs, meet_parts, parts_bytes, path_scores
+from .._native import copy_parts, flank_pairs, parts_bytes, path_scores, split_at_drops, trim_overlaps, unreliable_ends
 from ..config import WHOLE, AlignSpec, Ends, FreeEnds, Heuristics, Limits, Metric, Mode
 from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, every_row
 from ..core.stats import Stats
@@ -76,7 +76,7 @@ class Extender:
         assert pairs.mapped is not None
         inner, whole = pairs.mapped.inner, _whole(pairs)
         found = _between(pairs, self._extents(pairs, whole, inner), align, lend)
-        rows, sure = doubtful_ends(found, inner, self._scores, DOUBTFUL)
+        rows, sure = unreliable_ends(found, inner, self._scores, DOUBTFUL)
         if len(rows):
             sure = sure.reshape(-1, 4)
             doubtful = _by_sides(sure != found.span[rows])
@@ -85,7 +85,7 @@ class Extender:
         if len(rows):
             found = self._again(pairs, found, rows, outer, found.span[rows], align)
         assert pairs.mapped is not None
-        met = meet_parts(pairs, found, pairs.mapped.inner, self._scores, self._options)
+        met = trim_overlaps(pairs, found, pairs.mapped.inner, self._scores, self._options)
         if met is None:
             return pairs, found
         score, span, cigar, cigar_start = met
@@ -145,7 +145,7 @@ class Extender:
         """
         ends = self._ends
         breaks = ends.zdrop, ends.penalties.gaps[0][1], ends.least
-        pieces = break_at_drops(pairs, found, breaks, self._scores, self._options)
+        pieces = split_at_drops(pairs, found, breaks, self._scores, self._options)
         if pieces is None:
             return pairs, found, every_row(0), _whole(pairs.head(0))
         rows, lesser, broken, score, span, cigar, cigar_start, outer = pieces

@@ -88,7 +88,7 @@ class MappedRun(AlignRun):
         if not self._mapping.in_order or self._all_mapped:
             return False
         self._mapped_files.mappings_ended()
-        self._reader.go_on()
+        self._reader.resume_unmapped()
         self._all_mapped = True
         return True
 

@@ -53,7 +53,7 @@ class Input {
     text_ = std::make_unique<char[]>(size_);
     if (size_) std::memcpy(text_.get(), data + kFront, size_);
     // Zero selects the default limit, which no input reaches.
-    wfacli::longest_line = front_[2] ? front_[2] : std::size_t{16} << 20;
+    wfacli::max_line_bytes = front_[2] ? front_[2] : std::size_t{16} << 20;
   }
   bool option(int bit) const { return front_[bit / 8] >> bit % 8 & 1; }
   int options(int bit, int count) const { return (front_[0] | front_[1] << 8) >> bit & ((1 << count) - 1); }

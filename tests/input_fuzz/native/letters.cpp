@@ -1,9 +1,9 @@
 // Base classes and reverse complements, compared with loops over bytes; names in headers.
-// Needs: base/buffer io/builder base/letters io/memory io/records base/turned
+// Needs: base/buffer io/builder base/symbols io/memory io/records base/reverse_complement
 #include "base/bytes.hpp"
 #include "io/memory.hpp"
 #include "readers.hpp"
-#include "base/turned.hpp"
+#include "base/reverse_complement.hpp"
 
 using namespace fuzz;
 
@@ -18,7 +18,7 @@ void check_strands(std::string_view text) {
   if (!all_visible(text)) return;
   wfacli::reverse_complement(turned.data(), turned.size());
   for (std::size_t i = 0; i < text.size(); ++i)
-    HOLDS(turned[i] == wfacli::kLetters.complement[bytes[text.size() - 1 - i]]);
+    HOLDS(turned[i] == wfacli::kSymbols.complement[bytes[text.size() - 1 - i]]);
 }
 
 void check_name(std::string_view header) {
@@ -56,7 +56,7 @@ void check_memory(std::string_view query, std::string_view target) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Input input(data, size);
   const std::string_view text = input.text();
-  HOLDS(wfacli::classes_of(text) == classes_one_by_one(text));
+  HOLDS(wfacli::symbol_classes(text) == classes_one_by_one(text));
   HOLDS(wfacli::only_visible(text.data(), text.size()) == all_visible(text));
   check_strands(text);
   check_name(text);

@@ -1,5 +1,5 @@
 // Joining reads (and mates) with their mappings: parts of reads and windows of a reference. Byte 0xff separates streams.
-// Needs: io/ahead base/buffer io/builder base/letters mapped/mapped mapped/mapped_rest mapped/mapped_window mapped/mappings io/record_stream io/records io/reference mapped/said mapped/shelf io/streams mapped/tags base/turned
+// Needs: io/read_ahead base/buffer io/builder base/symbols mapped/mapped mapped/mapped_rest mapped/mapped_window mapped/mappings io/record_stream io/records io/reference mapped/mapping_tags mapped/read_spill io/streams mapped/tags base/reverse_complement
 #include "mapped/mapped.hpp"
 
 #include "readers.hpp"
@@ -36,7 +36,7 @@ Answer parse(const wfacli::MappedOptions& options, std::vector<Feed> feeds, std:
     const wfacli::BatchColumns& b = batch.pairs;
     const wfacli::MappedColumns& m = batch.mapped;
     const std::size_t n = b.t_len.size();
-    HOLDS(m.t_offset.size() == n && m.t_total.size() == n && m.letters.size() == n && m.tags.size() == n);
+    HOLDS(m.t_offset.size() == n && m.t_total.size() == n && m.read_start.size() == n && m.tags.size() == n);
     HOLDS(m.clip_begin.size() == n && m.clip_end.size() == n && m.first.size() == n && m.sam_flags.size() == n);
     HOLDS(m.tags_len.size() == n && m.mapq.size() == n);
     batches.add(b, [&](std::size_t i) {
@@ -48,13 +48,13 @@ Answer parse(const wfacli::MappedOptions& options, std::vector<Feed> feeds, std:
       Answer& answer = batches.answer;
       answer.number(m.t_offset[i]).number(m.t_total[i]).number(m.clip_begin[i]).number(m.clip_end[i]);
       answer.number(static_cast<std::int64_t>(i) - m.first[i]).number(m.sam_flags[i]).number(m.mapq[i]);
-      answer.add(Batches::text(b, m.tags[i], m.tags_len[i])).number(m.letters[i] >= 0).number(b.qual[i] >= 0);
-      if (m.letters[i] >= 0) answer.add(Batches::text(b, m.letters[i], letters));
+      answer.add(Batches::text(b, m.tags[i], m.tags_len[i])).number(m.read_start[i] >= 0).number(b.qual[i] >= 0);
+      if (m.read_start[i] >= 0) answer.add(Batches::text(b, m.read_start[i], letters));
       if (b.qual[i] >= 0) answer.add(Batches::text(b, b.qual[i], letters));
-      HOLDS(b.qual[i] < 0 || m.letters[i] >= 0);
+      HOLDS(b.qual[i] < 0 || m.read_start[i] >= 0);
       // The aligned part is a part of the whole read.
-      if (m.letters[i] >= 0)
-        HOLDS(Batches::text(b, m.letters[i], letters).substr(static_cast<std::size_t>(m.clip_begin[i]), static_cast<std::size_t>(b.q_len[i])) ==
+      if (m.read_start[i] >= 0)
+        HOLDS(Batches::text(b, m.read_start[i], letters).substr(static_cast<std::size_t>(m.clip_begin[i]), static_cast<std::size_t>(b.q_len[i])) ==
               view(b.bases.data() + b.q_start[i], static_cast<std::size_t>(b.q_len[i])));
     });
   });
@@ -82,9 +82,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   options.read_group = input.option(5);
   options.skip = input.option(6);
   options.mates = input.option(7);
-  options.in_step = input.option(8);
+  options.check_mate_order = input.option(8);
   options.folder = "/tmp";
-  if (input.options(9, 4) == 1) options.shelf = 100;  // buffers further reads in a file
+  if (input.options(9, 4) == 1) options.max_buffered_bytes = 100;  // further reads wait in a file
   const auto parts = parts_of(input.text(), options.mates ? 3 : 2);
   std::vector<Feed> whole, pieces;
   for (const std::size_t part : {std::size_t{0}, parts.size() - 1, std::size_t{1}}) {

@@ -1,5 +1,5 @@
 // Mappings in PAF, SAM and BAM.
-// Needs: io/ahead base/buffer io/builder base/letters mapped/mappings mapped/said mapped/tags io/records io/reference
+// Needs: io/read_ahead base/buffer io/builder base/symbols mapped/mappings mapped/mapping_tags mapped/tags io/records io/reference
 #include "mapped/mappings.hpp"
 
 #include "readers.hpp"
@@ -12,9 +12,9 @@ namespace {
 
 // Adds the targets named in the corpus, with their lengths.
 void add_targets(wfacli::Reference& reference) {
-  for (const char* name : {"chr0", "chr1", "chr2"}) reference.add_place(name, 400, 0, 60, 61);
-  reference.add_place("t", 10, 0, 60, 61);
-  reference.add_place("long", std::int64_t{1} << 61, 0, 60, 61);
+  for (const char* name : {"chr0", "chr1", "chr2"}) reference.add_indexed(name, 400, 0, 60, 61);
+  reference.add_indexed("t", 10, 0, 60, 61);
+  reference.add_indexed("long", std::int64_t{1} << 61, 0, 60, 61);
 }
 
 void check_mapping(const Mapping& m, const wfacli::Reference& reference) {
@@ -32,7 +32,7 @@ void check_kinds(std::vector<Mapping>& group) {
     return std::count_if(group.begin(), group.end(), [&](const Mapping& m) { return m.kind == kind; });
   };
   const bool told = are(MappingKind::Unknown) == 0;
-  wfacli::tell_kinds(group.data(), group.size());
+  wfacli::classify_mappings(group.data(), group.size());
   HOLDS(are(MappingKind::Unknown) == 0);
   HOLDS(are(MappingKind::Primary) == 1 || (told && are(MappingKind::Primary) == 0));
   group.clear();
@@ -48,9 +48,9 @@ Answer parse(Feed feed, const wfacli::Reference& reference, std::size_t size) {
     try {
       Mapping m;
       std::string_view read;
-      wfacli::Got got;
-      while ((got = reader.next(m, read)) == wfacli::Got::NeedInput) feed.give(reader.lines());
-      if (got == wfacli::Got::End) break;
+      wfacli::ParseResult got;
+      while ((got = reader.next(m, read)) == wfacli::ParseResult::NeedInput) feed.give(reader.lines());
+      if (got == wfacli::ParseResult::End) break;
       check_mapping(m, reference);
       answer.add(read).number(m.q_len).number(m.q_beg).number(m.q_end).number(m.t_beg).number(m.t_end).number(m.matches);
       answer.number(m.line).number(m.target).number(m.flags).number(m.mapq).number(m.reverse).number(static_cast<int>(m.kind));

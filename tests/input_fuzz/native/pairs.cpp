@@ -1,5 +1,5 @@
 // Pairs from two files of records, .seq files and tables.
-// Needs: io/ahead base/buffer io/builder base/letters io/pairs io/record_stream io/records io/streams
+// Needs: io/read_ahead base/buffer io/builder base/symbols io/pairs io/record_stream io/records io/streams
 #include "io/pairs.hpp"
 
 #include "readers.hpp"
@@ -41,15 +41,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   }
   const auto weight = [&] { return static_cast<std::int64_t>(1 + random.below(300)); };
   wfacli::PairReader first(layout, keep), second(layout, keep), third(layout, keep);
-  const Answer answer = parse(first, whole, keep.letters, weight(), 0);
+  const Answer answer = parse(first, whole, keep.bases, weight(), 0);
   const std::size_t lent = input.option(4) ? 1 + random.below(400) : 0;
-  HOLDS(answer == parse(second, pieces, keep.letters, weight(), lent));
+  HOLDS(answer == parse(second, pieces, keep.bases, weight(), lent));
   if (!input.option(5)) return 0;
   std::vector<std::unique_ptr<File>> files;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     files.push_back(std::make_unique<File>(parts[i]));
     third.attach(static_cast<int>(i), files[i]->descriptor(), 0, 1 + random.below(5000));
   }
-  HOLDS(answer == parse(third, {}, keep.letters, weight(), lent));
+  HOLDS(answer == parse(third, {}, keep.bases, weight(), lent));
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fuzz.hpp"
-#include "base/letters.hpp"
+#include "base/symbols.hpp"
 #include "io/streams.hpp"
 
 namespace fuzz {
@@ -37,7 +37,7 @@ class File {
 
 inline std::uint8_t classes_one_by_one(std::string_view letters) {
   std::uint8_t classes = 0;
-  for (const char c : letters) classes |= wfacli::kLetters.letter_class[static_cast<std::uint8_t>(c)];
+  for (const char c : letters) classes |= wfacli::kSymbols.symbol_class[static_cast<std::uint8_t>(c)];
   return classes;
 }
 
@@ -93,7 +93,7 @@ void read_all(wfacli::StreamReader& reader, std::vector<Feed>& feeds, std::int64
   for (;;) {
     if (lent) {
       const std::shared_ptr<std::uint8_t[]> memory(new std::uint8_t[lent]);
-      if (reader.pending_pairs() == 0) reader.lend(memory.get(), lent, memory);
+      if (reader.pending_pairs() == 0) reader.use_external(memory.get(), lent, memory);
     }
     wfacli::Next next;
     while (next = reader.fill(weight), next >= wfacli::Next::NeedQuery && next <= wfacli::Next::NeedMates) {

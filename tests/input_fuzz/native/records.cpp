@@ -1,5 +1,5 @@
 // Records of FASTA and FASTQ.
-// Needs: io/ahead base/buffer io/builder base/letters io/record_stream io/records
+// Needs: io/read_ahead base/buffer io/builder base/symbols io/record_stream io/records
 //
 // The target also reads the input ahead as a file, in blocks that guess record boundaries, and parses the records again
 // after writing them. All must give the same records.
@@ -9,7 +9,7 @@
 
 using namespace fuzz;
 using wfacli::RecordParts;
-using wfacli::RecordPlace;
+using wfacli::RecordLocation;
 using wfacli::RecordStream;
 
 namespace {
@@ -21,16 +21,16 @@ struct Parsed {
   bool fault = false;
 };
 
-void add_record(const wfacli::RecordColumns& columns, const RecordPlace& r, RecordParts::Keep keep, Parsed& parsed) {
+void add_record(const wfacli::RecordColumns& columns, const RecordLocation& r, RecordParts::Keep keep, Parsed& parsed) {
   HOLDS(r.len >= 0 && r.name_len >= 0 && r.header_len >= r.name_len);
   const std::string_view name = view(columns.text_at(r.name), static_cast<std::size_t>(r.name_len));
   const auto length = static_cast<std::size_t>(r.len);
-  const std::string_view letters = keep.letters ? view(columns.letters_at(r.letters), length) : std::string_view();
-  const bool has_quality = r.quality != RecordPlace::kNone;
+  const std::string_view letters = keep.bases ? view(columns.bases_at(r.sequence), length) : std::string_view();
+  const bool has_quality = r.quality != RecordLocation::kNone;
   const std::string_view quality = has_quality ? view(columns.text_at(r.quality), length) : std::string_view();
   for (const char c : name) HOLDS(static_cast<std::uint8_t>(c) > ' ');
   HOLDS(all_visible(letters) && all_visible(quality) && (keep.quality || !has_quality));
-  HOLDS(!keep.letters || r.flags == classes_one_by_one(letters));
+  HOLDS(!keep.bases || r.flags == classes_one_by_one(letters));
   parsed.answer.add(name).add(letters).number(r.len).number(has_quality).add(quality);
   std::string_view header = name;
   if (keep.comments) {
@@ -48,16 +48,16 @@ Parsed parse(RecordStream& stream, RecordParts::Keep keep, Random random, const 
   Parsed parsed;
   try {
     for (;;) {
-      const wfacli::Got got = stream.more();
-      if (got == wfacli::Got::End) break;
-      if (got == wfacli::Got::NeedInput) {
+      const wfacli::ParseResult got = stream.more();
+      if (got == wfacli::ParseResult::End) break;
+      if (got == wfacli::ParseResult::NeedInput) {
         give();
         continue;
       }
       HOLDS(stream.left() > 0);
       const std::size_t count = 1 + random.below(stream.left());
       for (std::size_t i = 0; i < count; ++i)
-        add_record(stream.records(), stream.records().places[stream.at() + i], keep, parsed);
+        add_record(stream.records(), stream.records().locations[stream.at() + i], keep, parsed);
       stream.taken(count);
     }
   } catch (const wfacli::InputFault& fault) {
@@ -76,7 +76,7 @@ Parsed parse_ahead(std::string_view text, std::size_t block, RecordParts::Keep k
   const File file(text);
   RecordStream stream(keep);
   // Without threads the stream parses the blocks itself, in the same way.
-  stream.read_ahead(std::make_shared<wfacli::Helpers>(0), file.descriptor(), 0, block);
+  stream.read_ahead(std::make_shared<wfacli::ThreadPool>(0), file.descriptor(), 0, block);
   return parse(stream, keep, Random(seed), [] { HOLDS(!"a file needs no input"); });
 }
 
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::size_t least = text.size() / 500 + 1;  // bounds the number of blocks
   HOLDS(whole.answer == parse(text.size() > 60'000 ? Feed(text, 4) : Feed(text, random.next()), keep, random.next()).answer);
   HOLDS(whole.answer == parse_ahead(text, least + random.below(64), keep, random.next()).answer);
-  if (!whole.fault && keep.letters && keep.quality) {
+  if (!whole.fault && keep.bases && keep.quality) {
     const Parsed again = parse(Feed(whole.again), keep, random.next());
     HOLDS(again.answer == whole.answer);
   }

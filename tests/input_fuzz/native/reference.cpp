@@ -1,5 +1,5 @@
 // Sequences read on demand from an indexed file. The input is the index (.fai), a byte 0xff, and the file.
-// Needs: io/ahead base/buffer io/builder base/letters io/records io/reference
+// Needs: io/read_ahead base/buffer io/builder base/symbols io/records io/reference
 #include "io/reference.hpp"
 
 #include <charconv>
@@ -59,7 +59,7 @@ void check_windows(const wfacli::Reference& reference, std::int32_t i, const Pla
     const std::string letters = letters_of(place, begin, begin + count, file);
     const std::string_view copied = view(copy.data(), copy.size());
     if (letters.empty()) {
-      HOLDS(!reference.fits());
+      HOLDS(!reference.matches_index());
       HOLDS(copied.find_first_not_of('N') == copied.npos);
     } else {
       HOLDS(copied == letters);
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto parts = parts_of(input.text(), 2);
   const File file(parts[1]);
   wfacli::Reference reference;
-  reference.leave_in(file.descriptor());
+  reference.use_file(file.descriptor());
   std::vector<Place> places;
   for (std::string_view index = parts[0]; !index.empty();) {
     const std::size_t end = std::min(index.find('\n'), index.size());
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (!there) continue;
     const bool taken = name.empty() || reference.find(name) >= 0;
     try {
-      reference.add_place(std::string(name), place.length, place.offset, place.letters, place.bytes);
+      reference.add_indexed(std::string(name), place.length, place.offset, place.letters, place.bytes);
       HOLDS(!taken);
       places.push_back(place);
     } catch (const std::invalid_argument&) {

@@ -24,8 +24,8 @@ std::vector<std::string_view> fields_of(std::string_view text) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Input input(data, size);
-  const auto kinds = std::array{wfacli::KeptTags::All, wfacli::KeptTags::NoGroup, wfacli::KeptTags::GroupAlone};
-  const wfacli::KeptTags wanted = kinds[input.options(0, 2) % 3];
+  const auto kinds = std::array{wfacli::TagSelection::All, wfacli::TagSelection::NoGroup, wfacli::TagSelection::GroupOnly};
+  const wfacli::TagSelection wanted = kinds[input.options(0, 2) % 3];
   std::string out;
   wfacli::add_tags(input.text(), wanted, out);
   // The fields of the output are a subset of the input's, in the same order.
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     HOLDS(std::all_of(field.begin(), field.end(), [](char c) { return c >= ' ' && c <= '~'; }));
     const std::string_view name = field.substr(0, 2);
     for (const std::string_view own : {"NM", "AS", "MD", "cs", "SA", "xh"}) HOLDS(name != own);
-    HOLDS(wanted == wfacli::KeptTags::All || (name == "RG") == (wanted == wfacli::KeptTags::GroupAlone));
+    HOLDS(wanted == wfacli::TagSelection::All || (name == "RG") == (wanted == wfacli::TagSelection::GroupOnly));
     while (at < came.size() && came[at] != field) ++at;
     HOLDS(at++ < came.size());
   }

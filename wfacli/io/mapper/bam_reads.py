@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._native import longest_line
+from ..._native import max_line_bytes
 from ...errors import InputError
 from ..read.sources import Source
 from ..write.operand import operand
@@ -34,7 +34,7 @@ def header_of(source: Source) -> bytes:
     """
     start = len(_MAGIC) + 4
     length = int.from_bytes(source.peek(start)[len(_MAGIC) : start], "little")
-    if length > _LINES * longest_line():
+    if length > _LINES * max_line_bytes():
         raise InputError(
             source.path, f"has a header of {length:,} bytes, which --max-line {length // _LINES + 1} allows"
         )

@@ -150,13 +150,13 @@ def reference_lines(reference: Reference, checksums: bool, path: str) -> Iterato
 def _md5(reference: Reference, number: int) -> bytes:
     digest = hashlib.md5(usedforsecurity=False)
     for first in range(0, reference.length(number), _DIGESTED):
-        digest.update(reference.letters(number, first, first + _DIGESTED).tobytes().upper())
+        digest.update(reference.bases(number, first, first + _DIGESTED).tobytes().upper())
     return digest.hexdigest().encode()
 
 
 def check_fits(reference: Reference, path: str) -> None:
     """Raise InputError if a window of an indexed file did not match its index."""
-    if not reference.fits:
+    if not reference.matches_index:
         raise InputError(path, f"is not as its index says: make {path}.fai anew, or remove it")
 
 
@@ -186,9 +186,9 @@ def mapped_reader(
         read_group=read_group,
         skip=spec.skip,
         mates=spec.mates,
-        in_step=spec.in_step,
+        mates_in_order=spec.in_step,
         in_order=spec.in_order,
         reach=reach,
         folder=tempfile.gettempdir(),
-        shelf=spec.shelf,
+        spill_threshold=spec.shelf,
     )

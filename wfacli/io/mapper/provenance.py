@@ -7,7 +7,7 @@ import shlex
 import subprocess
 from dataclasses import dataclass
 
-from ..._native import longest_line
+from ..._native import max_line_bytes
 from ...errors import InputError
 from ..read.sources import Source
 from .bam_reads import header_of, is_bam
@@ -77,9 +77,9 @@ def header_of_mappings(source: Source) -> bytes:
         other = next((i for i, line in enumerate(lines) if not _HEADER_LINE.match(line)), None)
         if other is not None:
             return b"".join(lines[:other])
-        if len(text) < size or len(text) - len(whole) > longest_line():  # the reader reports a line that is too long
+        if len(text) < size or len(text) - len(whole) > max_line_bytes():  # the reader reports a line that is too long
             return whole
-        if size > _LINES * longest_line():
+        if size > _LINES * max_line_bytes():
             raise InputError(source.path, f"has a header of more than {size:,} bytes: raise --max-line")
         size *= 2
 

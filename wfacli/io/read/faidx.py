@@ -51,7 +51,7 @@ def indexed(source: Source, threads: int = 1) -> Reference | None:
             blocks = BgzfBlocks(path, threads)
             reference = _reference(blocks.descriptor, blocks.size, index, blocks.read)
             if reference:
-                reference.bring_by(np.array(blocks.starts, np.int64), blocks.bring)
+                reference.set_loader(np.array(blocks.starts, np.int64), blocks.bring)
             return reference
     except (OSError, ValueError, ArithmeticError, IsalError):  # type: ignore[misc]
         # Numbers that are malformed or too large, invalid or repeated names, or an invalid block.
@@ -60,7 +60,7 @@ def indexed(source: Source, threads: int = 1) -> Reference | None:
 
 def _reference(descriptor: int, size: int, index: bytes, read: _Read) -> Reference | None:
     reference, end = Reference(), 0
-    reference.leave_in(descriptor)
+    reference.use_file(descriptor)
     for line in index.splitlines():
         name, *numbers = line.split(b"\t")
         length, offset, letters, width = map(int, numbers[:4])
@@ -73,7 +73,7 @@ def _reference(descriptor: int, size: int, index: bytes, read: _Read) -> Referen
             return None
         if length > letters and read(width - letters, offset + letters) not in (b"\n", b"\r\n"):
             return None
-        reference.add_place(name, length, offset, letters, width)
+        reference.add_indexed(name, length, offset, letters, width)
         lines, rest = divmod(length, letters)
         end = min(offset + lines * width + rest, size)
     behind = read(_MOST_BETWEEN, end)

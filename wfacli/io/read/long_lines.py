@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..._native import longest_line
+from ..._native import max_line_bytes
 from ...errors import InputError
 
 
 def too_long(path: str, what: str, record: str = "", line: int = 0) -> InputError:
-    """Return the error for a line that is longer than longest_line()."""
+    """Return the error for a line that is longer than max_line_bytes()."""
     return InputError(
-        path, f"{what} is longer than {longest_line()} bytes; --max-line allows longer ones", record, line
+        path, f"{what} is longer than {max_line_bytes()} bytes; --max-line allows longer ones", record, line
     )

@@ -162,7 +162,7 @@ def batches_of(
     Raises:
         InputError: at the first fault.
     """
-    reader.help(min(threads - 1, _MOST_HELPERS))
+    reader.start_threads(min(threads - 1, _MOST_HELPERS))
     for stream, source in enumerate(sources):
         source.inflate_ahead(threads - 1)
         _hand_over(reader, stream, source)
@@ -202,7 +202,7 @@ def _room(sources: tuple[Source, ...], weight: int) -> int:
 
 def _lend(reader: StreamReader, memory: U8 | None) -> None:
     if memory is not None:
-        reader.lend(memory)
+        reader.use_memory(memory)
 
 
 def _hand_over(reader: StreamReader, stream: int, source: Source) -> None:

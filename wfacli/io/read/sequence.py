@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._native import longest_line
+from ..._native import max_line_bytes
 from ...errors import InputError, text_of
 from .long_lines import too_long
 from .reader import refuse_alignments
@@ -136,7 +136,7 @@ class _Reader:
         for piece in blocks.pieces():
             pieces.append(piece)
             size += len(piece)
-            if size > longest_line() + piece.endswith(b"\n"):
+            if size > max_line_bytes() + piece.endswith(b"\n"):
                 raise too_long(self._source.path, what, "", self._line)
         return b"".join(pieces)
 

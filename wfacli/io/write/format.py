@@ -64,7 +64,7 @@ class Formatter:
             hard_clip=out.hard_clip,
             read_group=out.read_group_id if out.format is Format.SAM else "",
             significance=significance.parameters if significance else (0.0, 0.0, 1),
-            prices=(penalties.match, penalties.mismatch, list(penalties.gaps)) if penalties else (0, 0, []),
+            operation_scores=(penalties.match, penalties.mismatch, list(penalties.gaps)) if penalties else (0, 0, []),
         )
 
     @classmethod

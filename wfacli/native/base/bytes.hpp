@@ -11,15 +11,15 @@ using Bytes16 = std::uint8_t __attribute__((vector_size(16)));
 // Looks up 16 bytes at once: the low 4 bits of each index select a byte of `table`; with two tables, the low 5 bits
 // select a byte of low:high. GCC has a builtin for this; clang has none for variable indices.
 #if defined(__GNUC__) && !defined(__clang__)
-inline Bytes16 looked_up(Bytes16 table, Bytes16 index) { return __builtin_shuffle(table, index); }
-inline Bytes16 looked_up(Bytes16 low, Bytes16 high, Bytes16 index) { return __builtin_shuffle(low, high, index); }
+inline Bytes16 lookup16(Bytes16 table, Bytes16 index) { return __builtin_shuffle(table, index); }
+inline Bytes16 lookup16(Bytes16 low, Bytes16 high, Bytes16 index) { return __builtin_shuffle(low, high, index); }
 #else
-inline Bytes16 looked_up(Bytes16 table, Bytes16 index) {
+inline Bytes16 lookup16(Bytes16 table, Bytes16 index) {
   Bytes16 found;
   for (int i = 0; i < 16; ++i) found[i] = table[index[i] & 15];
   return found;
 }
-inline Bytes16 looked_up(Bytes16 low, Bytes16 high, Bytes16 index) {
+inline Bytes16 lookup16(Bytes16 low, Bytes16 high, Bytes16 index) {
   Bytes16 found;
   for (int i = 0; i < 16; ++i) found[i] = index[i] & 16 ? high[index[i] & 15] : low[index[i] & 15];
   return found;

@@ -10,7 +10,7 @@
 namespace wfacli {
 
 // Finalizer of splitmix64. Different seeds give independent hashes.
-inline std::uint64_t mixed(std::uint64_t x) {
+inline std::uint64_t mix64(std::uint64_t x) {
   x ^= x >> 30;
   x *= 0xbf58476d1ce4e5b9ull;
   x ^= x >> 27;
@@ -18,12 +18,12 @@ inline std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-inline std::uint64_t hashed(const std::uint8_t* name, std::int64_t len, std::uint64_t seed) {
-  std::uint64_t h = mixed(seed + static_cast<std::uint64_t>(len));
+inline std::uint64_t hash_bytes(const std::uint8_t* name, std::int64_t len, std::uint64_t seed) {
+  std::uint64_t h = mix64(seed + static_cast<std::uint64_t>(len));
   for (std::int64_t i = 0; i < len; i += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, name + i, static_cast<std::size_t>(len - i < 8 ? len - i : 8));
-    h = mixed((h ^ word) + 0x9e3779b97f4a7c15ull);
+    h = mix64((h ^ word) + 0x9e3779b97f4a7c15ull);
   }
   return h;
 }
@@ -48,8 +48,8 @@ class NameSet {
 
  private:
   static std::uint64_t key(std::string_view name) {
-    const std::uint64_t h = hashed(reinterpret_cast<const std::uint8_t*>(name.data()),
-                                   static_cast<std::int64_t>(name.size()), 1);
+    const std::uint64_t h =
+        hash_bytes(reinterpret_cast<const std::uint8_t*>(name.data()), static_cast<std::int64_t>(name.size()), 1);
     return h ? h : 1;  // 0 marks an empty slot
   }
   std::uint64_t& find(std::uint64_t k) {

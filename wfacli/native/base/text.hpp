@@ -36,7 +36,7 @@ class Pen {
   static constexpr std::size_t kDigits = 20;  // most characters of a number
 
   explicit Pen(char* to) : to_(to) {}
-  char* place() const { return to_; }
+  char* position() const { return to_; }
 
   WFACLI_INLINE void add(char c) { *to_++ = c; }
   WFACLI_INLINE void add(std::string_view s) {
@@ -126,7 +126,7 @@ class Text {
     out_.reserve(out_.size() + bytes);
     return Pen(out_.data() + out_.size());
   }
-  void done(Pen pen) { out_.resize(static_cast<std::size_t>(pen.place() - out_.data())); }
+  void done(Pen pen) { out_.resize(static_cast<std::size_t>(pen.position() - out_.data())); }
   Buffer<char>& buffer() { return out_; }
 
  private:

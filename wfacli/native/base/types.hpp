@@ -101,7 +101,8 @@ struct PairView {
 // windows of a reference. Rows of a template (a read, or a pair of mates, one mate after the other) are consecutive
 // and share `first`.
 struct MappedView {
-  const std::int64_t *t_offset, *t_total, *letters;  // letters: offset of the whole read in BatchView::text, or -1
+  const std::int64_t *t_offset, *t_total;
+  const std::int64_t* read_start;  // offset of the whole read in BatchView::text, or -1
   const std::int32_t *clip_begin, *clip_end, *first, *sam_flags;
   const std::uint8_t* mapq;
   const std::int64_t* tags;  // offset of the read's own tags in BatchView::text

@@ -13,11 +13,11 @@
 namespace wfacli {
 namespace {
 
-using Letters = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Symbols = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // A solver, and the symbols that it reads.
 struct BoundSolver {
-  Letters query, target;
+  Symbols query, target;
   std::unique_ptr<EditSolver> solver;
 
   EditSolver& get() const {
@@ -26,10 +26,10 @@ struct BoundSolver {
   }
 };
 
-EditPair pair_of(const Letters& query, const Letters& target) {
-  const auto bytes_of = [](const Letters& letters) {
-    if (letters.dtype() == nb::dtype<std::uint8_t>()) return 1;
-    if (letters.dtype() == nb::dtype<std::uint32_t>()) return 4;
+EditPair pair_of(const Symbols& query, const Symbols& target) {
+  const auto bytes_of = [](const Symbols& symbols) {
+    if (symbols.dtype() == nb::dtype<std::uint8_t>()) return 1;
+    if (symbols.dtype() == nb::dtype<std::uint32_t>()) return 4;
     throw nb::type_error("letters are u8 or u32");
   };
   if (bytes_of(query) != bytes_of(target)) throw nb::type_error("both sequences' letters are of one type");
@@ -37,29 +37,30 @@ EditPair pair_of(const Letters& query, const Letters& target) {
           static_cast<std::int64_t>(target.shape(0)), bytes_of(query)};
 }
 
-void make_wavefront(BoundSolver* self, Letters query, Letters target, std::int64_t most, int threads, bool wide,
+void make_wavefront(BoundSolver* self, Symbols query, Symbols target, std::int64_t max_edits, int threads, bool wide,
                     const std::string& isa) {
   const EditPair pair = pair_of(query, target);
   const EditKernels kernels = kernels_named(isa).edit();
   std::unique_ptr<EditSolver> solver;
   {
     nb::gil_scoped_release release;
-    if (wide || pair.most() >= kNarrowFront)
-      solver = std::make_unique<EditWavefront<std::int64_t>>(pair, most, threads, kernels);
-    else solver = std::make_unique<EditWavefront<std::int32_t>>(pair, most, threads, kernels);
+    if (wide || pair.max_distance() >= kNarrowFront)
+      solver = std::make_unique<EditWavefront<std::int64_t>>(pair, max_edits, threads, kernels);
+    else
+      solver = std::make_unique<EditWavefront<std::int32_t>>(pair, max_edits, threads, kernels);
   }
   new (self) BoundSolver{std::move(query), std::move(target), std::move(solver)};
 }
 
-void make_bits(BoundSolver* self, Letters query, Letters target, std::int64_t most, int threads,
+void make_bits(BoundSolver* self, Symbols query, Symbols target, std::int64_t max_edits, int threads,
                const std::string& isa) {
   const EditPair pair = pair_of(query, target);
-  if (pair.letter_bytes != 1) throw nb::type_error("letters of bit-vectors are u8");
+  if (pair.symbol_bytes != 1) throw nb::type_error("letters of bit-vectors are u8");
   const EditKernels kernels = kernels_named(isa).edit();
   std::unique_ptr<EditSolver> solver;
   {
     nb::gil_scoped_release release;
-    solver = std::make_unique<EditBits>(pair, most, threads, kernels);
+    solver = std::make_unique<EditBits>(pair, max_edits, threads, kernels);
   }
   new (self) BoundSolver{std::move(query), std::move(target), std::move(solver)};
 }
@@ -82,7 +83,7 @@ nb::tuple position(const BoundSolver& self) {
     nb::gil_scoped_release release;
     share = solver.share();
   }
-  return nb::make_tuple(solver.at_least(), share, solver.cells());
+  return nb::make_tuple(solver.lower_bound(), share, solver.cells());
 }
 
 nb::dict save(const BoundSolver& self) {
@@ -98,7 +99,7 @@ void restore(BoundSolver& self, nb::dict state) {
 }
 
 // Return a best path as a CIGAR in BAM's packing, or None if stopped.
-nb::object path(const Letters& query, const Letters& target, const CancelFlag& stop) {
+nb::object path(const Symbols& query, const Symbols& target, const CancelFlag& stop) {
   const EditPair pair = pair_of(query, target);
   Cigar cigar;
   cigar.begin();
@@ -110,9 +111,9 @@ nb::object path(const Letters& query, const Letters& target, const CancelFlag& s
   return found ? nb::cast(to_numpy(cigar.runs())) : nb::none();
 }
 
-double estimated(const Letters& query, const Letters& target) {
+double estimated(const Symbols& query, const Symbols& target) {
   const EditPair pair = pair_of(query, target);
-  if (pair.letter_bytes != 1) throw nb::type_error("letters are u8");
+  if (pair.symbol_bytes != 1) throw nb::type_error("letters are u8");
   nb::gil_scoped_release release;
   return estimate_long({static_cast<const std::uint8_t*>(pair.query), static_cast<const std::uint8_t*>(pair.target),
                         pair.query_len, pair.target_len});
@@ -133,20 +134,25 @@ void bind_distance(nb::module_& m) {
       .def("restore", &restore, nb::arg("state"), "Raises ValueError")
       .def("close", [](BoundSolver& self) {
         self.solver.reset();
-        self.query = self.target = Letters();
+        self.query = self.target = Symbols();
       });
   struct Wavefront : BoundSolver {};
   struct Bits : BoundSolver {};
   nb::class_<Wavefront, BoundSolver>(m, "EditWavefront", "Two fronts of furthest-reaching points that meet")
-      .def("__init__", [](Wavefront* self, Letters query, Letters target, std::int64_t most, int threads, bool wide,
-                          const std::string& isa) { make_wavefront(self, query, target, most, threads, wide, isa); },
-           nb::arg("query"), nb::arg("target"), nb::arg("most") = -1, nb::arg("threads") = 1, nb::arg("wide") = false,
-           nb::arg("isa") = "", "Letters u8 or u32 both; `most` -1: any number of edits");
+      .def(
+          "__init__",
+          [](Wavefront* self, Symbols query, Symbols target, std::int64_t max_edits, int threads, bool wide,
+             const std::string& isa) { make_wavefront(self, query, target, max_edits, threads, wide, isa); },
+          nb::arg("query"), nb::arg("target"), nb::arg("max_edits") = -1, nb::arg("threads") = 1,
+          nb::arg("wide") = false, nb::arg("isa") = "", "Symbols u8 or u32 both; `max_edits` -1: any number of edits");
   nb::class_<Bits, BoundSolver>(m, "EditBits", "Bit-vectors over the cells that matter")
-      .def("__init__", [](Bits* self, Letters query, Letters target, std::int64_t most, int threads,
-                          const std::string& isa) { make_bits(self, query, target, most, threads, isa); },
-           nb::arg("query"), nb::arg("target"), nb::arg("most") = -1, nb::arg("threads") = 1, nb::arg("isa") = "",
-           "Letters u8; `most` -1: any number of edits");
+      .def(
+          "__init__",
+          [](Bits* self, Symbols query, Symbols target, std::int64_t max_edits, int threads, const std::string& isa) {
+            make_bits(self, query, target, max_edits, threads, isa);
+          },
+          nb::arg("query"), nb::arg("target"), nb::arg("max_edits") = -1, nb::arg("threads") = 1, nb::arg("isa") = "",
+          "Symbols u8; `max_edits` -1: any number of edits");
 }
 
 }  // namespace wfacli

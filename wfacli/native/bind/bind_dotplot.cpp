@@ -5,14 +5,14 @@
 namespace wfacli {
 namespace {
 
-template <class Letter>
-DotSequence<Letter> sequence_of(const InColumn<Letter>& letters, const InColumn<std::int64_t>& starts) {
+template <class Symbol>
+DotSequence<Symbol> sequence_of(const InColumn<Symbol>& symbols, const InColumn<std::int64_t>& starts) {
   const std::int64_t records = static_cast<std::int64_t>(starts.shape(0)) - 1;
-  if (records < 0 || starts.data()[0] != 0 || starts.data()[records] != static_cast<std::int64_t>(letters.shape(0)))
+  if (records < 0 || starts.data()[0] != 0 || starts.data()[records] != static_cast<std::int64_t>(symbols.shape(0)))
     throw nb::value_error("records do not begin at 0 or do not end with the letters");
   for (std::int64_t r = 0; r < records; ++r)
     if (starts.data()[r] > starts.data()[r + 1]) throw nb::value_error("records are not in order");
-  return {letters.data(), starts.data(), records};
+  return {symbols.data(), starts.data(), records};
 }
 
 void poll_signals() {
@@ -20,46 +20,50 @@ void poll_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-template <class Letter>
-nb::tuple counts_of(InColumn<Letter> query, InColumn<Letter> target, InColumn<std::int64_t> query_starts,
+template <class Symbol>
+nb::tuple counts_of(InColumn<Symbol> query, InColumn<Symbol> target, InColumn<std::int64_t> query_starts,
                     InColumn<std::int64_t> target_starts, std::int32_t k, bool literal, std::int32_t sampled,
-                    std::int32_t columns, std::int32_t rows, std::int64_t most) {
+                    std::int32_t columns, std::int32_t rows, std::int64_t max_pixels) {
   if (k < 1 || k > (literal ? 64 : 32)) throw nb::value_error("k is 1 to 32 nucleotides, or to 64 other letters");
-  if (sampled < 0 || sampled > 30 || most < 1) throw nb::value_error("a sample or a bound makes no sense");
-  if (columns < 1 || rows < 1 || columns > kMostPixels || rows > kMostPixels)
+  if (sampled < 0 || sampled > 30 || max_pixels < 1) throw nb::value_error("a sample or a bound makes no sense");
+  if (columns < 1 || rows < 1 || columns > kMaxPixels || rows > kMaxPixels)
     throw nb::value_error("a picture has 1 to 16,384 pixels on a side");
-  const DotSequence<Letter> q = sequence_of(query, query_starts), t = sequence_of(target, target_starts);
+  const DotSequence<Symbol> q = sequence_of(query, query_starts), t = sequence_of(target, target_starts);
   DotCounts counts;
   {
     nb::gil_scoped_release release;
-    counts = dot_counts(q, t, {k, literal, sampled, columns, rows, most}, &poll_signals);
+    counts = dot_counts(q, t, {k, literal, sampled, columns, rows, max_pixels}, &poll_signals);
   }
   return nb::make_tuple(to_numpy(counts.forward), to_numpy(counts.reverse), counts.query_kmers, counts.target_kmers,
                         counts.shared, counts.thinned);
 }
 
-template <class Letter>
-nb::tuple windows_of(InColumn<Letter> query, InColumn<Letter> target, InColumn<std::uint32_t> cigar, bool reverse,
+template <class Symbol>
+nb::tuple windows_of(InColumn<Symbol> query, InColumn<Symbol> target, InColumn<std::uint32_t> cigar, bool reverse,
                      bool literal, std::int64_t windows) {
   if (windows < 1) throw nb::value_error("a path has one window at least");
-  const PathLetters<Letter> letters{query.data(), target.data(), static_cast<std::int64_t>(query.shape(0)),
-                                    static_cast<std::int64_t>(target.shape(0)), reverse, literal};
+  const PathSequences<Symbol> sequences{query.data(),
+                                        target.data(),
+                                        static_cast<std::int64_t>(query.shape(0)),
+                                        static_cast<std::int64_t>(target.shape(0)),
+                                        reverse,
+                                        literal};
   PathWindows found;
   {
     nb::gil_scoped_release release;
-    found = path_windows(letters, cigar.data(), static_cast<std::int64_t>(cigar.shape(0)), windows);
+    found = path_windows(sequences, cigar.data(), static_cast<std::int64_t>(cigar.shape(0)), windows);
   }
   return nb::make_tuple(to_numpy(found.query), to_numpy(found.target), to_numpy(found.matches),
                         to_numpy(found.columns));
 }
 
-template <class Letter>
-void bind_letters(nb::module_& m) {
-  m.def("dot_counts", &counts_of<Letter>, nb::arg("query"), nb::arg("target"), nb::arg("query_starts"),
+template <class Symbol>
+void bind_for_symbol(nb::module_& m) {
+  m.def("dot_counts", &counts_of<Symbol>, nb::arg("query"), nb::arg("target"), nb::arg("query_starts"),
         nb::arg("target_starts"), nb::kw_only(), nb::arg("k"), nb::arg("literal"), nb::arg("sampled"),
-        nb::arg("columns"), nb::arg("rows"), nb::arg("most"),
+        nb::arg("columns"), nb::arg("rows"), nb::arg("max_pixels"),
         "(forward u32[rows * columns], reverse, k-mers of query and target, shared ones, thinned ones)");
-  m.def("path_windows", &windows_of<Letter>, nb::arg("query"), nb::arg("target"), nb::arg("cigar"), nb::kw_only(),
+  m.def("path_windows", &windows_of<Symbol>, nb::arg("query"), nb::arg("target"), nb::arg("cigar"), nb::kw_only(),
         nb::arg("reverse"), nb::arg("literal"), nb::arg("windows"),
         "(query letters behind each border i64[windows + 1], target letters, matches i64[windows], columns)");
 }
@@ -67,8 +71,8 @@ void bind_letters(nb::module_& m) {
 }  // namespace
 
 void bind_dotplot(nb::module_& m) {
-  bind_letters<std::uint8_t>(m);
-  bind_letters<std::uint32_t>(m);
+  bind_for_symbol<std::uint8_t>(m);
+  bind_for_symbol<std::uint32_t>(m);
 }
 
 }  // namespace wfacli

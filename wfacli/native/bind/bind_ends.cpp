@@ -60,15 +60,16 @@ nb::tuple copied_parts(nb::handle batch, Spans spans, Bases bases) {
   return nb::make_tuple(to_numpy(q_start), to_numpy(t_start));
 }
 
-nb::tuple doubtful_ends(nb::handle alignments, Spans mapped, const AlignOptions& scores, std::int32_t most) {
+nb::tuple unreliable_ends_of(nb::handle alignments, Spans mapped, const AlignOptions& scores,
+                             std::int32_t max_columns) {
   const AlignmentView view = alignment_view(alignments);
   check_count(mapped, view.n);
-  Doubts doubts;
+  UnreliableEnds ends;
   {
     nb::gil_scoped_release release;
-    doubts = doubts_of(view, mapped.data(), scores, most);
+    ends = unreliable_ends(view, mapped.data(), scores, max_columns);
   }
-  return nb::make_tuple(to_numpy(doubts.rows), to_numpy(doubts.inner));
+  return nb::make_tuple(to_numpy(ends.rows), to_numpy(ends.inner));
 }
 
 OutColumn<std::int64_t> scores_of_paths(nb::handle alignments, const AlignOptions& scores) {
@@ -81,35 +82,37 @@ OutColumn<std::int64_t> scores_of_paths(nb::handle alignments, const AlignOption
   return to_numpy(found);
 }
 
-nb::object break_at_drops(nb::handle batch, nb::handle alignments, nb::tuple breaks, const AlignOptions& scores,
+nb::object split_at_drops(nb::handle batch, nb::handle alignments, nb::tuple thresholds, const AlignOptions& scores,
                           const AlignOptions& options) {
   const BatchView view = batch_with_records(batch);
   const AlignmentView found = alignment_view(alignments);
   if (!view.is_mapped() || found.n != view.n) throw nb::value_error("alignments of another batch");
-  const Breaks b{nb::cast<std::int64_t>(breaks[0]), nb::cast<std::int64_t>(breaks[1]), nb::cast<std::int64_t>(breaks[2])};
+  const SplitThresholds b{nb::cast<std::int64_t>(thresholds[0]), nb::cast<std::int64_t>(thresholds[1]),
+                          nb::cast<std::int64_t>(thresholds[2])};
   Pieces p;
   {
     nb::gil_scoped_release release;
-    p = broken_at_drops(view, found, b, scores, options);
+    p = split_at_zdrops(view, found, b, scores, options);
   }
   if (!p.any) return nb::none();
-  return nb::make_tuple(to_numpy(p.rows), to_numpy(p.lesser), to_numpy(p.broken), to_numpy(p.score), to_numpy(p.span),
-                        to_numpy(p.cigar.runs()), to_numpy(p.cigar_start), to_numpy(p.outer));
+  return nb::make_tuple(to_numpy(p.rows), to_numpy(p.is_minor), to_numpy(p.is_split), to_numpy(p.score),
+                        to_numpy(p.span), to_numpy(p.cigar.runs()), to_numpy(p.cigar_start), to_numpy(p.outer));
 }
 
-nb::object meet_parts(nb::handle batch, nb::handle alignments, Spans inner, const AlignOptions& scores,
-                      const AlignOptions& options) {
+nb::object trim_overlaps_of(nb::handle batch, nb::handle alignments, Spans inner, const AlignOptions& scores,
+                            const AlignOptions& options) {
   const BatchView view = batch_with_records(batch);
   const AlignmentView found = alignment_view(alignments);
   if (!view.is_mapped() || found.n != view.n) throw nb::value_error("alignments of another batch");
   check_spans(inner, view);
-  Met met;
+  TrimmedOverlaps trimmed;
   {
     nb::gil_scoped_release release;
-    met = meet(view, found, inner.data(), scores, options);
+    trimmed = trim_overlaps(view, found, inner.data(), scores, options);
   }
-  if (!met.any) return nb::none();
-  return nb::make_tuple(to_numpy(met.score), to_numpy(met.span), to_numpy(met.cigar.runs()), to_numpy(met.cigar_start));
+  if (!trimmed.any) return nb::none();
+  return nb::make_tuple(to_numpy(trimmed.score), to_numpy(trimmed.span), to_numpy(trimmed.cigar.runs()),
+                        to_numpy(trimmed.cigar_start));
 }
 
 }  // namespace
@@ -121,16 +124,19 @@ void bind_ends(nb::module_& m) {
   m.def("parts_bytes", &bytes_of_parts, nb::arg("spans"), "Bytes that copy_parts() fills");
   m.def("copy_parts", &copied_parts, nb::arg("batch"), nb::arg("spans"), nb::arg("bases"),
         "Copies parts of a batch into memory (u8[B]); (q_start, t_start), i64[n] each");
-  m.def("doubtful_ends", &doubtful_ends, nb::arg("alignments"), nb::arg("mapped"), nb::arg("scores"), nb::arg("most"),
+  m.def("unreliable_ends", &unreliable_ends_of, nb::arg("alignments"), nb::arg("mapped"), nb::arg("scores"),
+        nb::arg("max_columns"),
         "(rows i32[m], spans i32[4m]): alignments with a doubtful end, and their spans without what hangs by it");
   m.def("path_scores", &scores_of_paths, nb::arg("alignments"), nb::arg("scores"), "i64[n], what operations score");
-  m.def("break_at_drops", &break_at_drops, nb::arg("batch"), nb::arg("alignments"), nb::arg("breaks"), nb::arg("scores"),
-        nb::arg("options"),
-        "(rows, lesser, broken, score, span i32[4m], cigar, cigar_start, outer i32[4k] of broken ones): alignments broken where their score falls by more "
-        "than breaks = (Z-drop, extension, least score of a piece) say; None where none does");
-  m.def("meet_parts", &meet_parts, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"), nb::arg("scores"),
-        nb::arg("options"),
-        "(score, span i32[4n], cigar, cigar_start) with parts of split reads cut where they overlap; None where none do");
+  m.def("split_at_drops", &split_at_drops, nb::arg("batch"), nb::arg("alignments"), nb::arg("thresholds"),
+        nb::arg("scores"), nb::arg("options"),
+        "(rows, lesser, broken, score, span i32[4m], cigar, cigar_start, outer i32[4k] of broken ones): alignments "
+        "broken where their score falls by more than thresholds = (Z-drop, extension, least score of a piece) say; "
+        "None where none does");
+  m.def("trim_overlaps", &trim_overlaps_of, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"),
+        nb::arg("scores"), nb::arg("options"),
+        "(score, span i32[4n], cigar, cigar_start) with parts of split reads cut where they overlap; None where none "
+        "do");
 }
 
 }  // namespace wfacli

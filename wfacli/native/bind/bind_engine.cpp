@@ -1,8 +1,8 @@
 #include "bind/bind.hpp"
 #include "engine/engine.hpp"
 #include "engine/gather.hpp"
-#include "engine/job.hpp"
-#include "base/letters.hpp"
+#include "engine/shared_rows.hpp"
+#include "base/symbols.hpp"
 #include "engine/staging.hpp"
 
 namespace wfacli {
@@ -28,9 +28,9 @@ Heuristics heuristics_of(nb::tuple h) {
           .zdrop = nb::cast<std::int32_t>(h[3])};
 }
 
-FreeEnds free_of(nb::tuple letters) {
-  return {nb::cast<std::int32_t>(letters[0]), nb::cast<std::int32_t>(letters[1]),
-          nb::cast<std::int32_t>(letters[2]), nb::cast<std::int32_t>(letters[3])};
+FreeEnds free_of(nb::tuple lengths) {
+  return {nb::cast<std::int32_t>(lengths[0]), nb::cast<std::int32_t>(lengths[1]), nb::cast<std::int32_t>(lengths[2]),
+          nb::cast<std::int32_t>(lengths[3])};
 }
 
 Algorithm algorithm_of(const std::string& name) {
@@ -57,7 +57,7 @@ nb::tuple align(Aligner& self, nb::handle batch, InColumn<std::int32_t> rows, co
 }
 
 // Return the codes of all bytes under a rule for ambiguous bases, u8[512]: 256 for queries, then 256 for targets.
-OutColumn<std::uint8_t> letter_codes(int ambiguous) {
+OutColumn<std::uint8_t> symbol_codes(int ambiguous) {
   const Codes& codes = codes_of(static_cast<Ambiguous>(ambiguous));
   Buffer<std::uint8_t> tables;
   tables.reserve(512);
@@ -65,37 +65,37 @@ OutColumn<std::uint8_t> letter_codes(int ambiguous) {
   return to_numpy(tables);
 }
 
-// An AlignJob and its rows. The binding keeps the batch, the options and the flag alive.
-struct BoundJob {
+// An AlignTask and its rows. The binding keeps the batch, the options and the flag alive.
+struct BoundAlignTask {
   InColumn<std::int32_t> rows;
-  AlignJob job;
+  AlignTask task;
 };
 
-void make_job(BoundJob* self, nb::handle batch, InColumn<std::int32_t> rows, const AlignOptions& options,
-              const CancelFlag& cancelled, std::int64_t letters, std::int64_t least_rows) {
+void make_task(BoundAlignTask* self, nb::handle batch, InColumn<std::int32_t> rows, const AlignOptions& options,
+               const CancelFlag& cancelled, std::int64_t min_bases, std::int64_t min_rows) {
   const BatchView view = batch_view(batch);
   check_rows(rows, view.n);
   const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
-  new (self) BoundJob{rows, AlignJob(view, rows.data(), count, options, cancelled, {letters, least_rows})};
+  new (self) BoundAlignTask{rows, AlignTask(view, rows.data(), count, options, cancelled, {min_bases, min_rows})};
 }
 
 // Align parts until all are taken. Between calls, in the main thread, Python's signal handlers run; an exception that
 // they raise, such as KeyboardInterrupt, ends the loop.
-void work(BoundJob& self, Aligner& aligner) {
+void work(BoundAlignTask& self, Aligner& aligner) {
   for (bool more = true; more;) {
     {
       nb::gil_scoped_release release;
-      more = self.job.work(aligner);
+      more = self.task.work(aligner);
     }
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
 }
 
-nb::tuple joined(BoundJob& self) {
+nb::tuple results(BoundAlignTask& self) {
   AlignedRows rows;
   {
     nb::gil_scoped_release release;
-    rows = self.job.joined();
+    rows = self.task.results();
   }
   return columns_of(rows);
 }
@@ -121,17 +121,17 @@ StagedColumns staged_columns(std::uint8_t* at, const Staging& buffer, std::int64
   return columns;
 }
 
-void stage_rows(nb::handle batch, InColumn<std::int32_t> rows, Staging buffer, std::size_t letters) {
+void stage_rows(nb::handle batch, InColumn<std::int32_t> rows, Staging buffer, std::size_t sequence_bytes) {
   const BatchView view = batch_view(batch);
   const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
   const std::size_t bases = nb::cast<InColumn<std::uint8_t>>(batch.attr("bases"), false).shape(0);
-  if (letters % 16 != 0) throw nb::value_error("letters come in sixteens");
-  const StagedColumns columns = staged_columns(buffer.data() + letters, buffer, count);
+  if (sequence_bytes % 16 != 0) throw nb::value_error("letters come in sixteens");
+  const StagedColumns columns = staged_columns(buffer.data() + sequence_bytes, buffer, count);
   bool inside = false, fits = false;
   {
     nb::gil_scoped_release release;
     inside = rows_inside(rows.data(), count, view.n);
-    fits = inside && stage(view, bases, rows.data(), count, buffer.data(), letters, columns);
+    fits = inside && stage(view, bases, rows.data(), count, buffer.data(), sequence_bytes, columns);
   }
   if (!inside) throw nb::index_error("a row lies outside the batch");
   if (!fits) throw nb::value_error("the buffer is too small for these rows");
@@ -161,7 +161,7 @@ nb::tuple summary_of_rows(nb::handle batch, InColumn<std::int32_t> rows) {
     if (inside) s = summary_of(view, rows.data(), count);
   }
   if (!inside) throw nb::index_error("a row lies outside the batch");
-  return nb::make_tuple(s.bytes, s.longest, s.apart, s.least_edits, s.most_edits, s.other);
+  return nb::make_tuple(s.bytes, s.max_length, s.max_length_difference, s.min_edits, s.max_edits, s.non_acgt);
 }
 
 nb::tuple unstage_rows(nb::handle batch, InColumn<std::int32_t> rows, InColumn<std::int32_t> cost,
@@ -219,9 +219,10 @@ void bind_engine(nb::module_& m) {
   nb::class_<AlignOptions>(m, "AlignOptions")
       .def(
           "__init__",
-          [](AlignOptions* self, std::int32_t mismatch, nb::tuple gaps, std::int32_t match, nb::tuple units, int ambiguous,
-             bool extension, nb::tuple free, bool path, nb::tuple heuristics, std::int32_t max_cost,
-             const std::string& algorithm, const std::string& memory, std::int32_t words, nb::tuple cap, std::size_t table_bytes, std::size_t checkpoint_bytes) {
+          [](AlignOptions* self, std::int32_t mismatch, nb::tuple gaps, std::int32_t match, nb::tuple units,
+             int ambiguous, bool extension, nb::tuple free, bool path, nb::tuple heuristics, std::int32_t max_cost,
+             const std::string& algorithm, const std::string& memory, std::int32_t words, nb::tuple cap,
+             std::size_t table_bytes, std::size_t checkpoint_bytes) {
             new (self) AlignOptions{.costs = costs_of(mismatch, gaps, 0),
                                     .units = costs_of(nb::cast<std::int32_t>(units[0]), nb::cast<nb::tuple>(units[1]),
                                                       nb::cast<std::int32_t>(units[2])),
@@ -241,25 +242,27 @@ void bind_engine(nb::module_& m) {
                                     .table_bytes = table_bytes,
                                     .checkpoint_bytes = checkpoint_bytes};
           },
-          nb::kw_only(), nb::arg("mismatch"), nb::arg("gaps"), nb::arg("match"), nb::arg("units"),
-          nb::arg("ambiguous"), nb::arg("extension"), nb::arg("free"), nb::arg("path"), nb::arg("heuristics"), nb::arg("max_cost"),
-          nb::arg("algorithm"), nb::arg("memory"), nb::arg("words"), nb::arg("cap"), nb::arg("table_bytes"), nb::arg("checkpoint_bytes"));
+          nb::kw_only(), nb::arg("mismatch"), nb::arg("gaps"), nb::arg("match"), nb::arg("unit_costs"),
+          nb::arg("ambiguous"), nb::arg("extension"), nb::arg("free"), nb::arg("path"), nb::arg("heuristics"),
+          nb::arg("max_cost"), nb::arg("algorithm"), nb::arg("memory"), nb::arg("words"), nb::arg("cap"),
+          nb::arg("table_bytes"), nb::arg("checkpoint_bytes"));
   nb::class_<Aligner>(m, "Aligner", "One thread's CPU kernel and its memory")
       .def(nb::init<const std::string&>(), nb::arg("isa") = "")
       .def_prop_ro("isa", &Aligner::isa)
       .def("align", &align, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
            "(status u8[m], cut u8[m], score i32[m], span i32[4m], cigar u32[C], cigar_start i64[m+1])");
-  nb::class_<BoundJob>(m, "AlignJob", "Rows of a batch that several threads share")
-      .def("__init__", &make_job, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
-           nb::arg("letters"), nb::arg("least_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
-      .def_prop_ro("parts", [](const BoundJob& self) { return self.job.parts(); })
+  nb::class_<BoundAlignTask>(m, "AlignTask", "Rows of a batch that several threads share")
+      .def("__init__", &make_task, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
+           nb::arg("min_bases"), nb::arg("min_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(),
+           nb::keep_alive<1, 5>())
+      .def_prop_ro("parts", [](const BoundAlignTask& self) { return self.task.parts(); })
       .def("work", &work, nb::arg("aligner"), "Aligns parts until all are taken; raises what signal handlers do")
-      .def("joined", &joined, "Waits for parts that others have taken; as Aligner.align");
-  m.def("letter_codes", &letter_codes, nb::arg("ambiguous"),
-        "Codes of letters under a rule: u8[512], of queries' letters, then of targets'");
-  m.def("stage_rows", &stage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"), nb::arg("letters"),
-        "Letters of rows into buffer[:letters], and after them query_start, target_start (u32[m], in units of 16), "
-        "query_len, target_len and 0..m-1 (i32[m])");
+      .def("results", &results, "Waits for parts that other threads have taken; returns the same as Aligner.align");
+  m.def("symbol_codes", &symbol_codes, nb::arg("ambiguous"),
+        "Codes of symbols under a rule: u8[512], of query symbols, then of target symbols");
+  m.def("stage_rows", &stage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"), nb::arg("sequence_bytes"),
+        "Writes sequences of rows to buffer[:sequence_bytes], and after them query_start, target_start (u32[m], in "
+        "units of 16), query_len, target_len and 0..m-1 (i32[m])");
   m.def("stage_columns", &stage_columns_of, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"),
         "The same columns from the buffer's beginning, for letters that lie elsewhere as they stand in the batch");
   m.def("rows_summary", &summary_of_rows, nb::arg("batch"), nb::arg("rows"),

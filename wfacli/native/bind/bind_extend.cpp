@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "bind/bind.hpp"
-#include "engine/job.hpp"
-#include "engine/sharing.hpp"
+#include "engine/shared_rows.hpp"
+#include "engine/distribute.hpp"
 #include "engine/staging.hpp"
 
 namespace wfacli {
@@ -19,25 +19,25 @@ SwChoice choice_of(const std::string& name) {
 }
 
 void make_options(ExtendOptions* self, Matrix matrix, InColumn<std::uint8_t> same, InColumn<std::uint8_t> codes,
-                  std::int32_t open, std::int32_t extend, int mode, bool path, bool second_best, nb::tuple cuts,
+                  std::int32_t open, std::int32_t extend, int mode, bool path, bool second_best, nb::tuple heuristics,
                   std::size_t memory_bytes, const std::string& kernel, bool wide) {
-  const auto letters = static_cast<std::int32_t>(matrix.shape(0));
+  const auto num_codes = static_cast<std::int32_t>(matrix.shape(0));
   if (matrix.shape(1) != matrix.shape(0) || same.shape(0) != matrix.shape(0) || codes.shape(0) != 256)
     throw nb::value_error("a scheme's columns are not of one size");
   for (int c = 0; c < 256; ++c)
-    if (codes.data()[c] >= letters && codes.data()[c] != kNoCode)
+    if (codes.data()[c] >= num_codes && codes.data()[c] != kNoCode)
       throw nb::value_error("a letter's code is out of range");
   if (mode < 0 || mode > static_cast<int>(ExtendMode::Global)) throw nb::value_error("there is no such mode");
-  new (self) ExtendOptions{
-      .scheme = sw_scheme(matrix.data(), letters, same.data(), open, extend),
-      .codes = {},
-      .mode = static_cast<ExtendMode>(mode),
-      .path = path,
-      .second_best = second_best,
-      .cuts = {nb::cast<std::int32_t>(cuts[0]), nb::cast<std::int32_t>(cuts[1]), nb::cast<std::int32_t>(cuts[2])},
-      .memory_bytes = memory_bytes,
-      .choice = choice_of(kernel),
-      .wide = wide};
+  new (self) ExtendOptions{.scheme = sw_scheme(matrix.data(), num_codes, same.data(), open, extend),
+                           .codes = {},
+                           .mode = static_cast<ExtendMode>(mode),
+                           .path = path,
+                           .second_best = second_best,
+                           .heuristics = {nb::cast<std::int32_t>(heuristics[0]), nb::cast<std::int32_t>(heuristics[1]),
+                                          nb::cast<std::int32_t>(heuristics[2])},
+                           .memory_bytes = memory_bytes,
+                           .choice = choice_of(kernel),
+                           .wide = wide};
   std::memcpy(self->codes, codes.data(), 256);
 }
 
@@ -59,73 +59,76 @@ nb::tuple extend(Extender& self, nb::handle batch, InColumn<std::int32_t> rows, 
   return with_second(out);
 }
 
-// An ExtendJob and its rows. The binding keeps the batch, the options and the flag alive.
-struct BoundExtendJob {
+// An ExtendTask and its rows. The binding keeps the batch, the options and the flag alive.
+struct BoundExtendTask {
   InColumn<std::int32_t> rows;
-  ExtendJob job;
+  ExtendTask task;
 };
 
-void make_job(BoundExtendJob* self, nb::handle batch, InColumn<std::int32_t> rows, const ExtendOptions& options,
-              const CancelFlag& cancelled, std::int64_t letters, std::int64_t least_rows) {
+void make_task(BoundExtendTask* self, nb::handle batch, InColumn<std::int32_t> rows, const ExtendOptions& options,
+               const CancelFlag& cancelled, std::int64_t min_bases, std::int64_t min_rows) {
   const BatchView view = batch_view(batch);
   check_rows(rows, view.n);
   const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
-  new (self) BoundExtendJob{rows, ExtendJob(view, rows.data(), count, options, cancelled, {letters, least_rows})};
+  new (self) BoundExtendTask{rows, ExtendTask(view, rows.data(), count, options, cancelled, {min_bases, min_rows})};
 }
 
-void work(BoundExtendJob& self, Extender& extender) {
+void work(BoundExtendTask& self, Extender& extender) {
   for (bool more = true; more;) {
     {
       nb::gil_scoped_release release;
-      more = self.job.work(extender);
+      more = self.task.work(extender);
     }
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
 }
 
-nb::tuple joined(BoundExtendJob& self) {
+nb::tuple results(BoundExtendTask& self) {
   AlignedRows rows;
   {
     nb::gil_scoped_release release;
-    rows = self.job.joined();
+    rows = self.task.results();
   }
   return with_second(rows);
 }
 
-nb::object foreign_letter(nb::handle batch, InColumn<std::uint8_t> codes) {
+nb::object find_unknown_symbol(nb::handle batch, InColumn<std::uint8_t> codes) {
   const BatchView view = batch_view(batch);
   if (codes.shape(0) != 256) throw nb::value_error("there is a code for each of 256 letters");
-  std::uint8_t letter = 0;
+  std::uint8_t symbol = 0;
   std::int64_t row = -1;
   {
     nb::gil_scoped_release release;
-    row = first_foreign(view, codes.data(), &letter);
+    row = first_uncoded(view, codes.data(), &symbol);
   }
-  return row < 0 ? nb::none() : nb::object(nb::make_tuple(row, static_cast<int>(letter)));
+  return row < 0 ? nb::none() : nb::object(nb::make_tuple(row, static_cast<int>(symbol)));
 }
 
-nb::tuple share_rows_of(nb::handle batch, InColumn<std::int32_t> rows, InColumn<std::uint8_t> step,
-                        InColumn<std::uint8_t> build, InColumn<std::int32_t> width, std::int32_t narrow,
-                        std::int32_t most) {
+nb::tuple distribute_rows_of(nb::handle batch, InColumn<std::int32_t> rows, InColumn<std::uint8_t> step,
+                             InColumn<std::uint8_t> build, InColumn<std::int32_t> width, std::int32_t max_narrow,
+                             std::int32_t max_length) {
   const BatchView view = batch_view(batch);
   const std::int64_t steps = step.shape(0) ? step.data()[step.shape(0) - 1] + 1 : 0;
   const std::int32_t builds = static_cast<std::int32_t>(width.shape(0));
   if (steps == 0 || static_cast<std::int64_t>(build.shape(0)) != steps * steps) throw nb::value_error("a build for each two steps");
-  const bool known = std::all_of(build.data(), build.data() + build.shape(0), [&](std::uint8_t b) { return b < builds; });
-  if (!known || builds > 255) throw nb::index_error("a build that there is not");
-  const BuildTable table{step.data(), static_cast<std::int64_t>(step.shape(0)), build.data(), steps, width.data(), builds, narrow, most};
+  const bool builds_exist =
+      std::all_of(build.data(), build.data() + build.shape(0), [&](std::uint8_t b) { return b < builds; });
+  if (!builds_exist || builds > 255) throw nb::index_error("a build that there is not");
+  const BuildTable table{
+      step.data(), static_cast<std::int64_t>(step.shape(0)), build.data(), steps, width.data(), builds, max_narrow,
+      max_length};
   const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
   bool inside = false;
-  SharedRows shared;
+  DistributedRows shared;
   {
     nb::gil_scoped_release release;
     inside = rows_inside(rows.data(), count, view.n);
-    if (inside) shared = share_rows(view, rows.data(), count, table);
+    if (inside) shared = distribute_rows(view, rows.data(), count, table);
   }
   if (!inside) throw nb::index_error("a row lies outside the batch");
   nb::list found;
   for (const BuildRows& of : shared.builds)
-    found.append(nb::make_tuple(of.build, of.count, of.longest_query, of.longest_target));
+    found.append(nb::make_tuple(of.build, of.count, of.max_query_length, of.max_target_length));
   return nb::make_tuple(to_numpy(shared.order), found, to_numpy(shared.others), shared.bytes);
 }
 
@@ -135,28 +138,28 @@ void bind_extend(nb::module_& m) {
   nb::class_<ExtendOptions>(m, "ExtendOptions")
       .def("__init__", &make_options, nb::kw_only(), nb::arg("matrix"), nb::arg("same"), nb::arg("codes"),
            nb::arg("open"), nb::arg("extend"), nb::arg("mode"), nb::arg("path"), nb::arg("second_best"),
-           nb::arg("cuts"), nb::arg("memory_bytes"), nb::arg("kernel") = "", nb::arg("wide") = false,
-           "matrix i8[A, A], same u8[A], codes u8[256], cuts (band, X-drop, Z-drop)");
+           nb::arg("heuristics"), nb::arg("memory_bytes"), nb::arg("kernel") = "", nb::arg("wide") = false,
+           "matrix i8[A, A], same u8[A], codes u8[256], heuristics (band, X-drop, Z-drop)");
   nb::class_<Extender>(m, "Extender", "One thread's CPU kernels for any scores of letters, and their memory")
       .def(nb::init<const std::string&>(), nb::arg("isa") = "")
       .def_prop_ro("isa", &Extender::isa)
       .def("align", &extend, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
            "(columns as of Aligner.align, second best scores i32[m] or None)");
-  nb::class_<BoundExtendJob>(m, "ExtendJob", "Rows of a batch that several threads share")
-      .def("__init__", &make_job, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
-           nb::arg("letters"), nb::arg("least_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(),
+  nb::class_<BoundExtendTask>(m, "ExtendTask", "Rows of a batch that several threads share")
+      .def("__init__", &make_task, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
+           nb::arg("min_bases"), nb::arg("min_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(),
            nb::keep_alive<1, 5>())
-      .def_prop_ro("parts", [](const BoundExtendJob& self) { return self.job.parts(); })
+      .def_prop_ro("parts", [](const BoundExtendTask& self) { return self.task.parts(); })
       .def("work", &work, nb::arg("aligner"), "Aligns parts until all are taken; raises what signal handlers do")
-      .def("joined", &joined, "Waits for parts that others have taken; as Extender.align");
-  m.def("foreign_letter", &foreign_letter, nb::arg("batch"), nb::arg("codes"),
-        "(row, letter) of the first pair with a letter whose code is 255, or None");
-  m.def("share_rows", &share_rows_of, nb::arg("batch"), nb::arg("rows"), nb::arg("step"), nb::arg("build"),
-        nb::arg("width"), nb::arg("narrow"), nb::arg("most"),
-        "(order i32, [(build, count, longest query, longest target)], others i32, bytes of letters) of rows i32[m]: places "
-        "in them by build, of each those with most stripes of `width` columns, then most rows first. step u8[L]: of each "
-        "length; build u8[S * S]: of a query's and a target's step. The last build has sequences longer than narrow; "
-        "others: pairs with an empty sequence or one longer than most");
+      .def("results", &results, "Waits for parts that other threads have taken; returns the same as Extender.align");
+  m.def("find_unknown_symbol", &find_unknown_symbol, nb::arg("batch"), nb::arg("codes"),
+        "(row, symbol) of the first pair with a symbol whose code is 255, or None");
+  m.def("distribute_rows", &distribute_rows_of, nb::arg("batch"), nb::arg("rows"), nb::arg("step"), nb::arg("build"),
+        nb::arg("width"), nb::arg("max_narrow"), nb::arg("max_length"),
+        "(order i32, [(build, count, longest query, longest target)], others i32, bytes of letters) of rows i32[m]: "
+        "places in them by build, of each those with most stripes of `width` columns, then most rows first. step "
+        "u8[L]: of each length; build u8[S * S]: of a query's and a target's step. The last build has sequences "
+        "longer than max_narrow; others: pairs with an empty sequence or one longer than max_length");
 }
 
 }  // namespace wfacli

@@ -27,12 +27,12 @@ FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m,
   o.second = second;
   o.hard_clip = hard_clip;
   o.read_group = read_group;
-  std::tie(o.nats, o.log_k, o.score_step) = significance;
+  std::tie(o.lambda, o.log_k, o.score_step) = significance;
   const auto& [match, mismatch, gaps] = prices;
-  o.prices.match = match;
-  o.prices.mismatch = mismatch;
+  o.operation_scores.match = match;
+  o.operation_scores.mismatch = mismatch;
   if (gaps.size() > 2) throw nb::value_error("a gap's cost has one or two pieces");
-  for (const auto& [open, extend] : gaps) o.prices.gap[o.prices.pieces++] = {open, extend};
+  for (const auto& [open, extend] : gaps) o.operation_scores.gap[o.operation_scores.pieces++] = {open, extend};
   return o;
 }
 
@@ -87,7 +87,7 @@ void bind_format(nb::module_& m) {
           nb::kw_only(), nb::arg("format"), nb::arg("ambiguous"), nb::arg("cigar_m"), nb::arg("md"), nb::arg("cs"),
           nb::arg("scores_only"), nb::arg("heuristic"), nb::arg("second") = false, nb::arg("hard_clip") = false,
           nb::arg("read_group"), nb::arg("significance") = std::tuple(0.0, 0.0, 1),
-          nb::arg("prices") = std::tuple(0, 0, std::vector<std::pair<int, int>>()));
+          nb::arg("operation_scores") = std::tuple(0, 0, std::vector<std::pair<int, int>>()));
   m.def(
       "format_batch",
       [](nb::handle batch, nb::handle alignments, const FormatOptions& options) {

@@ -23,21 +23,21 @@ struct BoundLocal {
   }
 };
 
-std::vector<LocalRun> runs_of(const Runs& barred) {
+std::vector<LocalRun> runs_of(const Runs& excluded_runs) {
   std::vector<LocalRun> runs;
-  for (std::size_t x = 0; x < barred.shape(0); ++x)
-    runs.push_back({barred.data()[3 * x], barred.data()[3 * x + 1], barred.data()[3 * x + 2]});
+  for (std::size_t x = 0; x < excluded_runs.shape(0); ++x)
+    runs.push_back({excluded_runs.data()[3 * x], excluded_runs.data()[3 * x + 1], excluded_runs.data()[3 * x + 2]});
   return runs;
 }
 
 void make(BoundLocal* self, InColumn<std::uint8_t> query, InColumn<std::uint8_t> target, Matrix matrix,
-          std::int32_t open, std::int32_t extend, InColumn<std::uint8_t> same, Runs barred, int threads, bool path,
-          std::int64_t memory, std::int64_t trace, std::int64_t steps, bool prune, const std::string& isa) {
-  const int letters = static_cast<int>(matrix.shape(0));
+          std::int32_t open, std::int32_t extend, InColumn<std::uint8_t> same, Runs excluded_runs, int threads,
+          bool path, std::int64_t memory, std::int64_t trace, std::int64_t steps, bool prune, const std::string& isa) {
+  const int num_codes = static_cast<int>(matrix.shape(0));
   if (matrix.shape(1) != matrix.shape(0) || same.shape(0) != matrix.shape(0))
     throw nb::value_error("a scheme has a score for each two letters, and says of each how it is written");
-  const std::vector<LocalRun> runs = runs_of(barred);
-  const LocalScheme scheme{matrix.data(), letters, open, extend};
+  const std::vector<LocalRun> runs = runs_of(excluded_runs);
+  const LocalScheme scheme{matrix.data(), num_codes, open, extend};
   const LocalOptions options{threads, path, memory, trace, steps, prune};
   const KernelEntry& entry = kernels_named(isa);
   std::unique_ptr<LocalSolver> solver;
@@ -77,37 +77,37 @@ nb::tuple alignment(BoundLocal& self) {
 }
 
 // Speculative traceback in pieces (local_pieces.hpp), through kept rows that the caller supplies.
-struct BoundWalk {
+struct BoundTraceback {
   std::vector<std::uint8_t> same;
   LocalPair pair;
   LocalPath::Options options;
   LocalCrew crew;
 };
 
-void make_walk(BoundWalk* self, InColumn<std::uint8_t> query, InColumn<std::uint8_t> target, Matrix matrix,
-               std::int32_t open, std::int32_t extend, InColumn<std::uint8_t> same, Runs barred,
-               std::int64_t memory, std::int64_t trace, const std::string& isa) {
-  const int letters = static_cast<int>(matrix.shape(0));
+void make_traceback(BoundTraceback* self, InColumn<std::uint8_t> query, InColumn<std::uint8_t> target, Matrix matrix,
+                    std::int32_t open, std::int32_t extend, InColumn<std::uint8_t> same, Runs excluded_runs,
+                    std::int64_t memory, std::int64_t trace, const std::string& isa) {
+  const int num_codes = static_cast<int>(matrix.shape(0));
   if (matrix.shape(1) != matrix.shape(0) || same.shape(0) != matrix.shape(0))
     throw nb::value_error("a scheme has a score for each two letters, and says of each how it is written");
-  const LocalScheme scheme{matrix.data(), letters, open, extend};
+  const LocalScheme scheme{matrix.data(), num_codes, open, extend};
   LocalPath::Options options;
   options.memory = memory;
   options.trace = trace;
   const KernelEntry& entry = kernels_named(isa);
-  const std::vector<LocalRun> runs = runs_of(barred);
+  const std::vector<LocalRun> runs = runs_of(excluded_runs);
   nb::gil_scoped_release release;
-  new (self) BoundWalk{{same.data(), same.data() + letters},
-                       {query.data(), static_cast<std::int64_t>(query.shape(0)), target.data(),
-                        static_cast<std::int64_t>(target.shape(0)), scheme, entry.local()},
-                       options,
-                       {}};
-  self->pair.bar(runs);
+  new (self) BoundTraceback{{same.data(), same.data() + num_codes},
+                            {query.data(), static_cast<std::int64_t>(query.shape(0)), target.data(),
+                             static_cast<std::int64_t>(target.shape(0)), scheme, entry.local()},
+                            options,
+                            {}};
+  self->pair.exclude(runs);
 }
 
 using Pieces = nb::ndarray<const std::int64_t, nb::shape<-1, 7>, nb::c_contig, nb::device::cpu>;
 
-nb::tuple walk(BoundWalk& self, Pieces pieces, InColumn<std::int32_t> h, InColumn<std::int32_t> f, int threads) {
+nb::tuple trace(BoundTraceback& self, Pieces pieces, InColumn<std::int32_t> h, InColumn<std::int32_t> f, int threads) {
   std::vector<LocalPiece> all;
   std::int64_t used = 0;
   const auto cells = static_cast<std::int64_t>(h.shape(0));
@@ -126,7 +126,7 @@ nb::tuple walk(BoundWalk& self, Pieces pieces, InColumn<std::int32_t> h, InColum
   Buffer<std::uint32_t> ops;
   {
     nb::gil_scoped_release release;
-    self.crew.walk(self.pair, self.same.data(), self.options, threads, all);
+    self.crew.trace(self.pair, self.same.data(), self.options, threads, all);
     for (LocalPiece& piece : all) {
       const LocalEntry& to = piece.exit;
       for (const std::int64_t value : {to.row, to.column, std::int64_t{to.needed},
@@ -144,21 +144,22 @@ nb::tuple walk(BoundWalk& self, Pieces pieces, InColumn<std::int32_t> h, InColum
 }  // namespace
 
 void bind_local(nb::module_& m) {
-  nb::class_<BoundWalk>(m, "LocalWalk", "The way back through rows of one pair's matrix")
-      .def("__init__", &make_walk, nb::arg("query"), nb::arg("target"), nb::arg("matrix"), nb::arg("open"),
-           nb::arg("extend"), nb::arg("same"), nb::arg("barred"), nb::arg("memory") = std::int64_t{1} << 30,
+  nb::class_<BoundTraceback>(m, "LocalTraceback", "Traceback through rows of one pair's matrix")
+      .def("__init__", &make_traceback, nb::arg("query"), nb::arg("target"), nb::arg("matrix"), nb::arg("open"),
+           nb::arg("extend"), nb::arg("same"), nb::arg("excluded_runs"), nb::arg("memory") = std::int64_t{1} << 30,
            nb::arg("trace") = std::int64_t{1} << 22, nb::arg("isa") = "", "As LocalSolver")
-      .def("walk", &walk, nb::arg("pieces"), nb::arg("h"), nb::arg("f"), nb::arg("threads") = 1,
-           "Each by itself. pieces i64[n, 7]: rows from .. on, the row above is given from column .. on, so many cells, "
-           "which follow one another in h and f i32[]: scores, and those of gaps into the row below; entered at row, "
-           "column, which scores .., in state (0, 1 and 2: in a gap down, along). Returns i64[6 n]: left at row, "
-           "column, score, state, how (0 left, 1 ended, 2 failed), cells; i64[n + 1], u32[]: operations");
+      .def("trace", &trace, nb::arg("pieces"), nb::arg("h"), nb::arg("f"), nb::arg("threads") = 1,
+           "Each by itself. pieces i64[n, 7]: rows from .. on, the row above is given from column .. on, so many "
+           "cells, which follow one another in h and f i32[]: scores, and those of gaps into the row below; entered "
+           "at row, column, which scores .., in state (0, 1 and 2: in a gap down, along). Returns i64[6 n]: left at "
+           "row, column, score, state, how (0 left, 1 ended, 2 failed), cells; i64[n + 1], u32[]: operations");
   nb::class_<BoundLocal>(m, "LocalSolver", "The best local alignment of one pair, on its way")
-      .def("__init__", &make, nb::arg("query"), nb::arg("target"), nb::arg("matrix"), nb::arg("open"),
-           nb::arg("extend"), nb::arg("same"), nb::arg("barred"), nb::arg("threads") = 1, nb::arg("path") = true,
-           nb::arg("memory") = std::int64_t{1} << 30, nb::arg("trace") = std::int64_t{1} << 22,
-           nb::arg("steps") = kTileSteps, nb::arg("prune") = true, nb::arg("isa") = "",
-           "Codes u8; matrix i8[A, A]; same u8[A]; barred i64[., 3]: (query, target, length) of runs of letters")
+      .def(
+          "__init__", &make, nb::arg("query"), nb::arg("target"), nb::arg("matrix"), nb::arg("open"),
+          nb::arg("extend"), nb::arg("same"), nb::arg("excluded_runs"), nb::arg("threads") = 1, nb::arg("path") = true,
+          nb::arg("memory") = std::int64_t{1} << 30, nb::arg("trace") = std::int64_t{1} << 22,
+          nb::arg("steps") = kTileSteps, nb::arg("prune") = true, nb::arg("isa") = "",
+          "Codes u8; matrix i8[A, A]; same u8[A]; excluded_runs i64[., 3]: (query, target, length) of runs of symbols")
       .def("advance", &advance, nb::arg("seconds"), "Goes on for about so long; whether the end has been reached")
       .def_prop_ro("position", &position, "(best score so far, whether it is the best, share of the phase, cells)")
       .def("alignment", &alignment, "(score, (q from, q to, t from, t to), cigar u32[]), once, after the end")

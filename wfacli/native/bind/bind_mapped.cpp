@@ -20,7 +20,7 @@ nb::dict mapped_dict(MappedBatch batch) {
   nb::dict mapped;
   mapped["t_offset"] = to_numpy(m.t_offset);
   mapped["t_total"] = to_numpy(m.t_total);
-  mapped["letters"] = to_numpy(m.letters);
+  mapped["letters"] = to_numpy(m.read_start);
   mapped["clip_begin"] = to_numpy(m.clip_begin);
   mapped["clip_end"] = to_numpy(m.clip_end);
   mapped["first"] = to_numpy(m.first);
@@ -34,10 +34,13 @@ nb::dict mapped_dict(MappedBatch batch) {
   return d;
 }
 
-// Convert (match, bonus, ((open, extend) of each piece), letters, band).
+// Convert (match, bonus, ((open, extend) of each piece), max_query, max_excess).
 Reach reach_of(nb::tuple r) {
-  Reach reach{.match = nb::cast<std::int64_t>(r[0]), .bonus = nb::cast<std::int64_t>(r[1]), .gap = {},
-              .letters = nb::cast<std::int64_t>(r[3]), .band = nb::cast<std::int64_t>(r[4])};
+  Reach reach{.match = nb::cast<std::int64_t>(r[0]),
+              .bonus = nb::cast<std::int64_t>(r[1]),
+              .gap = {},
+              .max_query = nb::cast<std::int64_t>(r[3]),
+              .max_excess = nb::cast<std::int64_t>(r[4])};
   const nb::tuple gaps = nb::cast<nb::tuple>(r[2]);
   for (std::size_t k = 0; k < 2; ++k) {
     const nb::handle piece = gaps[gaps.size() > 1 ? k : 0];
@@ -83,69 +86,74 @@ void bind_mapped(nb::module_& m) {
             });
           },
           nb::arg("batch"),
-          "Adds a batch's targets; ValueError with the name (bytes) of one that is there, or b\"\" for one without a name")
+          "Adds a batch's targets; ValueError with the name (bytes) of one that is there, or b\"\" for one without a "
+          "name")
       .def("__len__", &Reference::size)
       .def("name", [](const Reference& self, int i) { return nb::bytes(self.name(i).data(), self.name(i).size()); })
       .def("length", &Reference::length)
-      .def("leave_in", &Reference::leave_in, nb::arg("descriptor"),
-           "Leaves letters in a file of which add_place() is told; RuntimeError")
+      .def("use_file", &Reference::use_file, nb::arg("descriptor"),
+           "Reads bases on demand from a file; see add_indexed(). Raises RuntimeError")
       .def(
-          "add_place",
-          [](Reference& self, nb::bytes name, std::int64_t length, std::int64_t offset, std::int64_t line_letters,
+          "add_indexed",
+          [](Reference& self, nb::bytes name, std::int64_t length, std::int64_t offset, std::int64_t line_bases,
              std::int64_t line_bytes) {
             named_in_errors([&] {
-              self.add_place(std::string(name.c_str(), name.size()), length, offset, line_letters, line_bytes);
+              self.add_indexed(std::string(name.c_str(), name.size()), length, offset, line_bases, line_bytes);
             });
           },
-          nb::arg("name"), nb::arg("length"), nb::arg("offset"), nb::arg("line_letters"), nb::arg("line_bytes"),
+          nb::arg("name"), nb::arg("length"), nb::arg("offset"), nb::arg("line_bases"), nb::arg("line_bytes"),
           "Adds a sequence that lies in the file; ValueError as add() has it")
       .def(
-          "bring_by",
-          [](Reference& self, InColumn<std::int64_t> starts, nb::object bring) {
-            self.bring_by({starts.data(), starts.data() + starts.shape(0)},
-                          [bring](const std::vector<std::int64_t>& blocks) {
-                            nb::gil_scoped_acquire acquire;
-                            nb::list numbers;
-                            for (const std::int64_t block : blocks) numbers.append(block);
-                            bring(numbers);
-                          });
+          "set_loader",
+          [](Reference& self, InColumn<std::int64_t> starts, nb::object load) {
+            self.set_loader({starts.data(), starts.data() + starts.shape(0)},
+                            [load](const std::vector<std::int64_t>& blocks) {
+                              nb::gil_scoped_acquire acquire;
+                              nb::list numbers;
+                              for (const std::int64_t block : blocks) numbers.append(block);
+                              load(numbers);
+                            });
           },
-          nb::arg("starts"), nb::arg("bring"),
-          "The file has its bytes in blocks that begin at starts (i64[n]); bring is called with numbers of those wanted")
-      .def_prop_ro("fits", &Reference::fits, "Whether the file has been as its index says, so far")
+          nb::arg("starts"), nb::arg("load"),
+          "The file has its bytes in blocks that begin at starts (i64[n]); load is called with the indices of those "
+          "wanted")
+      .def_prop_ro("matches_index", &Reference::matches_index, "Whether the file has been as its index says, so far")
       .def(
-          "letters",
+          "bases",
           [](const Reference& self, int i, std::int64_t begin, std::int64_t end) {
             if (i < 0 || i >= self.size()) throw nb::index_error();
             end = std::min(end, self.length(i));
             begin = std::clamp<std::int64_t>(begin, 0, end);
-            Buffer<std::uint8_t> letters;
-            letters.resize(static_cast<std::size_t>(end - begin));
+            Buffer<std::uint8_t> bases;
+            bases.resize(static_cast<std::size_t>(end - begin));
             {
               nb::gil_scoped_release release;
-              if (self.must_bring()) self.bring({{i, begin, end}});
-              self.copy(i, begin, end, letters.data());
+              if (self.needs_load()) self.load({{i, begin, end}});
+              self.copy(i, begin, end, bases.data());
             }
-            return to_numpy(letters);
+            return to_numpy(bases);
           },
-          nb::arg("number"), nb::arg("begin"), nb::arg("end"), "u8[end - begin], as far as there are letters");
+          nb::arg("number"), nb::arg("begin"), nb::arg("end"),
+          "u8[end - begin], truncated at the end of the sequence");
 
   nb::class_<MappedReader, StreamReader>(m, "MappedReader", "Parts of reads and the windows to which they are mapped")
       .def(
           "__init__",
-          [](MappedReader* self, const Reference& reference, const std::string& span, std::int64_t pad, bool whole_reads,
-             bool keep_unmapped, bool copy_tags, bool copy_group, bool read_group, bool skip, bool mates, bool in_step,
-             bool in_order, std::optional<nb::tuple> reach, const std::string& folder, std::size_t shelf) {
+          [](MappedReader* self, const Reference& reference, const std::string& span, std::int64_t pad,
+             bool whole_reads, bool keep_unmapped, bool copy_tags, bool copy_group, bool read_group, bool skip,
+             bool mates, bool mates_in_order, bool in_order, std::optional<nb::tuple> reach, const std::string& folder,
+             std::size_t spill_threshold) {
             new (self) MappedReader(reference, {{span_of(span), pad, reach ? reach_of(*reach) : Reach()}, whole_reads,
-                                                keep_unmapped, copy_tags, copy_group, read_group, mates, in_step, in_order,
-                                                skip, folder, shelf});
+                                                keep_unmapped, copy_tags, copy_group, read_group, mates,
+                                                mates_in_order, in_order, skip, folder, spill_threshold});
           },
           nb::arg("reference"), nb::kw_only(), nb::arg("span"), nb::arg("pad"), nb::arg("whole_reads"),
-          nb::arg("keep_unmapped"), nb::arg("copy_tags"), nb::arg("copy_group"), nb::arg("read_group"), nb::arg("skip"), nb::arg("mates"), nb::arg("in_step"),
-          nb::arg("in_order"), nb::arg("reach") = nb::none(), nb::arg("folder"), nb::arg("shelf"),
-          nb::keep_alive<1, 2>())
+          nb::arg("keep_unmapped"), nb::arg("copy_tags"), nb::arg("copy_group"), nb::arg("read_group"),
+          nb::arg("skip"), nb::arg("mates"), nb::arg("mates_in_order"), nb::arg("in_order"),
+          nb::arg("reach") = nb::none(), nb::arg("folder"), nb::arg("spill_threshold"), nb::keep_alive<1, 2>())
       .def("take", [](MappedReader& self) { return mapped_dict(self.take()); })
-      .def("go_on", &MappedReader::go_on, "What is left behind the mappings is read, too")
+      .def("resume_unmapped", &MappedReader::resume_unmapped,
+           "Lets fill() continue with the reads that no mapping named")
       .def("counts", [](const MappedReader& self) { return counts_dict(self.counts()); })
       .def("first_skipped", [](const MappedReader& self) {
         const MappedCounts& counts = self.counts();
@@ -162,7 +170,7 @@ void bind_mapped(nb::module_& m) {
           nb::arg("bytes"), "A writable array for the next block, valid until commit()")
       .def("commit", &MappingGroups::commit, nb::arg("bytes"), nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("grouped", &MappingGroups::grouped)
-      .def_prop_ro("too_long", &MappingGroups::too_long, "Whether a line is longer than longest_line()")
+      .def_prop_ro("too_long", &MappingGroups::too_long, "Whether a line is longer than max_line_bytes()")
       .def_prop_ro("ended_inside", &MappingGroups::ended_inside)
       .def(
           "write",

@@ -2,7 +2,7 @@
 #include "bind/bind.hpp"
 #include "io/memory.hpp"
 #include "engine/one_pair.hpp"
-#include "format/written.hpp"
+#include "format/sam_alignment.hpp"
 
 namespace wfacli {
 namespace {
@@ -28,9 +28,9 @@ struct Place {
 }
 
 // The bytes of a str, a bytes object, or any object with a buffer of bytes; valid while this object and the item live.
-class Lent {
+class BorrowedBytes {
  public:
-  Lent(nb::handle item, const Place& place) {
+  BorrowedBytes(nb::handle item, const Place& place) {
     if (PyUnicode_Check(item.ptr())) {
       Py_ssize_t size = 0;
       const char* utf8 = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
@@ -39,23 +39,23 @@ class Lent {
         PyErr_Clear();
         raise_input_error("a character that is no text in the sequence", place);
       }
-      letters = {utf8, static_cast<std::size_t>(size)};
+      text = {utf8, static_cast<std::size_t>(size)};
     } else if (PyBytes_Check(item.ptr())) {
       char* bytes = nullptr;
       Py_ssize_t size = 0;
       if (PyBytes_AsStringAndSize(item.ptr(), &bytes, &size) < 0) throw nb::python_error();
-      letters = {bytes, static_cast<std::size_t>(size)};
+      text = {bytes, static_cast<std::size_t>(size)};
     } else {
       borrow(item, place);
     }
   }
-  ~Lent() {
+  ~BorrowedBytes() {
     if (held_) PyBuffer_Release(&buffer_);
   }
-  Lent(const Lent&) = delete;
-  Lent& operator=(const Lent&) = delete;
+  BorrowedBytes(const BorrowedBytes&) = delete;
+  BorrowedBytes& operator=(const BorrowedBytes&) = delete;
 
-  std::string_view letters;
+  std::string_view text;
 
  private:
   void borrow(nb::handle item, const Place& place) {
@@ -67,7 +67,7 @@ class Lent {
       PyBuffer_Release(&buffer_);
       raise_type_error("a sequence in an array is one dimension of bytes", place);
     }
-    letters = {static_cast<const char*>(buffer_.buf), static_cast<std::size_t>(buffer_.len)};
+    text = {static_cast<const char*>(buffer_.buf), static_cast<std::size_t>(buffer_.len)};
   }
 
   Py_buffer buffer_;
@@ -76,18 +76,18 @@ class Lent {
 
 void add(MemoryPairs& to, nb::handle item, const Place& place) {
   try {
-    const Lent lent(item, place);
+    const BorrowedBytes borrowed(item, place);
     if (place.stream == 0)
-      to.query(lent.letters);
+      to.query(borrowed.text);
     else
-      to.target(lent.letters);
+      to.target(borrowed.text);
   } catch (const InputFault& fault) {
     raise_input_error(fault.what(), place);
   }
 }
 
 // Return a list or tuple as it is, and any other iterable as a new list.
-nb::object walkable(nb::handle sequences, const char* what) {
+nb::object as_list_or_tuple(nb::handle sequences, const char* what) {
   // A str is a sequence of strings, and bytes are a sequence of numbers; reject both as a likely mistake.
   if (PyUnicode_Check(sequences.ptr()) || PyBytes_Check(sequences.ptr()) || PyByteArray_Check(sequences.ptr()))
     throw nb::type_error((std::string(what) + " is a list of sequences, not one sequence").c_str());
@@ -104,24 +104,24 @@ nb::handle item_of(nb::handle sequences, Py_ssize_t i) {
 }
 
 // Return the total length of the str and bytes items; other items count 0. Used to reserve memory.
-std::int64_t letters_in(nb::handle sequences, Py_ssize_t n) {
-  std::int64_t letters = 0;
+std::int64_t total_length(nb::handle sequences, Py_ssize_t n) {
+  std::int64_t length = 0;
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* item = item_of(sequences, i).ptr();
     if (PyUnicode_Check(item))
-      letters += PyUnicode_GetLength(item);
+      length += PyUnicode_GetLength(item);
     else if (PyBytes_Check(item))
-      letters += PyBytes_Size(item);
+      length += PyBytes_Size(item);
   }
-  return letters;
+  return length;
 }
 
 nb::dict pack_pairs(nb::handle queries, nb::handle targets) {
-  const nb::object q = walkable(queries, "queries"), t = walkable(targets, "targets");
+  const nb::object q = as_list_or_tuple(queries, "queries"), t = as_list_or_tuple(targets, "targets");
   const Py_ssize_t n = PySequence_Size(q.ptr()), m = PySequence_Size(t.ptr());
   if (n != m) throw nb::value_error((std::to_string(n) + " queries, " + std::to_string(m) + " targets").c_str());
   MemoryPairs pairs;
-  pairs.reserve(n, letters_in(q, n) + letters_in(t, n));
+  pairs.reserve(n, total_length(q, n) + total_length(t, n));
   for (Py_ssize_t i = 0; i < n; ++i) {
     add(pairs, nb::borrow(item_of(q, i)), {0, i});
     add(pairs, nb::borrow(item_of(t, i)), {1, i});
@@ -141,10 +141,10 @@ struct CigarRows {
     for (std::int64_t r = 0; inside && r < rows; ++r) inside = start[r] <= start[r + 1];
     if (!inside) throw nb::value_error("cigar_start does not fit cigar");
   }
-  Written row(std::int64_t r) const { return {.cigar = cigar + start[r], .operations = start[r + 1] - start[r]}; }
+  SamAlignment row(std::int64_t r) const { return {.cigar = cigar + start[r], .operations = start[r + 1] - start[r]}; }
 };
 
-nb::object cigar_text(const Written& row, bool cigar_m, Text& scratch) {
+nb::object cigar_text(const SamAlignment& row, bool cigar_m, Text& scratch) {
   scratch.buffer().clear();
   Pen pen = scratch.room(static_cast<std::size_t>(row.operations) * (Pen::kDigits + 1) + 1);
   if (row.operations)
@@ -169,20 +169,20 @@ nb::object cigar_texts(InColumn<std::uint32_t> cigar, InColumn<std::int64_t> sta
   return texts;
 }
 
-OutColumn<std::int32_t> cigar_letters(InColumn<std::uint32_t> cigar, InColumn<std::int64_t> start) {
+OutColumn<std::int32_t> cigar_counts(InColumn<std::uint32_t> cigar, InColumn<std::int64_t> start) {
   const CigarRows rows(cigar, start);
-  Buffer<std::int32_t> letters;
+  Buffer<std::int32_t> counts;
   {
     nb::gil_scoped_release release;
     Cigar scratch;
     for (std::int64_t r = 0; r < rows.rows; ++r) {
-      const Written row = rows.row(r);
-      const Written w = as_written({}, row.cigar, row.operations, false, scratch);
+      const SamAlignment row = rows.row(r);
+      const SamAlignment w = to_sam_alignment({}, row.cigar, row.operations, false, scratch);
       for (const std::int64_t count : {w.matches, w.mismatches, w.inserted, w.deleted})
-        letters.push(static_cast<std::int32_t>(count));
+        counts.push(static_cast<std::int32_t>(count));
     }
   }
-  return to_numpy(letters);
+  return to_numpy(counts);
 }
 
 // Return (cigar, cigar_start) of a batch aligned under wildcards, with = and X by SAM's rule.
@@ -197,9 +197,9 @@ nb::tuple written_cigars(nb::handle batch, nb::handle alignments) {
     Cigar scratch;
     start.push(0);
     for (std::int64_t i = 0; i < a.n; ++i) {
-      const bool split = splits_matches(Ambiguous::Wildcard, pairs.flags[i]);
-      const Written w = as_written(pairs.pair(i).part(a.span + 4 * i), a.cigar + a.cigar_start[i],
-                                   a.cigar_start[i + 1] - a.cigar_start[i], split, scratch);
+      const bool split = needs_resolving(Ambiguous::Wildcard, pairs.flags[i]);
+      const SamAlignment w = to_sam_alignment(pairs.pair(i).part(a.span + 4 * i), a.cigar + a.cigar_start[i],
+                                              a.cigar_start[i + 1] - a.cigar_start[i], split, scratch);
       cigar.append(w.cigar, static_cast<std::size_t>(w.operations));
       start.push(static_cast<std::int64_t>(cigar.size()));
     }
@@ -208,57 +208,59 @@ nb::tuple written_cigars(nb::handle batch, nb::handle alignments) {
 }
 
 // Return the result of an aligned pair: (score, CIGAR, edits or -1, span, exact, status).
-nb::tuple answer_of(Alone& own, const OnePair& pair, const AlignOptions& options, nb::handle ok) {
+nb::tuple answer_of(ThreadAligner& own, const OnePair& pair, const AlignOptions& options, nb::handle ok) {
   constexpr std::size_t kKeptText = std::size_t{1} << 22;  // maximum bytes kept between pairs
   thread_local Text text;
   if (text.buffer().capacity() > kKeptText) text = Text();
   Cigar scratch;
   AlignedRows& rows = own.rows();
-  const Written w = as_written(pair.view().pair(0).part(rows.span.data()), rows.cigar.runs().data(), rows.cigar_start[1],
-                               splits_matches(options.ambiguous, pair.flags()), scratch);
+  const SamAlignment w =
+      to_sam_alignment(pair.view().pair(0).part(rows.span.data()), rows.cigar.runs().data(), rows.cigar_start[1],
+                       needs_resolving(options.ambiguous, pair.flags()), scratch);
   const nb::tuple span = nb::make_tuple(rows.span[0], rows.span[1], rows.span[2], rows.span[3]);
   return nb::make_tuple(rows.score[0], cigar_text(w, false, text), options.path ? w.edits() : -1, span, !rows.cut[0],
                         ok);
 }
 
 // Kernels, and the Python status of a pair with an alignment.
-struct BoundOneByOne {
-  OneByOne kernels;
+struct BoundSinglePairAligner {
+  SinglePairAligner kernels;
   nb::object ok;
 };
 
-void make_one_by_one(BoundOneByOne* self, nb::sequence kernels, bool estimated, std::int32_t far,
-                     std::int32_t asked_above, nb::object ok) {
+void make_single_pair_aligner(BoundSinglePairAligner* self, nb::sequence kernels, bool estimated,
+                              std::int32_t min_target_ratio, std::int32_t max_cached_query, nb::object ok) {
   std::vector<AlignOptions> options;
   for (nb::handle one : kernels) options.push_back(nb::cast<const AlignOptions&>(one));
-  new (self) BoundOneByOne{OneByOne(std::move(options), estimated, far, asked_above), std::move(ok)};
+  new (self) BoundSinglePairAligner{
+      SinglePairAligner(std::move(options), estimated, min_target_ratio, max_cached_query), std::move(ok)};
 }
 
-nb::tuple kind_of(const BoundOneByOne& self, const OnePair& pair) {
-  const OnePair::Kind kind = pair.kind(self.kernels.far());
-  return nb::make_tuple(kind.longest, kind.edits, kind.flags, kind.far);
+nb::tuple kind_of(const BoundSinglePairAligner& self, const OnePair& pair) {
+  const OnePair::Kind kind = pair.kind(self.kernels.min_target_ratio());
+  return nb::make_tuple(kind.longest, kind.edits, kind.flags, kind.target_much_longer);
 }
 
 // Align one pair with the cached first kernel for its kind, which suffices for nearly all pairs. The engine's
 // first_kernel() chooses a kernel for a new kind, and its further() handles a pair without an alignment.
-nb::object align_alone(BoundOneByOne& self, nb::handle engine, nb::handle query, nb::handle target) {
-  const OneByOne& kernels = self.kernels;
+nb::object align_single(BoundSinglePairAligner& self, nb::handle engine, nb::handle query, nb::handle target) {
+  const SinglePairAligner& kernels = self.kernels;
   std::optional<OnePair> pair;
-  int kernel = OneByOne::kUnknown;
+  int kernel = SinglePairAligner::kUnknown;
   Status status = Status::Unsupported;
-  Alone& own = alone();
+  ThreadAligner& own = thread_aligner();
   try {
-    const Lent q(query, {0, 0}), t(target, {1, 0});
+    const BorrowedBytes q(query, {0, 0}), t(target, {1, 0});
     const nb::gil_scoped_release release;
-    pair.emplace(q.letters, t.letters, kernels.estimated());
+    pair.emplace(q.text, t.text, kernels.estimated());
     kernel = kernels.first(*pair);
-    if (kernel != OneByOne::kUnknown) status = own.align(*pair, kernels.kernel(kernel));
+    if (kernel != SinglePairAligner::kUnknown) status = own.align(*pair, kernels.kernel(kernel));
   } catch (const InputFault& fault) {
     raise_input_error(fault.what(), {fault.stream, 0});
   }
   if (status == Status::Ok) return answer_of(own, *pair, kernels.kernel(kernel), self.ok);
   const nb::object held = nb::cast(std::move(*pair));
-  if (kernel == OneByOne::kUnknown) {
+  if (kernel == SinglePairAligner::kUnknown) {
     const OnePair& found = nb::cast<const OnePair&>(held);
     kernel = nb::cast<int>(engine.attr("first_kernel")(held, query, target));
     self.kernels.remember(found, kernel);
@@ -272,9 +274,9 @@ nb::object align_alone(BoundOneByOne& self, nb::handle engine, nb::handle query,
 }
 
 // Return (0, result) of a pair aligned with a given kernel, or (status, None).
-nb::tuple align_with(BoundOneByOne& self, const OnePair& pair, int kernel) {
+nb::tuple align_with(BoundSinglePairAligner& self, const OnePair& pair, int kernel) {
   const AlignOptions& options = self.kernels.kernel(kernel);
-  Alone& own = alone();
+  ThreadAligner& own = thread_aligner();
   Status status;
   {
     const nb::gil_scoped_release release;
@@ -293,18 +295,20 @@ void bind_memory(nb::module_& m) {
       .def_prop_ro("longest", &OnePair::longest)
       .def_prop_ro("flags", &OnePair::flags)
       .def_prop_ro("est_edits", &OnePair::est_edits);
-  nb::class_<BoundOneByOne>(m, "OneByOne", "Aligns pairs in the calling thread, first by a kernel for their kind")
-      .def("__init__", &make_one_by_one, nb::arg("kernels"), nb::arg("estimated"), nb::arg("far"),
-           nb::arg("asked_above"), nb::arg("ok"))
-      .def("kind", &kind_of, nb::arg("pair"),
-           "(longest, edits, flags, far): what pairs have in common for which the same kernel is chosen")
-      .def("align", &align_alone, nb::arg("engine"), nb::arg("query"), nb::arg("target"),
+  nb::class_<BoundSinglePairAligner>(m, "SinglePairAligner",
+                                     "Aligns pairs in the calling thread, first by a kernel for their kind")
+      .def("__init__", &make_single_pair_aligner, nb::arg("kernels"), nb::arg("estimated"),
+           nb::arg("min_target_ratio"), nb::arg("max_cached_query"), nb::arg("ok"))
+      .def(
+          "kind", &kind_of, nb::arg("pair"),
+          "(longest, edits, flags, target_much_longer): what pairs have in common for which the same kernel is chosen")
+      .def("align", &align_single, nb::arg("engine"), nb::arg("query"), nb::arg("target"),
            "(score, CIGAR, edits, span, exact, ok); or what the engine's first_kernel and further say")
       .def("align_with", &align_with, nb::arg("pair"), nb::arg("kernel"), "(status, answer as of align or None)");
   m.def("cigar_texts", &cigar_texts, nb::arg("cigar"), nb::arg("cigar_start"), nb::arg("cigar_m"),
         "Each row's CIGAR; \"*\" where it is empty");
-  m.def("cigar_letters", &cigar_letters, nb::arg("cigar"), nb::arg("cigar_start"),
-        "i32[4m]: each row's matches, mismatches, inserted and deleted letters");
+  m.def("cigar_counts", &cigar_counts, nb::arg("cigar"), nb::arg("cigar_start"),
+        "i32[4m]: each row's matches, mismatches, inserted and deleted bases");
   m.def("written_cigars", &written_cigars, nb::arg("batch"), nb::arg("alignments"),
         "(cigar u32[C], cigar_start i64[n+1]) of alignments under wildcards, with = and X as SAM has them");
 }

@@ -6,27 +6,27 @@
 namespace wfacli {
 namespace {
 
-using Lent = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using ByteArray = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Return borrowed memory as an array that keeps its owner alive.
-OutColumn<std::uint8_t> lent_letters(LetterBuffer& bases) {
-  return {bases.data(), {bases.size()}, *static_cast<nb::object*>(bases.lender().get())};
+OutColumn<std::uint8_t> borrowed_bases(BaseBuffer& bases) {
+  return {bases.data(), {bases.size()}, *static_cast<nb::object*>(bases.owner().get())};
 }
 
-void lend(StreamReader& self, nb::object memory) {
-  const auto array = nb::cast<Lent>(memory, false);
-  const std::shared_ptr<void> lender(new nb::object(memory), [](void* held) {
+void use_memory(StreamReader& self, nb::object memory) {
+  const auto array = nb::cast<ByteArray>(memory, false);
+  const std::shared_ptr<void> owner(new nb::object(memory), [](void* held) {
     nb::gil_scoped_acquire acquire;
     delete static_cast<nb::object*>(held);
   });
-  self.lend(array.data(), array.shape(0), lender);
+  self.use_external(array.data(), array.shape(0), owner);
 }
 
 }  // namespace
 
 nb::dict columns_dict(BatchColumns columns) {
   nb::dict d;
-  d["bases"] = columns.bases.lender() ? lent_letters(columns.bases) : to_numpy(columns.bases.own());
+  d["bases"] = columns.bases.owner() ? borrowed_bases(columns.bases) : to_numpy(columns.bases.own());
   d["q_start"] = to_numpy(columns.q_start);
   d["t_start"] = to_numpy(columns.t_start);
   d["q_len"] = to_numpy(columns.q_len);
@@ -54,9 +54,10 @@ Layout layout_of(const std::string& name) {
 }  // namespace
 
 void bind_reader(nb::module_& m) {
-  m.def("set_longest_line", [](std::size_t bytes) { longest_line = bytes; }, nb::arg("bytes"),
-        "Bytes that a line may have that is no sequence, for the whole process");
-  m.def("longest_line", [] { return longest_line.load(); }, "What set_longest_line() was given, or its default");
+  m.def(
+      "set_max_line_bytes", [](std::size_t bytes) { max_line_bytes = bytes; }, nb::arg("bytes"),
+      "Bytes that a line may have that is no sequence, for the whole process");
+  m.def("max_line_bytes", [] { return max_line_bytes.load(); }, "What set_max_line_bytes() was given, or its default");
   nb::enum_<Next>(m, "Next", "What PairReader.fill wants next")
       .value("FULL", Next::Full)
       .value("NEED_QUERY", Next::NeedQuery)
@@ -73,13 +74,15 @@ void bind_reader(nb::module_& m) {
             return OutColumn<std::uint8_t>(room, {bytes}, self);
           },
           nb::arg("stream"), nb::arg("bytes"), "A writable array for the stream's next block, valid until commit()")
-      .def("lend", &lend, nb::arg("memory"),
-           "Memory (u8[any]) for the letters of the batch that begins; its array then keeps this one alive. Where they "
-           "do not fit they go into memory of their own")
+      .def(
+          "use_memory", &use_memory, nb::arg("memory"),
+          "Memory (u8[any]) for the letters of the batch that begins; its array then keeps this one alive. Where they "
+          "do not fit they go into memory of their own")
       .def("commit", &StreamReader::commit, nb::arg("stream"), nb::arg("bytes"))
-      .def("help", &StreamReader::help, nb::arg("threads"),
+      .def("start_threads", &StreamReader::start_threads, nb::arg("threads"),
            "Starts threads that help fill() with regular files of records, which are attached later")
-      .def("attach", &StreamReader::attach, nb::arg("stream"), nb::arg("descriptor"), nb::arg("position"), nb::arg("block"),
+      .def("attach", &StreamReader::attach, nb::arg("stream"), nb::arg("descriptor"), nb::arg("position"),
+           nb::arg("block"),
            "Lets fill() read the rest of a stream itself; position -1 is where the descriptor stands")
       .def("bytes_read", &StreamReader::bytes_read, nb::arg("stream"))
       .def("fill", &StreamReader::fill, nb::arg("weight"), nb::call_guard<nb::gil_scoped_release>())
@@ -93,10 +96,10 @@ void bind_reader(nb::module_& m) {
   nb::class_<PairReader, StreamReader>(m, "PairReader", "Pairs out of one stream or two")
       .def(
           "__init__",
-          [](PairReader* self, const std::string& layout, bool keep_letters, bool keep_quality) {
-            new (self) PairReader(layout_of(layout), {keep_letters, keep_quality});
+          [](PairReader* self, const std::string& layout, bool keep_bases, bool keep_quality) {
+            new (self) PairReader(layout_of(layout), {keep_bases, keep_quality});
           },
-          nb::arg("layout"), nb::arg("keep_letters") = true, nb::arg("keep_quality") = true)
+          nb::arg("layout"), nb::arg("keep_bases") = true, nb::arg("keep_quality") = true)
       .def("take", [](PairReader& self) { return columns_dict(self.take()); });
 
   nb::class_<BamCount>(m, "BamCount", "Counts the records of a BAM file as its bytes pass by")
@@ -112,7 +115,7 @@ void bind_reader(nb::module_& m) {
       .def_prop_ro("whole", &BamCount::whole, "Whether the file may end here");
 
   nb::class_<TargetTable>(m, "TargetTable", "Distinct targets for a SAM header")
-      .def(nb::init<std::int64_t>(), nb::arg("most"))
+      .def(nb::init<std::int64_t>(), nb::arg("max_entries"))
       .def(
           "add",
           [](TargetTable& self, nb::handle batch) {
@@ -131,7 +134,8 @@ void bind_reader(nb::module_& m) {
             return nb::make_tuple(added.clash, to_numpy(added.lines.buffer()), to_numpy(spilled),
                                   to_numpy(added.spilled_lines.buffer()));
           },
-          nb::arg("batch"), "(row that clashes or -1, @SQ lines, spilled u64[3k]: hash, hash, length, their @SQ lines)");
+          nb::arg("batch"),
+          "(row that clashes or -1, @SQ lines, spilled u64[3k]: hash, hash, length, their @SQ lines)");
 }
 
 }  // namespace wfacli

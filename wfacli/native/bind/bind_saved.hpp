@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bind/bind.hpp"
-#include "base/saved.hpp"
+#include "base/saved_state.hpp"
 
 namespace wfacli {
 

@@ -5,7 +5,8 @@
 namespace wfacli {
 namespace {
 
-constexpr std::size_t kKeptBytes = std::size_t{64} << 20;  // maximum size of a buffer that is kept between calls
+// Maximum size of a buffer that is kept between calls.
+constexpr std::size_t kMaxRetainedBytes = std::size_t{64} << 20;
 
 std::uint8_t* with_sentinels(std::int32_t len, std::uint8_t end, Buffer<std::uint8_t>& out) {
   out.resize(static_cast<std::size_t>(len) + 2 * kSentinels);
@@ -16,28 +17,28 @@ std::uint8_t* with_sentinels(std::int32_t len, std::uint8_t end, Buffer<std::uin
 }
 
 // Encode a sequence of A C G T only: folding the case suffices under every rule for ambiguous bases.
-void fold(const std::uint8_t* letters, std::int32_t len, bool reversed, std::uint8_t* __restrict to) {
-  const std::uint8_t* from = letters + len;
+void fold(const std::uint8_t* symbols, std::int32_t len, bool reversed, std::uint8_t* __restrict to) {
+  const std::uint8_t* from = symbols + len;
   if (reversed)
     for (std::int32_t i = 0; i < len; ++i) to[i] = from[-1 - i] & 0xdf;
   else
-    for (std::int32_t i = 0; i < len; ++i) to[i] = letters[i] & 0xdf;
+    for (std::int32_t i = 0; i < len; ++i) to[i] = symbols[i] & 0xdf;
 }
 
-void encode_letters(const std::uint8_t* letters, std::int32_t len, const std::uint8_t (&codes)[256], bool reversed,
+void encode_symbols(const std::uint8_t* symbols, std::int32_t len, const std::uint8_t (&codes)[256], bool reversed,
                     std::uint8_t* to) {
-  for (std::int32_t i = 0; i < len; ++i) to[i] = codes[letters[reversed ? len - 1 - i : i]];
+  for (std::int32_t i = 0; i < len; ++i) to[i] = codes[symbols[reversed ? len - 1 - i : i]];
 }
 
 // Convert a cost in kernel units to a score in the user's scheme.
-std::int64_t users_score(std::int64_t units, const PairView& pair, const AlignOptions& options) {
+std::int64_t user_score(std::int64_t units, const PairView& pair, const AlignOptions& options) {
   const std::int64_t cost = units * options.unit;
   const std::int64_t earned = std::int64_t{options.match} * (std::int64_t{pair.query_len} + pair.target_len);
   return options.match ? (earned - cost) / 2 : -cost;
 }
 
 // Maximum cost in kernel units.
-std::int32_t most_of(const AlignOptions& options) {
+std::int32_t max_units(const AlignOptions& options) {
   constexpr std::int32_t kMost = INT32_MAX / 2;
   return options.max_cost < 0 ? kMost : std::min(options.max_cost / options.unit, kMost);
 }
@@ -71,7 +72,7 @@ void drop_if_large(Buffer<T>& buffer, std::size_t bytes) {
 void add_row(const PairView& pair, const KernelAnswer& a, std::int64_t cigar_end, AlignedRows& out) {
   const bool ok = a.status == Status::Ok;
   out.status.push(static_cast<std::uint8_t>(a.status));
-  out.cut.push(ok && a.cut);
+  out.cut.push(ok && a.heuristic_applied);
   out.score.push(ok ? static_cast<std::int32_t>(a.score) : 0);
   std::int32_t* span = out.span.extend(4);
   span[0] = ok ? a.query_skip : 0;
@@ -86,16 +87,16 @@ void set_score(KernelAnswer& answer, std::int64_t score) {
   if (score <= INT32_MIN || score > INT32_MAX) answer = {.status = Status::ScoreRange};
 }
 
-Status users_status(Status status, const KernelTask& task, const AlignOptions& options) {
+Status user_status(Status status, const KernelTask& task, const AlignOptions& options) {
   if (status != Status::ScoreLimit) return status;
   return options.max_cost >= 0 && options.max_cost / options.unit <= task.max_score ? status : Status::WorkLimit;
 }
 
-std::int64_t score_of(std::uint32_t op, std::int64_t letters, const AlignOptions& options) {
+std::int64_t score_of(std::uint32_t op, std::int64_t length, const AlignOptions& options) {
   const Costs& c = options.costs;
-  if (op == kEqual) return letters * options.match;
-  if (op == kDifferent) return -letters * c.mismatch;
-  const auto by = [&](const GapPiece& gap) { return gap.open + letters * gap.extend; };
+  if (op == kEqual) return length * options.match;
+  if (op == kDifferent) return -length * c.mismatch;
+  const auto by = [&](const GapPiece& gap) { return gap.open + length * gap.extend; };
   return -(c.pieces == 1 ? by(c.gap[0]) : std::min(by(c.gap[0]), by(c.gap[1])));
 }
 
@@ -118,7 +119,7 @@ void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64
       const std::size_t first = out.cigar.runs().size();
       KernelAnswer answer = align_pair(work, out.cigar);
       const Buffer<std::uint32_t>& runs = out.cigar.runs();
-      if (answer.cut && runs.size() > first)
+      if (answer.heuristic_applied && runs.size() > first)
         set_score(answer, score_of_path(runs.data() + first, runs.data() + runs.size(), options));
       if (answer.status != Status::Ok || !options.path) out.cigar.drop();
       add_row(work.pair, answer, static_cast<std::int64_t>(out.cigar.runs().size()), out);
@@ -131,10 +132,10 @@ void Aligner::align(const BatchView& batch, const std::int32_t* rows, std::int64
 void Aligner::align_lanes(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
                           const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
   constexpr std::int64_t kChunk = 512;
-  const bool served = is_edit_distance(options) && options.max_cost < 0;
+  const bool supported = is_edit_distance(options) && options.max_cost < 0;
   for (std::int64_t first = 0; first < count; first += kChunk) {
     const std::int64_t last = first + kChunk < count ? first + kChunk : count;
-    const auto takes = [&](std::int64_t r) { return served && !(batch.flags[rows[r]] & kNonAcgt); };
+    const auto takes = [&](std::int64_t r) { return supported && !(batch.flags[rows[r]] & kNonAcgt); };
     pairs_.clear();
     for (std::int64_t r = first; r < last; ++r)
       if (takes(r)) pairs_.push(batch.pair(rows[r]));
@@ -159,24 +160,25 @@ void Aligner::align_lanes(const BatchView& batch, const std::int32_t* rows, std:
 void Aligner::align_reads(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
                           const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
   constexpr std::int64_t kChunk = 8192;
-  const bool served = !options.extension && !options.heuristics.any();
-  const std::int32_t most = most_of(options);
+  const bool supported = !options.extension && !options.heuristics.any();
+  const std::int32_t max_score = max_units(options);
   for (std::int64_t first = 0; first < count; first += kChunk) {
     const std::int64_t chunk = std::min(kChunk, count - first);
-    take_reads(batch, rows + first, served ? chunk : 0, options);
+    take_reads(batch, rows + first, supported ? chunk : 0, options);
     reads_.resize(pairs_.size());
-    const ReadsTask task{pairs_.data(), masks_.data(), static_cast<std::int32_t>(pairs_.size()),
-                         options.units, options.free, options.path, most, options.table_bytes, &cancelled};
+    const ReadsTask task{pairs_.data(), masks_.data(),       static_cast<std::int32_t>(pairs_.size()),
+                         options.units, options.free,        options.path,
+                         max_score,     options.table_bytes, &cancelled};
     entry_.difference_reads(task, memory_.difference, reads_.data());
     std::size_t next = 0;
     for (std::int64_t r = first; r < first + chunk; ++r) {
       const std::int32_t i = rows[r];
       KernelAnswer answer{.status = Status::Unsupported};
-      if (served && !by_bits(batch.flags[i], options)) {
+      if (supported && !by_bits(batch.flags[i], options)) {
         const ReadsAnswer& found = reads_[next++];
         answer.status = found.status;
         if (found.status == Status::Ok) {
-          set_score(answer, users_score(found.score, batch.pair(i), options));
+          set_score(answer, user_score(found.score, batch.pair(i), options));
           answer.query_skip = found.query_skip, answer.query_skip_end = found.query_skip_end;
           answer.target_skip = found.target_skip, answer.target_skip_end = found.target_skip_end;
           if (answer.status == Status::Ok)
@@ -196,22 +198,22 @@ void Aligner::take_reads(const BatchView& batch, const std::int32_t* rows, std::
   pairs_.clear();
   masks_.clear();
   const Codes& codes = codes_of(options.ambiguous);
-  std::size_t letters = 0;
+  std::size_t bytes = 0;
   const auto coded = [&](std::int32_t i) {
-    return (batch.flags[i] & kNonAcgt) && batch.q_len[i] <= kReadsLongest && batch.t_len[i] <= kReadsLongest;
+    return (batch.flags[i] & kNonAcgt) && batch.q_len[i] <= kMaxReadsLength && batch.t_len[i] <= kMaxReadsLength;
   };
   for (std::int64_t r = 0; r < count; ++r)
-    if (coded(rows[r])) letters += static_cast<std::size_t>(batch.q_len[rows[r]] + batch.t_len[rows[r]]);
-  codes_.resize(letters + 64);
-  std::memset(codes_.data() + letters, 0, 64);
+    if (coded(rows[r])) bytes += static_cast<std::size_t>(batch.q_len[rows[r]] + batch.t_len[rows[r]]);
+  codes_.resize(bytes + 64);
+  std::memset(codes_.data() + bytes, 0, 64);
   std::uint8_t* to = codes_.data();
   for (std::int64_t r = 0; r < count; ++r) {
     if (by_bits(batch.flags[rows[r]], options)) continue;
     PairView pair = batch.pair(rows[r]);
     masks_.push(coded(rows[r]) ? 0xff : 0xdf);  // 0xdf folds the case of A C G T; codes keep all bits
     if (coded(rows[r])) {
-      encode_letters(pair.query, pair.query_len, codes.query, false, to);
-      encode_letters(pair.target, pair.target_len, codes.target, false, to + pair.query_len);
+      encode_symbols(pair.query, pair.query_len, codes.query, false, to);
+      encode_symbols(pair.target, pair.target_len, codes.target, false, to + pair.query_len);
       pair.query = to;
       pair.target = to + pair.query_len;
       to += pair.query_len + pair.target_len;
@@ -233,7 +235,7 @@ KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
     const KernelTask task = task_of(work);
     end = options.algorithm == Algorithm::Gotoh ? entry_.gotoh_extension(task, memory_.gotoh, cigar)
                                                 : entry_.wavefront_extension(task, memory_.wavefront, cigar);
-    if (end.status != Status::Ok) return {.status = users_status(end.status, task, options)};
+    if (end.status != Status::Ok) return {.status = user_status(end.status, task, options)};
     pair.query_len -= end.query_skip_end;
     pair.target_len -= end.target_skip_end;
   }
@@ -241,12 +243,12 @@ KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
   KernelTask task = task_of(work);
   if (options.extension) task.heuristics = {};
   KernelAnswer answer = solve(task, options.algorithm, cigar);
-  if (answer.status != Status::Ok) return {.status = users_status(answer.status, task, options)};
-  set_score(answer, users_score(answer.score, pair, options));
+  if (answer.status != Status::Ok) return {.status = user_status(answer.status, task, options)};
+  set_score(answer, user_score(answer.score, pair, options));
   if (options.max_cost >= 0 && answer.score < -options.max_cost) return {.status = Status::ScoreLimit};
   answer.query_skip_end += end.query_skip_end;
   answer.target_skip_end += end.target_skip_end;
-  answer.cut |= end.cut;
+  answer.heuristic_applied |= end.heuristic_applied;
   return answer;
 }
 
@@ -266,9 +268,9 @@ KernelTask Aligner::task_of(const Work& work) {
   Heuristics heuristics = options.heuristics;
   heuristics.drop = (2 * heuristics.drop + unit - 1) / unit;
   heuristics.zdrop = (2 * heuristics.zdrop + unit - 1) / unit;
-  std::int32_t most = most_of(options);
+  std::int32_t max_score = max_units(options);
   const double cap = options.cap_base + options.cap_share * std::max(work.pair.query_len, work.pair.target_len);
-  if (cap > 0 && cap < most) most = static_cast<std::int32_t>(cap);
+  if (cap > 0 && cap < max_score) max_score = static_cast<std::int32_t>(cap);
   // Assume that mismatches, insertions and deletions are about a third of the edits each.
   const std::int64_t edit = (costs.mismatch + 2 * (costs.gap[0].open + costs.gap[0].extend) + 2) / 3;
   return {.query = query_.data(),
@@ -281,14 +283,15 @@ KernelTask Aligner::task_of(const Work& work) {
           // The unaligned ends and the score under a heuristic are known only from the path.
           .path = options.path || options.free.any() || options.heuristics.any(),
           .memory = options.memory,
-          .max_score = most,
-          .estimate = work.estimate < 0 ? -1 : static_cast<std::int32_t>(std::min<std::int64_t>(
-                                                   work.estimate * edit, INT32_MAX / 2)),
+          .max_score = max_score,
+          .estimate = work.estimate < 0
+                          ? -1
+                          : static_cast<std::int32_t>(std::min<std::int64_t>(work.estimate * edit, INT32_MAX / 2)),
           .table_bytes = options.table_bytes,
           .checkpoint_bytes = options.checkpoint_bytes,
           .heuristics = heuristics,
           .cancelled = &work.cancelled,
-          .may_hand_on = cap > 0};
+          .may_return_work_limit = cap > 0};
 }
 
 void Aligner::encode(const PairView& pair, bool plain, Ambiguous rule, bool reversed) {
@@ -299,18 +302,18 @@ void Aligner::encode(const PairView& pair, bool plain, Ambiguous rule, bool reve
     fold(pair.query, pair.query_len, reversed, q);
     fold(pair.target, pair.target_len, reversed, t);
   } else {
-    encode_letters(pair.query, pair.query_len, codes.query, reversed, q);
-    encode_letters(pair.target, pair.target_len, codes.target, reversed, t);
+    encode_symbols(pair.query, pair.query_len, codes.query, reversed, q);
+    encode_symbols(pair.target, pair.target_len, codes.target, reversed, t);
   }
 }
 
 void Aligner::release_excess() {
-  const auto trim = [](auto&... buffers) { (drop_if_large(buffers, kKeptBytes), ...); };
+  const auto trim = [](auto&... buffers) { (drop_if_large(buffers, kMaxRetainedBytes), ...); };
   WavefrontMemory& w = memory_.wavefront;
   for (RowMemory* rows : {&w.table, &w.ring, &w.behind}) trim(rows->offsets, rows->rows);
   trim(w.ranges, query_.codes, target_.codes);
   BitsMemory& b = memory_.bits;
-  trim(b.letters, b.trace, b.state, b.events);
+  trim(b.planes, b.trace, b.state, b.events);
   DifferenceMemory& d = memory_.difference;
   trim(d.text, d.rows, d.table, d.saved, d.cigars, codes_);
   InsideMemory& i = memory_.inside;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kernels/kernels.hpp"
-#include "base/letters.hpp"
+#include "base/symbols.hpp"
 
 namespace wfacli {
 
@@ -31,14 +31,14 @@ struct AlignOptions {
   std::size_t table_bytes = 0, checkpoint_bytes = 0;
 };
 
-// Return the score of an operation (=, X, I or D) over `letters` bases in the user's scheme.
-std::int64_t score_of(std::uint32_t op, std::int64_t letters, const AlignOptions& options);
+// Return the score of an operation (=, X, I or D) over `length` bases in the user's scheme.
+std::int64_t score_of(std::uint32_t op, std::int64_t length, const AlignOptions& options);
 
 // Set the score, or the status ScoreRange if the score does not fit 32 bits. INT32_MIN is reserved for pairs without
 // an alignment (wfacli/core/batch.py).
 void set_score(KernelAnswer& answer, std::int64_t score);
 // Translate a kernel's status: ScoreLimit becomes WorkLimit unless the user's own maximum cost was exceeded.
-Status users_status(Status status, const KernelTask& task, const AlignOptions& options);
+Status user_status(Status status, const KernelTask& task, const AlignOptions& options);
 
 // Columns of a PartialResult.
 struct AlignedRows {
@@ -82,12 +82,12 @@ class Aligner {
   // after it, the kernel's answer, and the start of the CIGAR in inside_cigar_.
   struct InsideRow {
     InsidePair pair;
-    std::int32_t before, behind;
+    std::int32_t before, after;
     InsideAnswer answer;
     std::int64_t cigar;
     std::int32_t words() const { return (pair.pair.query_len + 63) / 64; }
-    void narrow(std::int64_t most);
-    void begin_within(std::int32_t least, std::int32_t most, std::int64_t edits);
+    void narrow(std::int64_t max_cost);
+    void begin_within(std::int32_t min_skip, std::int32_t max_skip, std::int64_t edits);
   };
 
   // One pair, and what to compute for it.

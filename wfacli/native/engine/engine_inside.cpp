@@ -1,9 +1,9 @@
 // Alignment of whole queries within targets that have free ends: find by edit distance where paths may begin, then
 // align by the costs within that window.
 //
-// Under other costs a best path has at most E * most / least edits, where E is the least number of edits of any path
-// and an edit costs `least` to `most` (EditRange). The target bases that paths of that many edits can reach form a
-// window that contains all best paths, and that is usually much shorter than the target.
+// Under other costs a best path has at most E * max_cost / min_cost edits, where E is the minimum number of edits of
+// any path and an edit costs `min_cost` to `max_cost` (EditRange). The target bases that paths of that many edits can
+// reach form a window that contains all best paths, and that is usually much shorter than the target.
 #include <algorithm>
 
 #include "engine/engine.hpp"
@@ -14,17 +14,17 @@ namespace {
 // Relative times of a column: of one pair over all lanes; of one word of a vector of pairs, and of their last row.
 constexpr std::int64_t kSlabTime = 20, kWordTime = 7, kLanesTime = 8;
 
-bool serves(const AlignOptions& o) {
+bool supports(const AlignOptions& o) {
   return o.match == 0 && !o.extension && !o.free.query_begin && !o.free.query_end && !o.heuristics.any();
 }
 
 EditRange range_of(const Costs& c) {
   EditRange range = {c.mismatch, INT32_MAX};
   for (int g = 0; g < c.pieces; ++g) {
-    range.least = std::min(range.least, c.gap[g].extend);
-    range.most = std::min(range.most, c.gap[g].open + c.gap[g].extend);
+    range.min_cost = std::min(range.min_cost, c.gap[g].extend);
+    range.max_cost = std::min(range.max_cost, c.gap[g].open + c.gap[g].extend);
   }
-  range.most = std::max(range.most, c.mismatch);
+  range.max_cost = std::max(range.max_cost, c.mismatch);
   return range;
 }
 
@@ -40,24 +40,24 @@ bool few_edits(const KernelTask& t) {
 
 }  // namespace
 
-// Narrow the window to the target bases that paths of at most `most` edits can reach.
-void Aligner::InsideRow::narrow(std::int64_t most) {
+// Narrow the window to the target bases that paths of at most `max_cost` edits can reach.
+void Aligner::InsideRow::narrow(std::int64_t max_cost) {
   PairView& view = pair.pair;
-  const InsidePart part(view.query_len, view.target_len, pair.free_begin, pair.free_end, most);
+  const InsidePart part(view.query_len, view.target_len, pair.free_begin, pair.free_end, max_cost);
   before += part.first;
-  behind += view.target_len - part.end;
+  after += view.target_len - part.end;
   view.target += part.first;
   view.target_len = part.end - part.first;
   pair.free_begin = part.free_begin;
   pair.free_end = part.free_end;
 }
 
-// Narrow the window to paths of at most `edits` edits that begin after `least` to `most` of its target bases.
-void Aligner::InsideRow::begin_within(std::int32_t least, std::int32_t most, std::int64_t edits) {
-  before += least;
-  pair.pair.target += least;
-  pair.pair.target_len -= least;
-  pair.free_begin = most - least;
+// Narrow the window to paths of at most `edits` edits that begin after `min_skip` to `max_skip` of its target bases.
+void Aligner::InsideRow::begin_within(std::int32_t min_skip, std::int32_t max_skip, std::int64_t edits) {
+  before += min_skip;
+  pair.pair.target += min_skip;
+  pair.pair.target_len -= min_skip;
+  pair.free_begin = max_skip - min_skip;
   narrow(edits);
 }
 
@@ -65,22 +65,22 @@ void Aligner::InsideRow::begin_within(std::int32_t least, std::int32_t most, std
 Aligner::InsideRow Aligner::row_of(const PairView& pair, const AlignOptions& options) {
   const FreeEnds& free = options.free;
   InsideRow row = {{pair, free.target_begin, free.target_end}, 0, 0, {}, 0};
-  const std::int64_t most = inside_most(pair.query_len, pair.target_len, free.target_begin, free.target_end);
-  row.narrow(range_of(options.costs).edits(most));
+  const std::int64_t max_cost = max_inside_cost(pair.query_len, pair.target_len, free.target_begin, free.target_end);
+  row.narrow(range_of(options.costs).max_edits(max_cost));
   return row;
 }
 
 void Aligner::align_inside(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
                            const AlignOptions& options, const CancelFlag& cancelled, AlignedRows& out) {
   constexpr std::int64_t kChunk = 512;
-  const bool served = serves(options), paths = by_edits(options.costs);
+  const bool supported = supports(options), paths = by_edits(options.costs);
   for (std::int64_t first = 0; first < count; first += kChunk) {
     const std::int64_t last = std::min(first + kChunk, count);
     // A few pairs would leave most lanes empty; then one pair over all lanes is faster.
     const auto in_lanes = [&](std::int64_t r) {
       const std::int32_t i = rows[r], n = batch.q_len[i], m = batch.t_len[i];
-      return served && !(batch.flags[i] & kNonAcgt) && n > 0 && n <= 64 * kInsideWords && m > 0 &&
-             m <= kInsideLongest && kSlabTime * (last - first) >= kWordTime * ((n + 63) / 64) + kLanesTime;
+      return supported && !(batch.flags[i] & kNonAcgt) && n > 0 && n <= 64 * kMaxInsideWords && m > 0 &&
+             m <= kMaxInsideLength && kSlabTime * (last - first) >= kWordTime * ((n + 63) / 64) + kLanesTime;
     };
     inside_.clear();
     for (std::int64_t r = first; r < last; ++r) {
@@ -98,13 +98,15 @@ void Aligner::align_inside(const BatchView& batch, const std::int32_t* rows, std
       KernelAnswer answer{.status = Status::Unsupported};
       if (in_lanes(r) && paths) {
         const InsideRow& row = inside_[next++];
-        answer = {.status = row.answer.status, .score = -row.answer.edits, .target_skip = row.before,
-                  .target_skip_end = row.behind + row.answer.skip_end};
+        answer = {.status = row.answer.status,
+                  .score = -row.answer.edits,
+                  .target_skip = row.before,
+                  .target_skip_end = row.after + row.answer.skip_end};
         out.cigar.runs().append(inside_cigar_.runs().data() + row.cigar,
                                 static_cast<std::size_t>(row.answer.cigar_end - row.cigar));
       } else if (in_lanes(r)) {
         answer = align_window(work, inside_[next++], out.cigar);
-      } else if (served) {
+      } else if (supported) {
         answer = search_inside(work, out.cigar);
       }
       if (answer.status != Status::Ok || !options.path) out.cigar.drop();
@@ -142,10 +144,11 @@ void Aligner::solve_inside(bool path, const AlignOptions& options, const CancelF
       found.cigar = cigar;
       cigar = found.answer.cigar_end;
       if (path || found.answer.status != Status::Ok) continue;
-      // Each edit costs at least range.least, even inside a gap.
-      if (options.max_cost >= 0 && std::int64_t{found.answer.edits} * range.least > options.max_cost)
+      // Each edit costs at least range.min_cost, even inside a gap.
+      if (options.max_cost >= 0 && std::int64_t{found.answer.edits} * range.min_cost > options.max_cost)
         found.answer.status = Status::ScoreLimit;
-      found.begin_within(found.answer.least_skip, found.answer.most_skip, range.edits(found.answer.edits));
+      found.begin_within(found.answer.min_skip_begin, found.answer.max_skip_begin,
+                         range.max_edits(found.answer.edits));
     }
   }
 }
@@ -166,24 +169,26 @@ KernelAnswer Aligner::search_inside(const Work& whole, Cigar& cigar) {
   KernelTask task = task_of(work);
   task.free = {.target_begin = row.pair.free_begin, .target_end = row.pair.free_end};
   task.estimate = work.estimate;
-  task.max_score = options.max_cost < 0 ? INT32_MAX / 2 : options.max_cost / range.least;
+  task.max_score = options.max_cost < 0 ? INT32_MAX / 2 : options.max_cost / range.min_cost;
   const SlabKernel slab = entry_.edit().low_slab;
   InsideSearch search(task, slab, memory_.inside);
   const KernelAnswer found = search.run();
   if (found.status != Status::Ok) return found;
-  row.answer = {.edits = static_cast<std::int32_t>(found.score), .least_skip = found.target_skip, .most_skip = found.target_skip};
-  const std::int64_t edits = range.edits(found.score);
+  row.answer = {.edits = static_cast<std::int32_t>(found.score),
+                .min_skip_begin = found.target_skip,
+                .max_skip_begin = found.target_skip};
+  const std::int64_t edits = range.max_edits(found.score);
   // If edits differ in cost, other paths with as many edits may cost less.
-  const bool others = found.score > 0 && range.most > range.least;
+  const bool others = found.score > 0 && range.max_cost > range.min_cost;
   // Random sequences have about half as many edits as bases. With 9/20 or more, a path may begin anywhere.
   if (others && 20 * edits > 9 * std::int64_t{pair.query_len}) return align_window(whole, row, cigar);
   if (others) {
     const InsideSearch::Skips skips = search.within(edits);
-    row.answer.least_skip = skips.least;
-    row.answer.most_skip = skips.most;
+    row.answer.min_skip_begin = skips.min_skip;
+    row.answer.max_skip_begin = skips.max_skip;
   }
   if (work.cancelled.is_set()) return {.status = Status::Dropped};
-  row.begin_within(row.answer.least_skip, row.answer.most_skip, edits);
+  row.begin_within(row.answer.min_skip_begin, row.answer.max_skip_begin, edits);
   return align_window(whole, row, cigar);
 }
 
@@ -201,7 +206,7 @@ KernelAnswer Aligner::align_window(const Work& whole, const InsideRow& row, Ciga
     if (by_edits(work.options.costs)) task.max_score = work.estimate;
     answer = few_edits(task) ? entry_.wavefront(task, memory_.wavefront, cigar)
                              : entry_.difference(task, memory_.difference, cigar);
-    if (answer.status != Status::Ok) return {.status = users_status(answer.status, task, work.options)};
+    if (answer.status != Status::Ok) return {.status = user_status(answer.status, task, work.options)};
     set_score(answer, -answer.score * work.options.unit);
     if (answer.status != Status::Ok) return answer;
   } else {
@@ -209,7 +214,7 @@ KernelAnswer Aligner::align_window(const Work& whole, const InsideRow& row, Ciga
     answer.target_skip_end = work.pair.target_len - work.pair.query_len;
   }
   answer.target_skip += row.before;
-  answer.target_skip_end += row.behind;
+  answer.target_skip_end += row.after;
   return answer;
 }
 

@@ -21,7 +21,7 @@ struct ExtendOptions {
   ExtendMode mode = ExtendMode::Local;
   bool path = true;  // compute the CIGAR
   bool second_best = false;
-  SwCuts cuts;                   // heuristics of Extension; Global supports the band only
+  SwHeuristics heuristics;       // heuristics of Extension; Global supports the band only
   std::size_t memory_bytes = 0;  // bound on the memory for the traceback of one pair
   SwChoice choice = SwChoice::Fastest;
   bool wide = false;  // 32-bit scores for all pairs
@@ -29,14 +29,14 @@ struct ExtendOptions {
 
 // Return a scheme for the kernels.
 //
-// `matrix`: [letters][letters], scores of a query code (row) and a target code (column). `same`: [letters], whether a
-// code aligned with itself is written as = (else X). A gap of l symbols costs open + l * extend. Throws
+// `matrix`: [num_codes][num_codes], scores of a query code (row) and a target code (column). `same`: [num_codes],
+// whether a code aligned with itself is written as = (else X). A gap of l symbols costs open + l * extend. Throws
 // std::invalid_argument.
-SwScheme sw_scheme(const std::int8_t* matrix, std::int32_t letters, const std::uint8_t* same, std::int32_t open,
+SwScheme sw_scheme(const std::int8_t* matrix, std::int32_t num_codes, const std::uint8_t* same, std::int32_t open,
                    std::int32_t extend);
 
-// Return the first row with a symbol that has no code, or -1; store that symbol in `letter`.
-std::int64_t first_foreign(const BatchView& batch, const std::uint8_t* codes, std::uint8_t* letter);
+// Return the first row with a symbol that has no code, or -1; store that symbol in `symbol`.
+std::int64_t first_uncoded(const BatchView& batch, const std::uint8_t* codes, std::uint8_t* symbol);
 
 // The kernels and the memory of one thread; not thread-safe.
 class Extender {
@@ -52,12 +52,12 @@ class Extender {
  private:
   // A part of a pair to align. Every pair has one piece; the search for second best scores uses two per pair.
   struct Piece {
-    explicit Piece(const PairView& pair) : letters(pair) {}
-    PairView letters;
+    explicit Piece(const PairView& view) : pair(view) {}
+    PairView pair;
     SwPair coded = {};
     SwAnswer answer;
     bool plain = false, coded_all = true;
-    bool cut = false;  // a heuristic left cells out
+    bool heuristic_applied = false;  // a heuristic left cells out
   };
 
   void align_some(const BatchView& batch, const std::int32_t* rows, std::int64_t count, AlignedRows& out);
@@ -69,8 +69,8 @@ class Extender {
   void solve(SwRule rule, bool path, bool forward);
   void encode(bool forward);
   void solve_empty(Piece& piece, SwRule rule, bool path);
-  void solve_with_cuts(SwRule rule, bool path);
-  void solve_cut(Piece& piece, int bits, SwRule rule, bool path);
+  void solve_with_heuristics(SwRule rule, bool path);
+  void solve_piece_with_heuristics(Piece& piece, int bits, SwRule rule, bool path);
   SwBand band_of(const Piece& piece) const;
   void solve_in(int bits, SwRule rule, bool path, Buffer<std::int32_t>& waiting);
   void solve_lanes(int bits, const SwTask& task, const std::int32_t* pieces, std::int32_t count);

@@ -25,7 +25,7 @@ struct Run {
   }
 };
 
-constexpr std::size_t kLongestRun = 1 << 14;       // rows; long runs are split so that threads share them
+constexpr std::size_t kMaxRun = 1 << 14;           // rows; long runs are split so that threads share them
 constexpr std::int64_t kWorthThreads = 1 << 18;    // CIGAR elements from which several threads copy
 constexpr int kThreads = 4;
 constexpr std::size_t kRunsAtATime = 16;
@@ -34,7 +34,7 @@ class Runs {
  public:
   void add(std::size_t row, std::size_t count, Place place) {
     for (std::size_t more; count; row += more, count -= more, place += place == kNowhere ? 0 : static_cast<Place>(more)) {
-      more = std::min(count, kLongestRun);
+      more = std::min(count, kMaxRun);
       runs_.push_back({row, more, place});
     }
   }
@@ -63,15 +63,15 @@ std::vector<Run> runs_by_row(const std::vector<PartView>& parts, std::size_t row
 // Add the runs of a first part with ascending rows and of other parts, which have its missing rows and may replace
 // some. Return false if a row is in no part.
 bool runs_between(const std::vector<PartView>& parts, std::size_t rows, Runs& runs) {
-  const PartView& most = parts[0];
+  const PartView& largest = parts[0];
   std::vector<std::pair<std::size_t, Place>> others;
   for (std::size_t p = 1; p < parts.size(); ++p)
     for (std::int64_t at = 0; at < parts[p].rows; ++at)
       others.emplace_back(static_cast<std::size_t>(parts[p].row[at]), place_of(p, at));
   std::ranges::sort(others);  // among entries of the same row, the last part's is last
-  std::size_t at = 0;         // index in `most` of the row where the next run begins
+  std::size_t at = 0;         // index in `largest` of the row where the next run begins
   const auto has = [&](std::size_t place, std::size_t row) {
-    return place < static_cast<std::size_t>(most.rows) && static_cast<std::size_t>(most.row[place]) == row;
+    return place < static_cast<std::size_t>(largest.rows) && static_cast<std::size_t>(largest.row[place]) == row;
   };
   // Rows ascend, so if the first and the last row of a range are in place, all between them are.
   const auto up_to = [&](std::size_t row, std::size_t end) {

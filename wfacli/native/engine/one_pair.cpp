@@ -10,18 +10,18 @@ namespace wfacli {
 namespace {
 
 constexpr std::size_t kKinds = 4096;  // maximum size of the cache
-constexpr std::size_t kKeptRuns = std::size_t{1} << 20;  // maximum CIGAR capacity that is kept between pairs
+constexpr std::size_t kMaxRetainedRuns = std::size_t{1} << 20;  // maximum CIGAR capacity that is kept between pairs
 
 // Copy a sequence to `to`, pad it with zeros to `room` bytes, and return the classes of its bases.
-std::uint8_t add(std::string_view letters, std::uint8_t* to, std::size_t room) {
-  if (!letters.empty()) std::memcpy(to, letters.data(), letters.size());
-  std::memset(to + letters.size(), 0, room - letters.size());
+std::uint8_t add(std::string_view text, std::uint8_t* to, std::size_t room) {
+  if (!text.empty()) std::memcpy(to, text.data(), text.size());
+  std::memset(to + text.size(), 0, room - text.size());
   // Check the copy: another thread may change the original.
-  const std::string_view copied(reinterpret_cast<const char*>(to), letters.size());
-  const std::uint8_t classes = classes_of(copied);
+  const std::string_view copied(reinterpret_cast<const char*>(to), text.size());
+  const std::uint8_t classes = symbol_classes(copied);
   if ((classes & kIllegal) || copied.size() > INT32_MAX) {
     RecordParts parts({});
-    add_letters(parts, copied, 0);  // throws the detailed InputFault
+    add_checked_sequence(parts, copied, 0);  // throws the detailed InputFault
   }
   return classes;
 }
@@ -55,11 +55,11 @@ OnePair::OnePair(std::string_view query, std::string_view target, bool estimated
   }
   query_len_ = static_cast<std::int32_t>(query.size());
   target_len_ = static_cast<std::int32_t>(target.size());
-  if (estimated) est_edits_ = estimate_edits(view().pair(0), kUsualEffort);
+  if (estimated) est_edits_ = estimate_edits(view().pair(0), kDefaultEffort);
 }
 
-OnePair::Kind OnePair::kind(std::int32_t far) const {
-  return {Rounded(longest()).value(), Rounded(est_edits_).value(), flags_, is_far(far)};
+OnePair::Kind OnePair::kind(std::int32_t min_target_ratio) const {
+  return {Rounded(longest()).value(), Rounded(est_edits_).value(), flags_, target_much_longer(min_target_ratio)};
 }
 
 BatchView OnePair::view() const {
@@ -75,34 +75,35 @@ BatchView OnePair::view() const {
   return v;
 }
 
-Status Alone::align(const OnePair& pair, const AlignOptions& options) {
+Status ThreadAligner::align(const OnePair& pair, const AlignOptions& options) {
   static const CancelFlag never;
   const std::int32_t row = 0;
-  if (rows_.cigar.runs().capacity() > kKeptRuns) rows_ = AlignedRows();
+  if (rows_.cigar.runs().capacity() > kMaxRetainedRuns) rows_ = AlignedRows();
   rows_.clear();
   aligner_.align(pair.view(), &row, 1, options, never, rows_);
   return static_cast<Status>(rows_.status[0]);
 }
 
-Alone& alone() {
-  thread_local Alone own;
+ThreadAligner& thread_aligner() {
+  thread_local ThreadAligner own;
   return own;
 }
 
-std::uint32_t OneByOne::key_of(const OnePair& pair) const {
-  const std::uint32_t other = static_cast<std::uint32_t>(pair.flags() << 1 | pair.is_far(far_));
+std::uint32_t SinglePairAligner::key_of(const OnePair& pair) const {
+  const std::uint32_t other =
+      static_cast<std::uint32_t>(pair.flags() << 1 | pair.target_much_longer(min_target_ratio_));
   return Rounded(pair.longest()).bits() << 16 | Rounded(pair.est_edits()).bits() << 5 | other;
 }
 
-int OneByOne::first(const OnePair& pair) const {
-  if (pair.query_len() > asked_above_) return kUnknown;
+int SinglePairAligner::first(const OnePair& pair) const {
+  if (pair.query_len() > max_cached_query_) return kUnknown;
   const std::lock_guard lock(mutex_);
   const auto found = first_.find(key_of(pair));
   return found == first_.end() ? kUnknown : found->second;
 }
 
-void OneByOne::remember(const OnePair& like, int kernel) {
-  if (like.query_len() > asked_above_) return;
+void SinglePairAligner::remember(const OnePair& like, int kernel) {
+  if (like.query_len() > max_cached_query_) return;
   const std::lock_guard lock(mutex_);
   if (first_.size() >= kKinds) first_.clear();
   first_[key_of(like)] = kernel;

@@ -18,7 +18,7 @@ class OnePair {
   struct Kind {
     std::int32_t longest, edits;
     std::uint8_t flags;
-    bool far;
+    bool target_much_longer;
   };
 
   // Copies the sequences. Unless `estimated`, est_edits() is -1. Throws InputFault, with stream 1 if the fault is in
@@ -29,9 +29,9 @@ class OnePair {
   std::int32_t longest() const { return query_len_ > target_len_ ? query_len_ : target_len_; }
   std::uint8_t flags() const { return flags_; }
   std::int32_t est_edits() const { return est_edits_; }
-  // True if the target is at least `times` times as long as the query.
-  bool is_far(std::int32_t times) const { return target_len_ / times >= query_len_; }
-  Kind kind(std::int32_t far) const;
+  // True if the target is at least `min_target_ratio` times as long as the query.
+  bool target_much_longer(std::int32_t min_target_ratio) const { return target_len_ / min_target_ratio >= query_len_; }
+  Kind kind(std::int32_t min_target_ratio) const;
   // A batch of this pair; valid until the pair is moved or destroyed.
   BatchView view() const;
 
@@ -43,7 +43,7 @@ class OnePair {
 };
 
 // The kernels of one thread, and their results for the last pair.
-class Alone {
+class ThreadAligner {
  public:
   // Align a pair; rows() then holds its result instead of the previous one.
   Status align(const OnePair& pair, const AlignOptions& options);
@@ -55,20 +55,24 @@ class Alone {
 };
 
 // Return the instance of the calling thread; it is freed when the thread ends.
-Alone& alone();
+ThreadAligner& thread_aligner();
 
 // Kernels, and a cache of the first kernel for each kind of pair. Thread-safe.
-class OneByOne {
+class SinglePairAligner {
  public:
   static constexpr int kUnknown = -1;
 
-  // `kernels`: the options of each kernel. `far`: the factor for OnePair::is_far. Pairs with queries longer than
-  // `asked_above` are not cached.
-  OneByOne(std::vector<AlignOptions> kernels, bool estimated, std::int32_t far, std::int32_t asked_above)
-      : kernels_(std::move(kernels)), estimated_(estimated), far_(far), asked_above_(asked_above) {}
+  // `kernels`: the options of each kernel. `min_target_ratio`: the factor for OnePair::target_much_longer. Pairs with
+  // queries longer than `max_cached_query` are not cached.
+  SinglePairAligner(std::vector<AlignOptions> kernels, bool estimated, std::int32_t min_target_ratio,
+                    std::int32_t max_cached_query)
+      : kernels_(std::move(kernels)),
+        estimated_(estimated),
+        min_target_ratio_(min_target_ratio),
+        max_cached_query_(max_cached_query) {}
 
   bool estimated() const { return estimated_; }
-  std::int32_t far() const { return far_; }
+  std::int32_t min_target_ratio() const { return min_target_ratio_; }
   // Throws std::out_of_range.
   const AlignOptions& kernel(int number) const { return kernels_.at(static_cast<std::size_t>(number)); }
   // Return the first kernel for pairs like this one, or kUnknown.
@@ -80,7 +84,7 @@ class OneByOne {
 
   std::vector<AlignOptions> kernels_;
   bool estimated_;
-  std::int32_t far_, asked_above_;
+  std::int32_t min_target_ratio_, max_cached_query_;
   mutable std::mutex mutex_;  // guards first_
   std::unordered_map<std::uint32_t, int> first_;
 };

@@ -34,10 +34,10 @@ class Packer {
  public:
   Packer(std::uint8_t* out, std::size_t room) : out_(out), room_(room) {}
 
-  bool add(const std::uint8_t* letters, std::int32_t length, std::uint32_t& start) {
+  bool add(const std::uint8_t* sequence, std::int32_t length, std::uint32_t& start) {
     const std::size_t bytes = staged_bytes(length);
     if (used_ + bytes > room_) return false;
-    if (length) std::memcpy(out_ + used_, letters, static_cast<std::size_t>(length));
+    if (length) std::memcpy(out_ + used_, sequence, static_cast<std::size_t>(length));
     start = static_cast<std::uint32_t>(used_ / 16);
     used_ += bytes;
     return true;
@@ -60,18 +60,19 @@ RowsSummary summary_of(const BatchView& batch, const std::int32_t* rows, std::in
   RowsSummary s;
   if (!count) return s;
   with_rows(batch, rows, count, [&](auto row) {
-    std::int32_t longest = 0, apart = 0, least = batch.est_edits[row[0]], most = least;
+    std::int32_t longest = 0, max_difference = 0, min_edits = batch.est_edits[row[0]], max_edits = min_edits;
     for (std::int64_t r = 0; r < count; ++r) {
       const std::int32_t q = batch.q_len[row[r]], t = batch.t_len[row[r]], edits = batch.est_edits[row[r]];
       longest = std::max(longest, std::max(q, t));
-      apart = std::max(apart, std::max(q, t) - std::min(q, t));
-      least = std::min(least, edits);
-      most = std::max(most, edits);
+      max_difference = std::max(max_difference, std::max(q, t) - std::min(q, t));
+      min_edits = std::min(min_edits, edits);
+      max_edits = std::max(max_edits, edits);
     }
     std::int64_t units = 0, other = 0;
-    for (std::int64_t r = 0; r < count; ++r) units += staged_units(batch.q_len[row[r]]) + staged_units(batch.t_len[row[r]]);
+    for (std::int64_t r = 0; r < count; ++r)
+      units += staged_units(batch.q_len[row[r]]) + staged_units(batch.t_len[row[r]]);
     for (std::int64_t r = 0; r < count; ++r) other += batch.flags[row[r]] & kNonAcgt;
-    s = {16 * units, other / kNonAcgt, longest, apart, least, most};
+    s = {16 * units, other / kNonAcgt, longest, max_difference, min_edits, max_edits};
   });
   return s;
 }
@@ -108,29 +109,30 @@ bool stage(const BatchView& batch, std::size_t bases, const std::int32_t* rows, 
   return true;
 }
 
-void unstage(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const CardAnswers& answers,
+void unstage(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const DeviceResults& answers,
              std::int32_t unit, std::int32_t bonus, DerivedRows& out) {
   const std::size_t n = static_cast<std::size_t>(count);
   std::memset(out.cut.extend(n), 0, n);
   std::int32_t* score = out.score.extend(n);
   std::int32_t* span = out.span.extend(4 * n);
   // Mask of a row: all ones if it has an alignment, else 0.
-  const auto kept = [&](std::int64_t r) {
+  const auto aligned_mask = [&](std::int64_t r) {
     return -static_cast<std::int32_t>(answers.status[r] == static_cast<std::uint8_t>(Status::Ok));
   };
   with_rows(batch, rows, count, [&](auto row) {
     for (std::int64_t r = 0; r < count; ++r, span += 4) {
       span[0] = span[2] = 0;
-      span[1] = batch.q_len[row[r]] & kept(r);
-      span[3] = batch.t_len[row[r]] & kept(r);
+      span[1] = batch.q_len[row[r]] & aligned_mask(r);
+      span[3] = batch.t_len[row[r]] & aligned_mask(r);
     }
     if (!bonus) {
-      for (std::int64_t r = 0; r < count; ++r) score[r] = -(answers.cost[r] & kept(r)) * unit;
+      for (std::int64_t r = 0; r < count; ++r) score[r] = -(answers.cost[r] & aligned_mask(r)) * unit;
       return;
     }
     for (std::int64_t r = 0; r < count; ++r) {
-      const std::int64_t letters = std::int64_t{batch.q_len[row[r]]} + batch.t_len[row[r]];
-      score[r] = static_cast<std::int32_t>((bonus * letters - std::int64_t{answers.cost[r]} * unit) / 2) & kept(r);
+      const std::int64_t total_length = std::int64_t{batch.q_len[row[r]]} + batch.t_len[row[r]];
+      const std::int64_t twice = bonus * total_length - std::int64_t{answers.cost[r]} * unit;
+      score[r] = static_cast<std::int32_t>(twice / 2) & aligned_mask(r);
     }
   });
 }

@@ -8,11 +8,9 @@
 namespace wfacli {
 
 // Bytes of a sequence padded to a multiple of 16, where the next one starts.
-constexpr std::size_t staged_bytes(std::int32_t letters) {
-  return (static_cast<std::size_t>(letters) + 15) / 16 * 16;
-}
+constexpr std::size_t staged_bytes(std::int32_t length) { return (static_cast<std::size_t>(length) + 15) / 16 * 16; }
 // The same in units of 16 bytes.
-constexpr std::int32_t staged_units(std::int32_t letters) { return letters / 16 + (letters % 16 != 0); }
+constexpr std::int32_t staged_units(std::int32_t length) { return length / 16 + (length % 16 != 0); }
 
 // Five columns of `count` values after the bases, in this order; starts are in units of 16 bytes.
 struct StagedColumns {
@@ -22,15 +20,16 @@ struct StagedColumns {
 
 // Properties of rows that are needed before they are staged.
 struct RowsSummary {
-  std::int64_t bytes = 0, other = 0;             // sum of staged bytes; rows with bases other than A C G T
-  std::int32_t longest = 0, apart = 0;           // maximum length; maximum difference between the lengths of a pair
-  std::int32_t least_edits = 0, most_edits = 0;  // minimum and maximum of the estimated edits
+  std::int64_t bytes = 0, non_acgt = 0;  // sum of staged bytes; rows with bases other than A C G T
+  std::int32_t max_length = 0;
+  std::int32_t max_length_difference = 0;     // maximum difference between the lengths of a pair
+  std::int32_t min_edits = 0, max_edits = 0;  // minimum and maximum of the estimated edits
 };
 // Summarise rows[0..count), or all `count` pairs of the batch if `rows` is null.
 RowsSummary summary_of(const BatchView& batch, const std::int32_t* rows, std::int64_t count);
 
 // Results of a GPU for some rows: costs in kernel units, and statuses.
-struct CardAnswers {
+struct DeviceResults {
   const std::int32_t* cost;    // [count]
   const std::uint8_t* status;  // [count]
 };
@@ -43,7 +42,7 @@ struct DerivedRows {
 
 // Compute scores in the user's scheme, and spans, from a GPU's results. `unit`: value of a kernel unit; `bonus`: the
 // match bonus or 0 (types.hpp, Costs).
-void unstage(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const CardAnswers& answers,
+void unstage(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const DeviceResults& answers,
              std::int32_t unit, std::int32_t bonus, DerivedRows& out);
 
 // Return true if all rows are in 0 .. n - 1.

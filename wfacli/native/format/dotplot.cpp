@@ -7,16 +7,16 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/letters.hpp"
+#include "base/symbols.hpp"
 
 namespace wfacli {
 namespace {
 
-constexpr int kPlaceBits = 15;  // low bits of an entry: the strand, and a pixel below kMostPixels
-constexpr std::uint64_t kPlaceMask = (1u << kPlaceBits) - 1;
+constexpr int kPlaceBits = 15;  // low bits of an entry: the strand, and a pixel below kMaxPixels
+constexpr std::uint64_t kPositionMask = (1u << kPlaceBits) - 1;
 constexpr std::uint64_t kStrand = 1u << (kPlaceBits - 1);
 constexpr std::int64_t kPartEntries = 4096;  // average entries per partition; both sides and a copy fit a core's cache
-constexpr int kMostPartBits = 12;
+constexpr int kMaxPartBits = 12;
 constexpr std::int64_t kChunk = 1 << 24;  // symbols between calls of `poll`
 constexpr int kBucketBits = 10;
 
@@ -27,7 +27,7 @@ struct Kmer {
   bool palindrome;      // the k-mer is its own reverse complement
 };
 
-std::uint64_t mixed(std::uint64_t x) {
+std::uint64_t mix64(std::uint64_t x) {
   x ^= x >> 33;
   x *= 0xff51afd7ed558ccdu;
   x ^= x >> 33;
@@ -55,13 +55,13 @@ class NucleotideKeys {
 };
 
 template <class Visit>
-void each_nucleotide_kmer(const std::uint8_t* letters, std::int64_t begin, std::int64_t end, int k, Visit&& visit) {
+void each_nucleotide_kmer(const std::uint8_t* symbols, std::int64_t begin, std::int64_t end, int k, Visit&& visit) {
   const NucleotideKeys keys(k);
   const int top = 2 * (k - 1);
   std::uint64_t forward = 0, backward = 0;
   std::int64_t run = 0;
   for (std::int64_t i = begin; i < end; ++i) {
-    const std::uint64_t base = kLetters.base[letters[i]];
+    const std::uint64_t base = kSymbols.base[symbols[i]];
     if (!base) {
       run = 0;
       continue;
@@ -74,33 +74,33 @@ void each_nucleotide_kmer(const std::uint8_t* letters, std::int64_t begin, std::
 }
 
 // Visits all k-mers with a rolling hash.
-template <class Letter, class Visit>
-void each_literal_kmer(const Letter* letters, std::int64_t begin, std::int64_t end, int k, Visit&& visit) {
+template <class Symbol, class Visit>
+void each_literal_kmer(const Symbol* symbols, std::int64_t begin, std::int64_t end, int k, Visit&& visit) {
   constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15u;
   std::uint64_t gone = 1, hash = 0;
   for (int i = 0; i < k; ++i) gone *= kBase;
   for (std::int64_t i = begin; i < end; ++i) {
-    hash = hash * kBase + mixed(letters[i] + 1ull);
-    if (i - begin >= k) hash -= gone * mixed(letters[i - k] + 1ull);
-    if (i - begin >= k - 1) visit(Kmer{mixed(hash), i - k + 1, false, false});
+    hash = hash * kBase + mix64(symbols[i] + 1ull);
+    if (i - begin >= k) hash -= gone * mix64(symbols[i - k] + 1ull);
+    if (i - begin >= k - 1) visit(Kmer{mix64(hash), i - k + 1, false, false});
   }
 }
 
-template <class Letter, class Visit>
-void each_kmer(const DotSequence<Letter>& sequence, const DotOptions& options, const std::function<void()>& poll,
+template <class Symbol, class Visit>
+void each_kmer(const DotSequence<Symbol>& sequence, const DotOptions& options, const std::function<void()>& poll,
                Visit&& visit) {
   for (std::int64_t r = 0; r < sequence.records; ++r) {
     const std::int64_t end = sequence.starts[r + 1];
     for (std::int64_t begin = sequence.starts[r]; begin < end; begin += kChunk) {
       poll();
       const std::int64_t chunk_end = std::min(end, begin + kChunk + options.k - 1);
-      if constexpr (sizeof(Letter) == 1) {
+      if constexpr (sizeof(Symbol) == 1) {
         if (!options.literal) {
-          each_nucleotide_kmer(sequence.letters, begin, chunk_end, options.k, visit);
+          each_nucleotide_kmer(sequence.symbols, begin, chunk_end, options.k, visit);
           continue;
         }
       }
-      each_literal_kmer(sequence.letters, begin, chunk_end, options.k, visit);
+      each_literal_kmer(sequence.symbols, begin, chunk_end, options.k, visit);
     }
   }
 }
@@ -115,8 +115,8 @@ struct Parts {
 
 // Partitions the k-mers of a sequence. A palindrome matches on both strands, so one of the two sequences must enter it
 // twice.
-template <class Letter>
-Parts parts_of(const DotSequence<Letter>& sequence, const DotOptions& options, std::int32_t pixels, int bits,
+template <class Symbol>
+Parts parts_of(const DotSequence<Symbol>& sequence, const DotOptions& options, std::int32_t pixels, int bits,
                bool palindromes_twice, const std::function<void()>& poll) {
   const std::size_t count = std::size_t{1} << bits;
   const std::uint64_t out = options.sampled ? ~0ull << (64 - options.sampled) : 0;
@@ -137,7 +137,7 @@ Parts parts_of(const DotSequence<Letter>& sequence, const DotOptions& options, s
     const std::uint64_t middle = static_cast<std::uint64_t>(kmer.start + options.k / 2);
     const std::uint64_t place = middle * static_cast<std::uint64_t>(pixels) / length | (kmer.reverse ? kStrand : 0);
     std::int64_t& at = next[part_of(kmer.key)];
-    const std::uint64_t entry = (kmer.key << (options.sampled + bits) & ~kPlaceMask) | place;
+    const std::uint64_t entry = (kmer.key << (options.sampled + bits) & ~kPositionMask) | place;
     parts.entries[at++] = entry;
     if (kmer.palindrome && palindromes_twice) parts.entries[at++] = entry ^ kStrand;
   });
@@ -176,7 +176,7 @@ void take_cells(const std::uint64_t*& at, const std::uint64_t* end, Buffer<Cell>
   const std::uint64_t key = *at >> kPlaceBits;
   cells.clear();
   for (; at != end && *at >> kPlaceBits == key; ++at) {
-    const std::uint64_t place = *at & kPlaceMask;
+    const std::uint64_t place = *at & kPositionMask;
     if (!cells.empty() && cells.back().place == place)
       ++cells.back().count;
     else
@@ -214,12 +214,12 @@ class Picture {
   }
 
  private:
-  // Keeps at most `most` cells, evenly spaced; returns true if there were more.
+  // Keeps at most `max_pixels` cells, evenly spaced; returns true if there were more.
   bool thinned(Buffer<Cell>& cells) const {
-    const std::size_t most = static_cast<std::size_t>(options_.most);
-    if (cells.size() <= most) return false;
-    for (std::size_t i = 0; i < most; ++i) cells[i] = cells[i * cells.size() / most];
-    cells.resize(most);
+    const std::size_t max_pixels = static_cast<std::size_t>(options_.max_pixels);
+    if (cells.size() <= max_pixels) return false;
+    for (std::size_t i = 0; i < max_pixels; ++i) cells[i] = cells[i * cells.size() / max_pixels];
+    cells.resize(max_pixels);
     return true;
   }
 
@@ -243,13 +243,13 @@ class Picture {
 
 }  // namespace
 
-template <class Letter>
-DotCounts dot_counts(const DotSequence<Letter>& query, const DotSequence<Letter>& target, const DotOptions& options,
+template <class Symbol>
+DotCounts dot_counts(const DotSequence<Symbol>& query, const DotSequence<Symbol>& target, const DotOptions& options,
                      const std::function<void()>& poll) {
   DotCounts counts;
   Picture picture(options, counts);
   const std::int64_t likely = std::max(query.length(), target.length()) >> options.sampled;
-  const int bits = std::clamp<int>(std::bit_width(static_cast<std::uint64_t>(likely / kPartEntries)), 0, kMostPartBits);
+  const int bits = std::clamp<int>(std::bit_width(static_cast<std::uint64_t>(likely / kPartEntries)), 0, kMaxPartBits);
   Parts of_query = parts_of(query, options, options.rows, bits, true, poll);
   Parts of_target = parts_of(target, options, options.columns, bits, false, poll);
   counts.query_kmers = static_cast<std::int64_t>(of_query.entries.size());

@@ -32,30 +32,30 @@ WFACLI_INLINE void add_cs_tag(Pen& out, const Record& r, const FormatOptions& o)
   out = add_cs(out, r.w);
 }
 
-WFACLI_INLINE void add_clip(Pen& out, std::int64_t letters, char operation) {
-  if (letters == 0) return;
-  out.number(letters);
+WFACLI_INLINE void add_clip(Pen& out, std::int64_t length, char operation) {
+  if (length == 0) return;
+  out.number(length);
   out.add(operation);
 }
 
 // Replaces symbols that are invalid in SEQ (SAM specification, section 1.4), such as gaps and stops, by N, as BAM does.
-void mend(char* letters, std::int64_t count) {
+void replace_invalid_symbols(char* symbols, std::int64_t count) {
   const auto stays = [](char c) { return static_cast<std::uint8_t>((c | 32) - 'a') < 26 || c == '=' || c == '.'; };
   bool all = true;
-  for (std::int64_t i = 0; i < count; ++i) all &= stays(letters[i]);
-  if (!all) std::replace_if(letters, letters + count, [&](char c) { return !stays(c); }, 'N');
+  for (std::int64_t i = 0; i < count; ++i) all &= stays(symbols[i]);
+  if (!all) std::replace_if(symbols, symbols + count, [&](char c) { return !stays(c); }, 'N');
 }
 
 // Writes SEQ and QUAL of the read's interval [from, to).
 template <bool kMapped>
-WFACLI_INLINE void add_letters(Pen& out, const Record& r, std::int64_t from, std::int64_t to) {
-  if (!r.place.letters) {
+WFACLI_INLINE void add_sequence(Pen& out, const Record& r, std::int64_t from, std::int64_t to) {
+  if (!r.place.bases) {
     out.add("*\t*");
     return;
   }
-  out.add(r.place.letters + from, to - from);
+  out.add(r.place.bases + from, to - from);
   // The flags of mapped rows describe the aligned part only, so whole reads are always checked.
-  if (kMapped || r.batch.flags[r.i] & kNonNucleotide) mend(out.place() - (to - from), to - from);
+  if (kMapped || r.batch.flags[r.i] & kNonNucleotide) replace_invalid_symbols(out.position() - (to - from), to - from);
   out.add('\t');
   if (r.place.quality)
     out.add(r.place.quality + from, to - from);
@@ -69,29 +69,29 @@ std::int64_t position_of(const Record& r, const AlignmentView& a, std::int64_t r
 }
 
 // Writes RNAME and POS of an unmapped read, which are its mate's.
-void add_beside(Pen& out, const Record& r, const AlignmentView& a) {
-  r.target_name(out, r.place.fate->beside);
+void add_mate_position(Pen& out, const Record& r, const AlignmentView& a) {
+  r.write_target_name(out, r.place.fields->mapped_mate);
   out.add('\t');
-  out.field(position_of(r, a, r.place.fate->beside));
+  out.field(position_of(r, a, r.place.fields->mapped_mate));
 }
 
 // Writes RNEXT, PNEXT and TLEN.
 void add_mate(Pen& out, const Record& r, const AlignmentView& a) {
-  const Fate& fate = *r.place.fate;
-  const std::int64_t own = fate.beside < 0 ? r.i : fate.beside;
-  if (r.batch.target_name(own) == r.batch.target_name(fate.next))
+  const RecordFields& fields = *r.place.fields;
+  const std::int64_t own = fields.mapped_mate < 0 ? r.i : fields.mapped_mate;
+  if (r.batch.target_name(own) == r.batch.target_name(fields.next))
     out.add('=');
   else
-    r.target_name(out, fate.next);
+    r.write_target_name(out, fields.next);
   out.add('\t');
-  out.number(position_of(r, a, fate.next));
+  out.number(position_of(r, a, fields.next));
   out.add('\t');
-  out.number(fate.template_length);
+  out.number(fields.template_length);
 }
 
 // Writes the tags MC and MQ: CIGAR and mapping quality of the mate's primary record.
 void add_mate_tags(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
-  const std::int64_t row = r.place.fate->mate;
+  const std::int64_t row = r.place.fields->mate;
   const MappedView& m = r.batch.mapped;
   out.add("\tMC:Z:");
   add_clip(out, std::int64_t{m.clip_begin[row]} + a.span[4 * row], 'S');
@@ -106,15 +106,15 @@ WFACLI_INLINE void add_sam(Pen& out, const Record& r, const AlignmentView& a, co
   // An alignment that is empty on either side has no position on a target, so its record is unmapped.
   const bool placed = r.aligned && r.span[1] > r.span[0] && r.span[3] > r.span[2] && !(r.place.flags & kUnmapped);
   const bool hard = placed && o.hard_clip && (r.place.flags & kSupplementary);
-  r.query_name(out);
+  r.write_query_name(out);
   out.add('\t');
   out.field(placed ? r.place.flags : kUnmapped | r.place.flags);
   if (placed) {
-    r.target_name(out);
+    r.write_target_name(out);
     out.add('\t');
     out.field(r.target_beg() + 1);
-  } else if (kMapped && r.place.fate->beside >= 0) {
-    add_beside(out, r, a);
+  } else if (kMapped && r.place.fields->mapped_mate >= 0) {
+    add_mate_position(out, r, a);
   } else {
     out.add("*\t0\t");
   }
@@ -126,20 +126,20 @@ WFACLI_INLINE void add_sam(Pen& out, const Record& r, const AlignmentView& a, co
   } else {
     out.add('*');
   }
-  if (kMapped && r.place.fate->next >= 0) {
+  if (kMapped && r.place.fields->next >= 0) {
     out.add('\t');
     add_mate(out, r, a);
     out.add('\t');
   } else {
     out.add("\t*\t0\t0\t");
   }
-  add_letters<kMapped>(out, r, hard ? r.before() : 0, r.read_len() - (hard ? r.after() : 0));
+  add_sequence<kMapped>(out, r, hard ? r.before() : 0, r.read_len() - (hard ? r.after() : 0));
   if (placed) {
     add_tags(out, r, o);
     add_cs_tag(out, r, o);
-    if (kMapped && !r.place.fate->other_parts.empty()) {
+    if (kMapped && !r.place.fields->sa_tag.empty()) {
       out.add("\tSA:Z:");
-      out.add(r.place.fate->other_parts);
+      out.add(r.place.fields->sa_tag);
     }
     if (kMapped) {
       add_quality_tags(out, r, a, o);
@@ -166,17 +166,17 @@ WFACLI_INLINE void add_bounds(Pen& out, std::int64_t begin, std::int64_t end) {
 }
 
 WFACLI_INLINE void add_paf(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
-  r.told_name(out);
+  r.write_mate_name(out);
   out.add('\t');
   out.field(r.read_len());
-  if (!r.holds_letters() && (!r.aligned || r.read_len() || r.target_len())) {
+  if (!r.has_columns() && (!r.aligned || r.read_len() || r.target_len())) {
     out.add("0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n");
     return;
   }
   out.field(r.read_beg());
   out.field(r.read_end());
   out.add(std::string_view(r.reverse() ? "-\t" : "+\t"));
-  r.target_name(out);
+  r.write_target_name(out);
   out.add('\t');
   out.field(r.place.t_total);
   out.field(r.target_beg());
@@ -199,9 +199,9 @@ WFACLI_INLINE void add_paf(Pen& out, const Record& r, const AlignmentView& a, co
 }
 
 WFACLI_INLINE void add_tsv(Pen& out, const Record& r, const FormatOptions& o) {
-  r.told_name(out);
+  r.write_mate_name(out);
   out.add('\t');
-  r.target_name(out);
+  r.write_target_name(out);
   out.add('\t');
   if (!r.aligned || r.place.flags & kUnmapped) {
     out.add(o.scores_only ? std::string_view("*") : std::string_view("*\t*\t*\t*\t*\t*\t*\t*"));
@@ -247,10 +247,10 @@ void add_real(Pen& out, double value, std::chars_format form, int decimals) {
 
 // Writes E-value and bit score. The search space is the product of the lengths of the pair.
 void add_significance(Pen& out, const Record& r, const FormatOptions& o) {
-  constexpr double kLeastPower = -180;  // BLAST writes smaller E-values as 0.0
-  const double bits = (o.nats * (r.score - r.score % o.score_step) - o.log_k) / std::numbers::ln2;
+  constexpr double kMinPower = -180;  // BLAST writes smaller E-values as 0.0
+  const double bits = (o.lambda * (r.score - r.score % o.score_step) - o.log_k) / std::numbers::ln2;
   const double power = std::log10(static_cast<double>(r.query_len()) * r.target_len()) - bits * std::log10(2.0);
-  if (power < kLeastPower)
+  if (power < kMinPower)
     out.add("0.0");
   else
     add_real(out, std::pow(10.0, power), std::chars_format::scientific, 2);
@@ -261,10 +261,10 @@ void add_significance(Pen& out, const Record& r, const FormatOptions& o) {
 // Writes the twelve columns of BLAST's -outfmt 6, with 1-based positions. Without Karlin-Altschul parameters, the
 // E-value is nan and the last column is the raw score.
 WFACLI_INLINE void add_blast6(Pen& out, const Record& r, const FormatOptions& o) {
-  if (!r.holds_letters()) return;
-  r.query_name(out);
+  if (!r.has_columns()) return;
+  r.write_query_name(out);
   out.add('\t');
-  r.target_name(out);
+  r.write_target_name(out);
   out.add('\t');
   out.fraction(100 * r.w.matches, r.w.columns(), 3);
   for (const std::int64_t count : {r.w.columns(), r.w.mismatches, r.w.gaps, std::int64_t{r.span[0]} + 1,
@@ -273,7 +273,7 @@ WFACLI_INLINE void add_blast6(Pen& out, const Record& r, const FormatOptions& o)
     out.number(count);
   }
   out.add('\t');
-  if (o.nats > 0) {
+  if (o.lambda > 0) {
     add_significance(out, r, o);
   } else {
     out.add("nan\t");
@@ -307,7 +307,7 @@ WFACLI_INLINE void count_kinds(Tally& tally, const Record& r) {
 }
 
 // Returns an upper bound of the size of a record in bytes.
-WFACLI_INLINE std::size_t most_bytes(const Record& r, const FormatOptions& o) {
+WFACLI_INLINE std::size_t max_bytes(const Record& r, const FormatOptions& o) {
   constexpr std::int64_t kFixed = 640;                    // numbers, tabs and names of tags
   constexpr std::int64_t kRun = Pen::kDigits + 1;        // a number and an operation
   std::int64_t bytes = kFixed + r.batch.q_name_len[r.i] + r.batch.t_name_len[r.i] + 2 * r.read_len() +
@@ -315,9 +315,9 @@ WFACLI_INLINE std::size_t most_bytes(const Record& r, const FormatOptions& o) {
   // MD has a number and up to two characters per mismatch and per operation, and a character per deleted base; cs has
   // three characters per edit and a number per operation.
   if (o.md) bytes += (r.w.mismatches + r.w.operations + 1) * kRun + r.w.deleted + 2 * r.w.mismatches;
-  if (const Fate* fate = r.place.fate) {
-    bytes += static_cast<std::int64_t>(fate->other_parts.size());
-    for (const std::int64_t row : {fate->next, fate->beside}) bytes += row < 0 ? 0 : r.batch.t_name_len[row];
+  if (const RecordFields* fields = r.place.fields) {
+    bytes += static_cast<std::int64_t>(fields->sa_tag.size());
+    for (const std::int64_t row : {fields->next, fields->mapped_mate}) bytes += row < 0 ? 0 : r.batch.t_name_len[row];
   }
   if (o.cs) bytes += 3 * r.w.edits() + r.w.operations * kRun;
   if (r.mate) bytes += (r.mate->operations + 2) * kRun;
@@ -331,12 +331,12 @@ std::int64_t template_end(const BatchView& batch, std::int64_t i) {
   return end;
 }
 
-std::size_t usual_bytes(const BatchView& batch, Format format) {
-  constexpr std::int64_t kUsual = 128;  // typical bytes of a record without its sequences
-  std::int64_t usual = batch.n * kUsual;
+std::size_t typical_bytes(const BatchView& batch, Format format) {
+  constexpr std::int64_t kTypicalBytes = 128;  // typical bytes of a record without its sequences
+  std::int64_t bytes = batch.n * kTypicalBytes;
   if (format == Format::Sam)
-    for (std::int64_t i = 0; i < batch.n; ++i) usual += batch.q_len[i] * (batch.qual[i] < 0 ? 1 : 2);
-  return static_cast<std::size_t>(usual);
+    for (std::int64_t i = 0; i < batch.n; ++i) bytes += batch.q_len[i] * (batch.qual[i] < 0 ? 1 : 2);
+  return static_cast<std::size_t>(bytes);
 }
 
 // Formats all rows. `kMapped`: rows are mapped reads, not just pairs. Decisions that are the same for all rows are
@@ -344,34 +344,34 @@ std::size_t usual_bytes(const BatchView& batch, Format format) {
 template <Format kFormat, bool kMapped>
 void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOptions& options, Formatted& out) {
   Cigar scratch, mate_scratch;
-  std::vector<Fate> fates;  // rows of the current template; those from `fate` on are left
-  std::size_t fate = 0;
+  std::vector<RecordFields> fields;  // rows of the current template; those from `next_row` on are left
+  std::size_t next_row = 0;
   constexpr bool kAllRows = kFormat == Format::Tsv;  // TSV has a row for each mapping, aligned or not
   for (std::int64_t i = 0; i < batch.n; ++i) {
-    if (kMapped && fate == fates.size()) {
-      fates = fates_of(batch, a, i, template_end(batch, i), options.ambiguous);
-      fate = 0;
+    if (kMapped && next_row == fields.size()) {
+      fields = resolve_template(batch, a, i, template_end(batch, i), options.ambiguous);
+      next_row = 0;
     }
-    const Fate* own = kMapped ? &fates[fate++] : nullptr;
+    const RecordFields* own = kMapped ? &fields[next_row++] : nullptr;
     const bool aligned = static_cast<Status>(a.status[i]) == Status::Ok;
-    const bool split = splits_matches(options.ambiguous, batch.flags[i]);
+    const bool split = needs_resolving(options.ambiguous, batch.flags[i]);
     const std::int32_t* span = a.span + 4 * i;
-    const Written w = as_written(batch.pair(i).part(span), a.cigar + a.cigar_start[i], a.cigar_start[i + 1] - a.cigar_start[i],
-                                 split, scratch);
+    const SamAlignment w = to_sam_alignment(batch.pair(i).part(span), a.cigar + a.cigar_start[i],
+                                            a.cigar_start[i + 1] - a.cigar_start[i], split, scratch);
     const Place place = place_of<kMapped>(batch, i, own);
     Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], a.second ? a.second[i] : 0, span, w, place};
-    Written mate;
+    SamAlignment mate;
     if (kMapped && kFormat == Format::Sam && own->written && own->mate >= 0) {
       const std::int64_t row = own->mate;
-      mate = as_written(batch.pair(row).part(a.span + 4 * row), a.cigar + a.cigar_start[row],
-                        a.cigar_start[row + 1] - a.cigar_start[row], splits_matches(options.ambiguous, batch.flags[row]),
-                        mate_scratch);
+      mate = to_sam_alignment(batch.pair(row).part(a.span + 4 * row), a.cigar + a.cigar_start[row],
+                              a.cigar_start[row + 1] - a.cigar_start[row],
+                              needs_resolving(options.ambiguous, batch.flags[row]), mate_scratch);
       record.mate = &mate;
     }
     count(out.tally, record, batch.flags[i]);
     if (kMapped && own->written) count_kinds(out.tally, record);
     if (kMapped && !own->written && !kAllRows) continue;
-    Pen pen = out.text.room(most_bytes(record, options));
+    Pen pen = out.text.room(max_bytes(record, options));
     if constexpr (kFormat == Format::Sam)
       add_sam<kMapped>(pen, record, a, options);
     else if constexpr (kFormat == Format::Paf)
@@ -388,7 +388,7 @@ void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOption
 
 Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options) {
   Formatted out;
-  out.text.buffer().reserve(usual_bytes(batch, options.format));
+  out.text.buffer().reserve(typical_bytes(batch, options.format));
   const auto add = [&]<Format kFormat>() {
     if (batch.is_mapped())
       add_rows<kFormat, true>(batch, a, options, out);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/letters.hpp"
+#include "base/symbols.hpp"
 #include "base/text.hpp"
 
 namespace wfacli {
@@ -12,7 +12,7 @@ enum class Format : std::uint8_t { Sam, Paf, Tsv, Blast6 };
 
 // Scores of operations: match bonus, mismatch and gap costs. A gap of length l costs open + l * extend of the cheaper
 // piece.
-struct Prices {
+struct OperationScores {
   std::int32_t match = 0, mismatch = 0, pieces = 0;
   GapPiece gap[2];
 };
@@ -27,10 +27,10 @@ struct FormatOptions {
   bool second = false;       // second-best scores are available
   bool hard_clip = false;    // hard-clip supplementary records, which then contain only the aligned part of the read
   std::string read_group;   // ID; empty: none
-  Prices prices;            // for the tag ms; prices.pieces is 0 if not requested
+  OperationScores operation_scores;  // for the tag ms; operation_scores.pieces is 0 if not requested
   // Karlin-Altschul parameters for BLAST tabular output: lambda (0 if unknown) and ln K. Scores are rounded down to a
   // multiple of score_step.
-  double nats = 0, log_k = 0;
+  double lambda = 0, log_k = 0;
   int score_step = 1;
 };
 

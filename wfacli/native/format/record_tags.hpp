@@ -8,9 +8,10 @@ namespace wfacli {
 
 // Writes ms (score of the best-scoring part) and nn (ambiguous bases).
 WFACLI_INLINE void add_quality_tags(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
-  if (o.prices.match > 0 && o.prices.pieces > 0) {
+  if (o.operation_scores.match > 0 && o.operation_scores.pieces > 0) {
     out.add("\tms:i:");
-    out.number(best_part(a.cigar + a.cigar_start[r.i], a.cigar_start[r.i + 1] - a.cigar_start[r.i], o.prices));
+    out.number(
+        best_part(a.cigar + a.cigar_start[r.i], a.cigar_start[r.i + 1] - a.cigar_start[r.i], o.operation_scores));
   }
   if (o.ambiguous != Ambiguous::Literal) {
     out.add("\tnn:i:");
@@ -27,10 +28,10 @@ WFACLI_INLINE void add_divergence(Pen& out, const Record& r) {
 
 // Writes tp: primary, secondary, or an inversion of either kind.
 WFACLI_INLINE void add_type(Pen& out, const Record& r) {
-  const bool lesser = r.place.flags & kSecondary;
+  const bool secondary = r.place.flags & kSecondary;
   const bool inverted = r.batch.is_mapped() && r.batch.mapped.sam_flags[r.i] & kInversion;
   out.add("\ttp:A:");
-  out.add(inverted ? (lesser ? 'i' : 'I') : lesser ? 'S' : 'P');
+  out.add(inverted ? (secondary ? 'i' : 'I') : secondary ? 'S' : 'P');
 }
 
 }  // namespace wfacli

@@ -44,7 +44,7 @@ std::string fault_of(const BatchView& batch, const AlignmentView& a, std::int64_
 
 std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::int64_t i, const AlignOptions& options) {
   return fault_of(
-      batch, a, i, [&](std::uint8_t q, std::uint8_t t) { return letters_match(options.ambiguous, q, t); },
+      batch, a, i, [&](std::uint8_t q, std::uint8_t t) { return symbols_match(options.ambiguous, q, t); },
       [&](std::uint32_t op, std::int64_t len, const std::uint8_t*, const std::uint8_t*) {
         return score_of(op, len, options);
       });
@@ -52,7 +52,7 @@ std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::in
 
 std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::int64_t i, const ExtendOptions& options) {
   const SwScheme& s = options.scheme;
-  const auto code = [&](std::uint8_t letter) { return options.codes[letter]; };
+  const auto code = [&](std::uint8_t symbol) { return options.codes[symbol]; };
   return fault_of(
       batch, a, i,
       [&](std::uint8_t q, std::uint8_t t) { return code(q) == code(t) && code(q) != kNoCode && s.same[code(q)]; },

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "base/letters.hpp"
+#include "base/symbols.hpp"
 
 namespace wfacli {
 namespace {
@@ -33,11 +33,11 @@ Step step_of(std::uint32_t op) {
   }
 }
 
-template <class Letter>
+template <class Symbol>
 class Walk {
  public:
-  Walk(const PathLetters<Letter>& letters, std::int64_t windows) : letters_(letters), windows_(windows) {
-    total_ = letters.query_len + letters.target_len;
+  Walk(const PathSequences<Symbol>& sequences, std::int64_t windows) : sequences_(sequences), windows_(windows) {
+    total_ = sequences.query_len + sequences.target_len;
     for (Buffer<std::int64_t>* column : {&out.matches, &out.columns}) {
       column->resize(static_cast<std::size_t>(windows));
       std::fill_n(column->data(), windows, 0);
@@ -48,7 +48,7 @@ class Walk {
   void take(std::uint32_t op, std::int64_t length) {
     const Step step = step_of(op);
     if (!(step.query | step.target)) return;
-    if (length * step.query > letters_.query_len - query_ || length * step.target > letters_.target_len - target_)
+    if (length * step.query > sequences_.query_len - query_ || length * step.target > sequences_.target_len - target_)
       throw std::invalid_argument("the path has more letters than the sequences");
     while (length > 0) {
       // Columns up to the boundary of the window, at least one: a boundary inside a column moves behind it.
@@ -65,7 +65,7 @@ class Walk {
   }
 
   PathWindows end() {
-    if (query_ != letters_.query_len || target_ != letters_.target_len)
+    if (query_ != sequences_.query_len || target_ != sequences_.target_len)
       throw std::invalid_argument("the path has fewer letters than the sequences");
     while (static_cast<std::int64_t>(out.query.size()) <= windows_) mark();
     return std::move(out);
@@ -86,37 +86,39 @@ class Walk {
   std::int64_t equal(std::int64_t count) const {
     std::int64_t same = 0;
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t q = letters_.reverse ? letters_.query_len - 1 - (query_ + i) : query_ + i;
-      same += match(letters_.query[q], letters_.target[target_ + i]);
+      const std::int64_t q = sequences_.reverse ? sequences_.query_len - 1 - (query_ + i) : query_ + i;
+      same += match(sequences_.query[q], sequences_.target[target_ + i]);
     }
     return same;
   }
 
-  bool match(Letter q, Letter t) const {
-    if constexpr (sizeof(Letter) == 1)
-      if (!letters_.literal) {
-        const int a = kLetters.base[q], b = kLetters.base[t];
-        return a && b && (letters_.reverse ? a + b == 5 : a == b);
+  bool match(Symbol q, Symbol t) const {
+    if constexpr (sizeof(Symbol) == 1)
+      if (!sequences_.literal) {
+        const int a = kSymbols.base[q], b = kSymbols.base[t];
+        return a && b && (sequences_.reverse ? a + b == 5 : a == b);
       }
     return q == t;
   }
 
-  const PathLetters<Letter>& letters_;
+  const PathSequences<Symbol>& sequences_;
   std::int64_t windows_, total_, query_ = 0, target_ = 0;
   PathWindows out;
 };
 
 }  // namespace
 
-template <class Letter>
-PathWindows path_windows(const PathLetters<Letter>& letters, const std::uint32_t* runs, std::int64_t count,
+template <class Symbol>
+PathWindows path_windows(const PathSequences<Symbol>& sequences, const std::uint32_t* runs, std::int64_t count,
                          std::int64_t windows) {
-  Walk<Letter> walk(letters, windows);
+  Walk<Symbol> walk(sequences, windows);
   for (std::int64_t i = 0; i < count; ++i) walk.take(runs[i] & 15u, runs[i] >> 4);
   return walk.end();
 }
 
-template PathWindows path_windows(const PathLetters<std::uint8_t>&, const std::uint32_t*, std::int64_t, std::int64_t);
-template PathWindows path_windows(const PathLetters<std::uint32_t>&, const std::uint32_t*, std::int64_t, std::int64_t);
+template PathWindows path_windows(const PathSequences<std::uint8_t>&, const std::uint32_t*, std::int64_t,
+                                  std::int64_t);
+template PathWindows path_windows(const PathSequences<std::uint32_t>&, const std::uint32_t*, std::int64_t,
+                                  std::int64_t);
 
 }  // namespace wfacli

@@ -8,9 +8,9 @@
 namespace wfacli {
 
 // Sequences that a path aligns, from its start on, in their original orientation.
-template <class Letter>
-struct PathLetters {
-  const Letter *query, *target;
+template <class Symbol>
+struct PathSequences {
+  const Symbol *query, *target;
   std::int64_t query_len, target_len;
   bool reverse;  // the path aligns the reverse complement of the query
   bool literal;  // every symbol matches itself; otherwise nucleotides, in either case
@@ -24,8 +24,8 @@ struct PathWindows {
 // Splits a CIGAR of `count` elements into windows with equal numbers of symbols, query and target together. M is
 // resolved into matches and mismatches; clips are ignored. Throws std::invalid_argument if the CIGAR does not consume
 // the sequences exactly.
-template <class Letter>
-PathWindows path_windows(const PathLetters<Letter>& letters, const std::uint32_t* runs, std::int64_t count,
+template <class Symbol>
+PathWindows path_windows(const PathSequences<Symbol>& sequences, const std::uint32_t* runs, std::int64_t count,
                          std::int64_t windows);
 
 }  // namespace wfacli

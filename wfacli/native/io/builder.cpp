@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "base/bytes.hpp"
-#include "base/letters.hpp"
+#include "base/symbols.hpp"
 
 namespace wfacli {
 namespace {
@@ -13,14 +13,14 @@ namespace {
 bool only_acgt(const std::uint8_t* p, std::size_t n) {
   if (n < 16) {
     for (std::size_t i = 0; i < n; ++i)
-      if (kLetters.letter_class[p[i]]) return false;
+      if (kSymbols.symbol_class[p[i]]) return false;
     return true;
   }
   // The low four bits of a, c, g and t (1, 3, 7, 4) are distinct.
   constexpr Bytes16 kByBits = {0, 'a', 0, 'c', 't', 0, 0, 'g', 0, 0, 0, 0, 0, 0, 0, 0};
   return none_of_bytes(p, n, [&](Bytes16 c) {
     c |= 0x20;
-    return looked_up(kByBits, c & 15) != c;
+    return lookup16(kByBits, c & 15) != c;
   });
 }
 
@@ -32,26 +32,26 @@ std::int64_t add_text(Buffer<std::uint8_t>& text, std::string_view value) {
 
 }  // namespace
 
-std::uint8_t classes_of(std::string_view letters) {
-  const auto* p = reinterpret_cast<const std::uint8_t*>(letters.data());
-  if (only_acgt(p, letters.size())) return 0;
+std::uint8_t symbol_classes(std::string_view symbols) {
+  const auto* p = reinterpret_cast<const std::uint8_t*>(symbols.data());
+  if (only_acgt(p, symbols.size())) return 0;
   std::uint8_t classes = 0;
-  for (std::size_t i = 0; i < letters.size(); ++i) classes |= kLetters.letter_class[p[i]];
+  for (std::size_t i = 0; i < symbols.size(); ++i) classes |= kSymbols.symbol_class[p[i]];
   return classes;
 }
 
-void LetterBuffer::lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender) {
+void BaseBuffer::use_external(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> owner) {
   own_ = Buffer<std::uint8_t>();
-  lent_ = memory;
+  external_ = memory;
   room_ = bytes;
   used_ = 0;
-  lender_ = std::move(lender);
+  owner_ = std::move(owner);
 }
 
-void LetterBuffer::leave() {
+void BaseBuffer::move_to_own() {
   own_.reserve(room_ + room_ / 4);
-  own_.append(lent_, used_);
-  lender_.reset();
+  own_.append(external_, used_);
+  owner_.reset();
 }
 
 void RecordParts::begin_record() {
@@ -70,25 +70,25 @@ void RecordParts::name(std::string_view name, std::size_t header) {
   name_len_ = name.size();
 }
 
-bool RecordParts::letters(std::string_view letters, std::uint8_t& bad) {
-  if (keep_.letters) {
-    const std::uint8_t classes = classes_of(letters);
+bool RecordParts::sequence(std::string_view sequence, std::uint8_t& bad) {
+  if (keep_.bases) {
+    const std::uint8_t classes = symbol_classes(sequence);
     if (classes & kIllegal) {
-      for (const char c : letters) {
+      for (const char c : sequence) {
         bad = static_cast<std::uint8_t>(c);
-        if (kLetters.letter_class[bad] & kIllegal) return false;
+        if (kSymbols.symbol_class[bad] & kIllegal) return false;
       }
     }
     classes_ |= classes;
-    bases_.append(reinterpret_cast<const std::uint8_t*>(letters.data()), letters.size());
+    bases_.append(reinterpret_cast<const std::uint8_t*>(sequence.data()), sequence.size());
   }
-  len_ += static_cast<std::int64_t>(letters.size());
+  len_ += static_cast<std::int64_t>(sequence.size());
   return true;
 }
 
-void RecordParts::copy_letters(const char* letters, std::int64_t count) {
+void RecordParts::append_sequence(const char* sequence, std::int64_t count) {
   std::uint8_t* room = bases_.extend(static_cast<std::size_t>(count));
-  if (letters && count) std::memcpy(room, letters, static_cast<std::size_t>(count));
+  if (sequence && count) std::memcpy(room, sequence, static_cast<std::size_t>(count));
   len_ += count;
 }
 
@@ -102,7 +102,7 @@ void RecordParts::more_quality(std::string_view quality) {
 
 std::int64_t RecordParts::extra(std::string_view text) { return add_text(text_, text); }
 
-void RecordParts::end_letters() {
+void RecordParts::pad_sequence() {
   const std::size_t gap = aligned(bases_.size()) - bases_.size();
   if (gap) std::memset(bases_.extend(gap), 0, gap);
   open_ = false;
@@ -115,60 +115,62 @@ void RecordParts::drop_open() {
   text_.resize(static_cast<std::size_t>(name_));
 }
 
-bool RecordBuilder::add(const char* lines, std::string_view name, std::size_t header, std::string_view letters,
+bool RecordBuilder::add(const char* lines, std::string_view name, std::size_t header, std::string_view sequence,
                         const char* quality) {
-  const std::uint8_t classes = keep_.letters ? classes_of(letters) : 0;
+  const std::uint8_t classes = keep_.bases ? symbol_classes(sequence) : 0;
   if (classes & kIllegal) return false;
   const auto at = [&](const char* part) { return static_cast<std::int64_t>(part - lines); };
-  const auto len = static_cast<std::int32_t>(letters.size());
+  const auto len = static_cast<std::int32_t>(sequence.size());
   c_.lines = reinterpret_cast<const std::uint8_t*>(lines);
-  c_.places.push({at(name.data()), at(letters.data()), quality && keep_.quality ? at(quality) : RecordPlace::kNone,
-                  static_cast<std::int32_t>(name.size()), len, static_cast<std::int32_t>(header), classes});
-  letters_ += len;
+  c_.locations.push({at(name.data()), at(sequence.data()),
+                     quality && keep_.quality ? at(quality) : RecordLocation::kNone,
+                     static_cast<std::int32_t>(name.size()), len, static_cast<std::int32_t>(header), classes});
+  bases_stored_ += len;
   return true;
 }
 
 void RecordBuilder::end_record() {
-  c_.places.push({~name_, ~start_, quality_ < 0 ? RecordPlace::kNone : ~quality_, static_cast<std::int32_t>(name_len_),
-                  static_cast<std::int32_t>(len_), static_cast<std::int32_t>(header_len_), classes_});
-  letters_ += len_;
+  c_.locations.push({~name_, ~start_, quality_ < 0 ? RecordLocation::kNone : ~quality_,
+                     static_cast<std::int32_t>(name_len_), static_cast<std::int32_t>(len_),
+                     static_cast<std::int32_t>(header_len_), classes_});
+  bases_stored_ += len_;
   open_ = false;
 }
 
 void RecordBuilder::take(RecordColumns& columns) {
-  Buffer<std::uint8_t> letters = std::move(bases_.own()), text = std::move(text_);
+  Buffer<std::uint8_t> bases = std::move(bases_.own()), text = std::move(text_);
   std::swap(columns, c_);
-  c_.places.clear();
-  bases_.own() = std::move(c_.letters);
+  c_.locations.clear();
+  bases_.own() = std::move(c_.bases);
   text_ = std::move(c_.text);
   bases_.own().clear();
   text_.clear();
-  letters_ = 0;
+  bases_stored_ = 0;
   if (open_) {
     const auto ends = static_cast<std::size_t>(start_), names = static_cast<std::size_t>(name_);
-    bases_.append(letters.data() + ends, letters.size() - ends);
+    bases_.append(bases.data() + ends, bases.size() - ends);
     text_.append(text.data() + names, text.size() - names);
     if (quality_ >= 0) quality_ -= name_;
     start_ = name_ = 0;
   }
-  columns.letters = std::move(letters);
+  columns.bases = std::move(bases);
   columns.text = std::move(text);
 }
 
-void BatchBuilder::lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender) {
+void BatchBuilder::use_external(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> owner) {
   if (open_ || !c_.q_len.empty()) throw std::logic_error("memory is lent to a batch before it begins");
-  bases_.lend(memory, bytes, std::move(lender));
+  bases_.use_external(memory, bytes, std::move(owner));
 }
 
-void BatchBuilder::reserve(std::int64_t pairs, std::int64_t letters) {
+void BatchBuilder::reserve(std::int64_t pairs, std::int64_t bases) {
   const auto n = static_cast<std::size_t>(pairs);
-  bases_.reserve(static_cast<std::size_t>(letters) + 2 * n * kAlign + kOverread);
+  bases_.reserve(static_cast<std::size_t>(bases) + 2 * n * kAlign + kOverread);
   for (auto* column : {&c_.q_start, &c_.t_start, &c_.q_name, &c_.t_name, &c_.qual}) column->reserve(n);
   for (auto* column : {&c_.q_len, &c_.t_len, &c_.q_name_len, &c_.t_name_len}) column->reserve(n);
 }
 
 void BatchBuilder::end_sequence(Buffer<std::int64_t>& start, Buffer<std::int32_t>& len) {
-  end_letters();
+  pad_sequence();
   start.push(start_);
   len.push(static_cast<std::int32_t>(len_));
   weight_ += len_;
@@ -191,67 +193,69 @@ void BatchBuilder::end_target() {
 }
 
 void BatchBuilder::copy_records(const RecordColumns& from, std::size_t first, std::size_t count, const Columns& to) {
-  const RecordPlace* records = from.places.data() + first;
-  std::size_t letters = 0, text = 0;
+  const RecordLocation* records = from.locations.data() + first;
+  std::size_t total_bytes = 0, text = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto len = static_cast<std::size_t>(records[i].len);
-    letters += aligned(len);
+    total_bytes += aligned(len);
     text += static_cast<std::size_t>(records[i].name_len);
-    if (to.quality && records[i].quality != RecordPlace::kNone) text += len;
+    if (to.quality && records[i].quality != RecordLocation::kNone) text += len;
   }
   std::int64_t *start = to.start.extend(count), *name = to.name.extend(count);
   std::int32_t *len = to.len.extend(count), *name_len = to.name_len.extend(count);
   std::int64_t* quality = to.quality ? to.quality->extend(count) : nullptr;
-  if (!keep_.letters) letters = 0;
+  if (!keep_.bases) total_bytes = 0;
   auto at = static_cast<std::int64_t>(bases_.size()), text_at = static_cast<std::int64_t>(text_.size());
-  std::uint8_t *out = bases_.extend(letters), *text_out = text_.extend(text);
-  const auto add = [](std::uint8_t*& to_bytes, const std::uint8_t* bytes, std::int32_t n) {
-    std::memcpy(to_bytes, bytes, static_cast<std::size_t>(n));
+  std::uint8_t *out = bases_.extend(total_bytes), *text_out = text_.extend(text);
+  const auto add = [](std::uint8_t*& to_bytes, const std::uint8_t* from_bytes, std::int32_t n) {
+    std::memcpy(to_bytes, from_bytes, static_cast<std::size_t>(n));
     to_bytes += n;
     return n;
   };
   for (std::size_t i = 0; i < count; ++i) {
-    const RecordPlace& r = records[i];
+    const RecordLocation& r = records[i];
     start[i] = at, len[i] = r.len, name[i] = text_at, name_len[i] = r.name_len;
-    if (keep_.letters && r.len) {
+    if (keep_.bases && r.len) {
       const std::size_t room = aligned(static_cast<std::size_t>(r.len));
       std::memset(out + room - kAlign, 0, kAlign);
-      std::memcpy(out, from.letters_at(r.letters), static_cast<std::size_t>(r.len));
+      std::memcpy(out, from.bases_at(r.sequence), static_cast<std::size_t>(r.len));
       out += room, at += static_cast<std::int64_t>(room);
     }
     if (r.name_len) text_at += add(text_out, from.text_at(r.name), r.name_len);
     if (!quality) continue;
-    quality[i] = r.quality == RecordPlace::kNone ? -1 : text_at;
+    quality[i] = r.quality == RecordLocation::kNone ? -1 : text_at;
     if (quality[i] >= 0 && r.len) text_at += add(text_out, from.text_at(r.quality), r.len);
   }
 }
 
 std::size_t BatchBuilder::add_pairs(const RecordColumns& queries, std::size_t q, const RecordColumns& targets,
-                                    std::size_t t, std::size_t most, std::int64_t weight) {
-  const RecordPlace *query = queries.places.data() + q, *target = targets.places.data() + t;
+                                    std::size_t t, std::size_t max_pairs, std::int64_t weight) {
+  const RecordLocation *query = queries.locations.data() + q, *target = targets.locations.data() + t;
   std::size_t count = 0;
-  std::int64_t held = this->weight();
-  for (; count < most && held < weight; ++count) held += kPairWeight + query[count].len + target[count].len;
+  std::int64_t total_weight = this->weight();
+  for (; count < max_pairs && total_weight < weight; ++count)
+    total_weight += kPairWeight + query[count].len + target[count].len;
   copy_records(queries, q, count, {c_.q_start, c_.q_name, c_.q_len, c_.q_name_len, &c_.qual});
   copy_records(targets, t, count, {c_.t_start, c_.t_name, c_.t_len, c_.t_name_len, nullptr});
   std::uint8_t* flags = c_.flags.extend(count);
   for (std::size_t i = 0; i < count; ++i) flags[i] = query[i].flags | target[i].flags;
-  weight_ = held - kPairWeight * pairs();
+  weight_ = total_weight - kPairWeight * pairs();
   return count;
 }
 
-std::size_t BatchBuilder::add_targets(const RecordColumns& targets, std::size_t t, std::size_t most, std::int64_t weight) {
-  const RecordPlace* target = targets.places.data() + t;
+std::size_t BatchBuilder::add_targets(const RecordColumns& targets, std::size_t t, std::size_t max_pairs,
+                                      std::int64_t weight) {
+  const RecordLocation* target = targets.locations.data() + t;
   std::size_t count = 0;
-  std::int64_t held = this->weight();
-  for (; count < most && held < weight; ++count) held += kPairWeight + target[count].len;
+  std::int64_t total_weight = this->weight();
+  for (; count < max_pairs && total_weight < weight; ++count) total_weight += kPairWeight + target[count].len;
   for (auto* column : {&c_.q_start, &c_.q_name}) std::fill_n(column->extend(count), count, 0);
   for (auto* column : {&c_.q_len, &c_.q_name_len}) std::fill_n(column->extend(count), count, 0);
   std::fill_n(c_.qual.extend(count), count, -1);
   copy_records(targets, t, count, {c_.t_start, c_.t_name, c_.t_len, c_.t_name_len, nullptr});
   std::uint8_t* flags = c_.flags.extend(count);
   for (std::size_t i = 0; i < count; ++i) flags[i] = target[i].flags;
-  weight_ = held - kPairWeight * pairs();
+  weight_ = total_weight - kPairWeight * pairs();
   return count;
 }
 
@@ -273,10 +277,10 @@ BatchColumns BatchBuilder::take() {
   taken.q_name_len.resize(n);
   taken.qual.resize(n);
   c_ = BatchColumns();
-  bases_ = LetterBuffer();
+  bases_ = BaseBuffer();
   text_ = Buffer<std::uint8_t>();
   // The next batch is usually of a similar size. Reserving 1/16 more avoids growth by a factor of 1.5.
-  if (!taken.bases.lender()) bases_.reserve(taken.bases.size() + taken.bases.size() / 16);
+  if (!taken.bases.owner()) bases_.reserve(taken.bases.size() + taken.bases.size() / 16);
   text_.reserve(taken.text.size() + taken.text.size() / 16);
   weight_ = 0;
   open_ = false;

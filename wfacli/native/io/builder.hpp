@@ -14,64 +14,64 @@ constexpr std::size_t kAlign = 16, kOverread = 64;
 WFACLI_INLINE std::size_t aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 // Buffer for the bases of a batch: in memory provided by the caller while they fit, otherwise in its own.
-class LetterBuffer {
+class BaseBuffer {
  public:
-  // Uses external memory, which `lender` keeps alive. Call only while the buffer is empty.
-  void lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender);
+  // Uses external memory, which `owner` keeps alive. Call only while the buffer is empty.
+  void use_external(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> owner);
   // Returns the owner of the external memory; null if the bases are in own().
-  const std::shared_ptr<void>& lender() const { return lender_; }
+  const std::shared_ptr<void>& owner() const { return owner_; }
   Buffer<std::uint8_t>& own() { return own_; }
 
-  std::uint8_t* data() { return lender_ ? lent_ : own_.data(); }
-  const std::uint8_t* data() const { return lender_ ? lent_ : own_.data(); }
-  std::size_t size() const { return lender_ ? used_ : own_.size(); }
+  std::uint8_t* data() { return owner_ ? external_ : own_.data(); }
+  const std::uint8_t* data() const { return owner_ ? external_ : own_.data(); }
+  std::size_t size() const { return owner_ ? used_ : own_.size(); }
   void reserve(std::size_t bytes) {
-    if (!lender_) own_.reserve(bytes);
+    if (!owner_) own_.reserve(bytes);
   }
   // Adds `count` uninitialised bases and returns a pointer to the first.
   std::uint8_t* extend(std::size_t count) {
-    if (lender_ && used_ + count > room_) leave();
-    if (!lender_) return own_.extend(count);
+    if (owner_ && used_ + count > room_) move_to_own();
+    if (!owner_) return own_.extend(count);
     used_ += count;
-    return lent_ + (used_ - count);
+    return external_ + (used_ - count);
   }
   // Truncates to the first `size` bases.
   void shrink(std::size_t size) {
-    if (lender_)
+    if (owner_)
       used_ = size;
     else
       own_.resize(size);
   }
-  void append(const std::uint8_t* letters, std::size_t count) {
-    if (count) std::memcpy(extend(count), letters, count);
+  void append(const std::uint8_t* bases, std::size_t count) {
+    if (count) std::memcpy(extend(count), bases, count);
   }
 
  private:
-  void leave();  // moves the bases from external memory to own_
+  void move_to_own();  // moves the bases from external memory to own_
 
   Buffer<std::uint8_t> own_;
-  std::shared_ptr<void> lender_;
-  std::uint8_t* lent_ = nullptr;
+  std::shared_ptr<void> owner_;
+  std::uint8_t* external_ = nullptr;
   std::size_t room_ = 0, used_ = 0;
 };
 
 // Columns of a batch under construction; `bases` and `text` are set when the batch is taken.
 struct BatchColumns {
-  LetterBuffer bases;
+  BaseBuffer bases;
   Buffer<std::uint8_t> text, flags;
   Buffer<std::int64_t> q_start, t_start, q_name, t_name, qual;
   Buffer<std::int32_t> q_len, t_len, q_name_len, t_name_len;
 };
 
 // Returns the union of the classes of all symbols: bits of Flag, and kIllegal.
-std::uint8_t classes_of(std::string_view letters);
+std::uint8_t symbol_classes(std::string_view symbols);
 
 // Stores sequences, names and other text of records. Parts are added record by record: name, sequence, quality.
 class RecordParts {
  public:
   // Parts of records to store; names and lengths are always stored.
   struct Keep {
-    bool letters = true, quality = true, comments = false;
+    bool bases = true, quality = true, comments = false;
   };
   explicit RecordParts(Keep keep) : keep_(keep) {}
 
@@ -79,10 +79,10 @@ class RecordParts {
   // the header is the comment.
   void name(std::string_view name, std::size_t header = 0);
   // Appends to the sequence. Returns false, and appends nothing, if a byte is invalid in a sequence; `bad` receives it.
-  bool letters(std::string_view letters, std::uint8_t& bad);
+  bool sequence(std::string_view sequence, std::uint8_t& bad);
   // Appends symbols that are known to be valid; the caller sets their classes later. With a null pointer, appends
   // `count` uninitialised symbols.
-  void copy_letters(const char* letters, std::int64_t count);
+  void append_sequence(const char* sequence, std::int64_t count);
   void quality(std::string_view quality);
   // Appends to the quality; no other text may have been added since quality().
   void more_quality(std::string_view quality);
@@ -94,16 +94,16 @@ class RecordParts {
     if (!open_) return {};
     return {reinterpret_cast<const char*>(text_.data()) + name_, name_len_};
   }
-  std::int64_t letters_so_far() const { return len_; }
+  std::int64_t sequence_length() const { return len_; }
   bool is_open() const { return open_; }  // inside a record
 
  protected:
   // Pads the record's sequence with zeros to a multiple of kAlign.
-  void end_letters();
+  void pad_sequence();
   // Removes the open record.
   void drop_open();
 
-  LetterBuffer bases_;
+  BaseBuffer bases_;
   Buffer<std::uint8_t> text_;
   Keep keep_;
   bool open_ = false;
@@ -117,9 +117,9 @@ class RecordParts {
 
 // Location of a record's parts: an offset >= 0 into the lines that it was parsed from, or ~offset into the copies in
 // RecordColumns.
-struct RecordPlace {
+struct RecordLocation {
   static constexpr std::int64_t kNone = INT64_MIN;  // `quality` of a record without one
-  std::int64_t name, letters, quality;
+  std::int64_t name, sequence, quality;
   std::int32_t name_len, len, header_len;  // header_len: name and comment
   std::uint8_t flags;
 };
@@ -127,11 +127,11 @@ struct RecordPlace {
 // Records of one file, as locations in lines or in copies.
 struct RecordColumns {
   const std::uint8_t* lines = nullptr;  // not owned
-  Buffer<std::uint8_t> letters, text;   // copies
-  Buffer<RecordPlace> places;
+  Buffer<std::uint8_t> bases, text;     // copies
+  Buffer<RecordLocation> locations;
 
-  std::size_t size() const { return places.size(); }
-  const std::uint8_t* letters_at(std::int64_t place) const { return place < 0 ? letters.data() + ~place : lines + place; }
+  std::size_t size() const { return locations.size(); }
+  const std::uint8_t* bases_at(std::int64_t place) const { return place < 0 ? bases.data() + ~place : lines + place; }
   const std::uint8_t* text_at(std::int64_t place) const { return place < 0 ? text.data() + ~place : lines + place; }
 };
 
@@ -140,47 +140,48 @@ class RecordBuilder : public RecordParts {
  public:
   using RecordParts::RecordParts;
   // Sets whether records may reference the lines that they are parsed from, which must then stay in place.
-  void refer(bool may) { refers_ = may; }
-  bool refers() const { return refers_; }
+  void allow_references(bool may) { references_allowed_ = may; }
+  bool references_allowed() const { return references_allowed_; }
   // Adds a complete record by reference to lines that begin at `lines`. Returns false, and adds nothing, if a byte is
   // invalid in a sequence. `header`: length of name and comment; `quality`: null if there is none.
-  bool add(const char* lines, std::string_view name, std::size_t header, std::string_view letters, const char* quality);
+  bool add(const char* lines, std::string_view name, std::size_t header, std::string_view sequence,
+           const char* quality);
   void end_record();
   // Removes the open record, if any.
   void drop_record() { drop_open(); }
-  std::int64_t letters_kept() const { return letters_; }
+  std::int64_t bases_stored() const { return bases_stored_; }
   std::size_t records() const { return c_.size(); }
   // Moves the records except an open one to `columns`, whose former content is discarded and its memory reused.
   void take(RecordColumns& columns);
 
  private:
   RecordColumns c_;
-  bool refers_ = true;
-  std::int64_t letters_ = 0;
+  bool references_allowed_ = true;
+  std::int64_t bases_stored_ = 0;
 };
 
 // Builder of batches of pairs: add the parts of a query, end_query(), the parts of its target, end_target(); or add
 // records of two files at once.
 class BatchBuilder : public RecordParts {
  public:
-  // With keep_letters false, only names and lengths are stored.
-  explicit BatchBuilder(bool keep_letters) : RecordParts({keep_letters, keep_letters}) {}
+  // With keep_bases false, only names and lengths are stored.
+  explicit BatchBuilder(bool keep_bases) : RecordParts({keep_bases, keep_bases}) {}
 
-  // Provides memory for the bases of the next batch, which `lender` keeps alive. Throws std::logic_error if the batch
+  // Provides memory for the bases of the next batch, which `owner` keeps alive. Throws std::logic_error if the batch
   // is not empty.
-  void lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender);
-  // Reserves space for `pairs` pairs with `letters` bases in total.
-  void reserve(std::int64_t pairs, std::int64_t letters);
+  void use_external(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> owner);
+  // Reserves space for `pairs` pairs with `bases` bases in total.
+  void reserve(std::int64_t pairs, std::int64_t bases);
   // Adds bases that belong to no pair to the weight of the batch.
-  void weigh(std::int64_t letters) { weight_ += letters; }
+  void add_weight(std::int64_t bases) { weight_ += bases; }
   void end_query();
   void end_target();
-  // Adds up to `most` pairs, of records from q and t on, until the batch reaches `weight`. Returns the number of pairs
-  // added.
+  // Adds up to `max_pairs` pairs, of records from q and t on, until the batch reaches `weight`. Returns the number of
+  // pairs added.
   std::size_t add_pairs(const RecordColumns& queries, std::size_t q, const RecordColumns& targets, std::size_t t,
-                        std::size_t most, std::int64_t weight);
+                        std::size_t max_pairs, std::int64_t weight);
   // Same as add_pairs(), with empty, unnamed queries.
-  std::size_t add_targets(const RecordColumns& targets, std::size_t t, std::size_t most, std::int64_t weight);
+  std::size_t add_targets(const RecordColumns& targets, std::size_t t, std::size_t max_pairs, std::int64_t weight);
 
   // Writable access to the bases and flags of a pair that was added; text() is writable text from an offset on.
   struct Filled {

@@ -9,11 +9,11 @@
 
 namespace wfacli {
 
-enum class Got { Item, NeedInput, End };
+enum class ParseResult { Item, NeedInput, End };
 
 // Maximum length in bytes of a line that is not a sequence (header, mapping, comment), for the whole process. Such
 // lines are buffered until they are complete.
-inline std::atomic<std::size_t> longest_line{std::size_t{16} << 20};
+inline std::atomic<std::size_t> max_line_bytes{std::size_t{16} << 20};
 
 class Lines {
  public:
@@ -47,7 +47,7 @@ class Lines {
   std::string_view unread() const { return {reinterpret_cast<const char*>(data_.data() + pos_), end_ - pos_}; }
   // Returns all buffered bytes, including lines taken since the last prepare(); position() is the offset of the next
   // line.
-  std::string_view held() const { return {reinterpret_cast<const char*>(data_.data()), end_}; }
+  std::string_view buffered() const { return {reinterpret_cast<const char*>(data_.data()), end_}; }
   std::size_t position() const { return pos_; }
   // Discards all lines and the end of the stream; line numbers restart at 1.
   void clear() {
@@ -61,7 +61,7 @@ class Lines {
   }
 
   // Returns the buffered part of the next line, without its line feed. Scans no byte twice.
-  std::string_view so_far() {
+  std::string_view partial_line() {
     const std::size_t stop = find_end() ? searched_ : end_;
     return {reinterpret_cast<const char*>(data_.data() + pos_), stop - pos_};
   }
@@ -69,10 +69,10 @@ class Lines {
   // Takes the next part of a line that may be long, so that it is not in memory twice; `whole` is true for the last
   // part. The line as a whole is as take() returns it, except that blanks at the end of a part become one at the start
   // of the next part.
-  Got take_part(std::string_view& part, bool& whole) {
+  ParseResult take_part(std::string_view& part, bool& whole) {
     whole = true;
-    const Got got = take(part);
-    if (got != Got::NeedInput || end_ - pos_ < kPart) return got;
+    const ParseResult got = take(part);
+    if (got != ParseResult::NeedInput || end_ - pos_ < kPart) return got;
     whole = false;
     std::size_t stop = end_;
     while (stop > pos_ && is_blank(data_[stop - 1])) --stop;
@@ -80,29 +80,29 @@ class Lines {
     begin_line();
     inside_ = true;
     pos_ = stop < end_ ? end_ - 1 : end_;
-    return Got::Item;
+    return ParseResult::Item;
   }
 
   // Takes a line, without its line feed and trailing whitespace.
-  Got take(std::string_view& line) {
-    const Got got = take_row(line);
-    if (got == Got::Item)
+  ParseResult take(std::string_view& line) {
+    const ParseResult got = take_row(line);
+    if (got == ParseResult::Item)
       while (!line.empty() && is_blank(static_cast<std::uint8_t>(line.back()))) line.remove_suffix(1);
     return got;
   }
 
   // Takes a line of a table, without its line end but with trailing whitespace, which may be an empty last column.
-  Got take_row(std::string_view& line) {
+  ParseResult take_row(std::string_view& line) {
     const bool newline = find_end();
-    if (!newline && !closed_) return Got::NeedInput;
-    if (!newline && pos_ == end_ && !inside_) return Got::End;
+    if (!newline && !closed_) return ParseResult::NeedInput;
+    if (!newline && pos_ == end_ && !inside_) return ParseResult::End;
     const std::size_t stop = searched_;
     const bool carriage_return = stop > pos_ && data_[stop - 1] == '\r';
     line = {reinterpret_cast<const char*>(data_.data() + pos_), stop - pos_ - carriage_return};
     pos_ = searched_ = newline ? stop + 1 : stop;
     begin_line();
     inside_ = false;
-    return Got::Item;
+    return ParseResult::Item;
   }
 
  private:

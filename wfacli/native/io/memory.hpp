@@ -10,15 +10,15 @@ class MemoryPairs {
  public:
   MemoryPairs() : out_(true) {}
 
-  // Reserves space for `pairs` pairs with `letters` bases in total, to avoid reallocation.
-  void reserve(std::int64_t pairs, std::int64_t letters) { out_.reserve(pairs, letters); }
+  // Reserves space for `pairs` pairs with `bases` bases in total, to avoid reallocation.
+  void reserve(std::int64_t pairs, std::int64_t bases) { out_.reserve(pairs, bases); }
   // Add a query, then its target. Both throw InputFault.
-  void query(std::string_view letters);
-  void target(std::string_view letters);
+  void query(std::string_view sequence);
+  void target(std::string_view sequence);
   BatchColumns take() { return out_.take(); }
 
  private:
-  void add(std::string_view letters);
+  void add(std::string_view sequence);
 
   BatchBuilder out_;
 };

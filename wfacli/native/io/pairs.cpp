@@ -5,12 +5,12 @@
 namespace wfacli {
 namespace {
 
-// Splits a line at tabs, stores the first `most` columns and returns the total number of columns.
-int split(std::string_view line, std::string_view* columns, int most) {
+// Splits a line at tabs, stores the first `max_columns` columns and returns the total number of columns.
+int split(std::string_view line, std::string_view* columns, int max_columns) {
   int count = 0;
   for (;;) {
     const std::size_t tab = line.find('\t');
-    if (count < most) columns[count] = line.substr(0, tab);
+    if (count < max_columns) columns[count] = line.substr(0, tab);
     ++count;
     if (tab == line.npos) return count;
     line.remove_prefix(tab + 1);
@@ -29,8 +29,10 @@ bool is_column_titles(const std::string_view* columns, int count) {
 }  // namespace
 
 PairReader::PairReader(Layout layout, RecordParts::Keep keep)
-    : StreamReader(keep.letters), layout_(layout), first_({keep.letters, keep.quality && layout == Layout::TwoFiles}),
-      second_({keep.letters, false}) {}
+    : StreamReader(keep.bases),
+      layout_(layout),
+      first_({keep.bases, keep.quality && layout == Layout::TwoFiles}),
+      second_({keep.bases, false}) {}
 
 Lines& PairReader::lines(int stream) {
   if (!records(stream)) return lines_;
@@ -57,23 +59,23 @@ Next PairReader::step() { return layout_ == Layout::Seq ? step_seq() : step_tsv(
 Next PairReader::add_pairs(std::int64_t weight) {
   if (rest_ >= 0) return count_rest();
   while (builder_.weight() < weight) {
-    const Got query = first_.more();
-    if (query == Got::NeedInput) return Next::NeedQuery;
-    Got target = Got::End;
-    if (query == Got::Item) try {
+    const ParseResult query = first_.more();
+    if (query == ParseResult::NeedInput) return Next::NeedQuery;
+    ParseResult target = ParseResult::End;
+    if (query == ParseResult::Item) try {
         target = second_.more();
       } catch (InputFault& fault) {
         fault.stream = 1;
         throw;
       }
-    if (target == Got::NeedInput) return Next::NeedTarget;
-    if (target == Got::End) {
-      rest_ = query == Got::End;
+    if (target == ParseResult::NeedInput) return Next::NeedTarget;
+    if (target == ParseResult::End) {
+      rest_ = query == ParseResult::End;
       return count_rest();
     }
-    const std::size_t most = std::min(first_.left(), second_.left());
+    const std::size_t max_pairs = std::min(first_.left(), second_.left());
     const std::size_t added =
-        builder_.add_pairs(first_.records(), first_.at(), second_.records(), second_.at(), most, weight);
+        builder_.add_pairs(first_.records(), first_.at(), second_.records(), second_.at(), max_pairs, weight);
     first_.taken(added);
     second_.taken(added);
     done_ += static_cast<std::int64_t>(added);
@@ -85,15 +87,15 @@ Next PairReader::add_pairs(std::int64_t weight) {
 Next PairReader::count_rest() {
   RecordStream& longer = rest_ == 0 ? first_ : second_;
   for (;;) {
-    Got got;
+    ParseResult got;
     try {
       got = longer.more();
     } catch (InputFault& fault) {
       fault.stream = rest_;
       throw;
     }
-    if (got == Got::NeedInput) return rest_ == 0 ? Next::NeedQuery : Next::NeedTarget;
-    if (got == Got::End) break;
+    if (got == ParseResult::NeedInput) return rest_ == 0 ? Next::NeedQuery : Next::NeedTarget;
+    if (got == ParseResult::End) break;
     extra_ += static_cast<std::int64_t>(longer.left());
     longer.taken(longer.left());
   }
@@ -106,8 +108,8 @@ Next PairReader::count_rest() {
 
 Next PairReader::add_targets(std::int64_t weight) {
   while (builder_.weight() < weight) {
-    const Got got = first_.more();
-    if (got != Got::Item) return got == Got::End ? Next::End : Next::NeedQuery;
+    const ParseResult got = first_.more();
+    if (got != ParseResult::Item) return got == ParseResult::End ? Next::End : Next::NeedQuery;
     const std::size_t added = builder_.add_targets(first_.records(), first_.at(), first_.left(), weight);
     first_.taken(added);
     done_ += static_cast<std::int64_t>(added);
@@ -115,17 +117,19 @@ Next PairReader::add_targets(std::int64_t weight) {
   return Next::Full;
 }
 
-void PairReader::add_sequence(std::string_view letters, std::int64_t line) { add_letters(builder_, letters, line); }
+void PairReader::add_sequence(std::string_view sequence, std::int64_t line) {
+  add_checked_sequence(builder_, sequence, line);
+}
 
 Next PairReader::step_seq() {
   std::string_view line;
   for (;;) {
-    if (const int c = lines_.peek(); c != '<' && c != '>' && lines_.so_far().size() > longest_line)
+    if (const int c = lines_.peek(); c != '<' && c != '>' && lines_.partial_line().size() > max_line_bytes)
       throw_too_long("a line without a sequence", lines_.number() + 1);
-    const Got got = lines_.take(line);
+    const ParseResult got = lines_.take(line);
     const std::int64_t number = lines_.number();
-    if (got == Got::NeedInput) return Next::NeedQuery;
-    if (got == Got::End) {
+    if (got == ParseResult::NeedInput) return Next::NeedQuery;
+    if (got == ParseResult::End) {
       if (have_query_) fail("the file ends after a query; its '<target' line is missing", number);
       return Next::End;
     }
@@ -155,11 +159,12 @@ Next PairReader::step_seq() {
 Next PairReader::step_tsv() {
   std::string_view line, columns[3];
   for (;;) {
-    if (lines_.peek() == '#' && lines_.so_far().size() > longest_line) throw_too_long("a comment", lines_.number() + 1);
-    const Got got = lines_.take_row(line);
+    if (lines_.peek() == '#' && lines_.partial_line().size() > max_line_bytes)
+      throw_too_long("a comment", lines_.number() + 1);
+    const ParseResult got = lines_.take_row(line);
     const std::int64_t number = lines_.number();
-    if (got == Got::NeedInput) return Next::NeedQuery;
-    if (got == Got::End) return Next::End;
+    if (got == ParseResult::NeedInput) return Next::NeedQuery;
+    if (got == ParseResult::End) return Next::End;
     if (line.empty() || line[0] == '#') continue;
     const int count = split(line, columns, 3);
     if (count < 2 || count > 3)
@@ -172,7 +177,7 @@ Next PairReader::step_tsv() {
     }
     if (count != columns_)
       fail("found " + std::to_string(count) + " columns where earlier lines have " + std::to_string(columns_), number);
-    if (count == 3 && columns[0].size() > longest_line) throw_too_long("a name", number);
+    if (count == 3 && columns[0].size() > max_line_bytes) throw_too_long("a name", number);
     const std::string name = count == 3 && !columns[0].empty() ? std::string(name_of(columns[0], number)) : ordinal_name();
     builder_.name(name);
     add_sequence(columns[count - 2], number);

@@ -30,7 +30,7 @@ class PairReader : public StreamReader {
   Next step_seq();
   Next step_tsv();
   Next count_rest();
-  void add_sequence(std::string_view letters, std::int64_t line);
+  void add_sequence(std::string_view sequence, std::int64_t line);
   void fail(const std::string& message, std::int64_t line) const { throw InputFault(message, line, {}); }
   std::string ordinal_name() const { return "pair" + std::to_string(done_ + 1); }
 

@@ -11,16 +11,16 @@ constexpr std::size_t kMuch = std::size_t{16} << 20;  // bytes of copied records
 
 }  // namespace
 
-void RecordStream::read_ahead(std::shared_ptr<Helpers> helpers, int descriptor, std::int64_t position,
+void RecordStream::read_ahead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position,
                               std::size_t block) {
-  file_ = {std::move(helpers), descriptor, position, block};
+  file_ = {std::move(pool), descriptor, position, block};
 }
 
 // Parses buffered lines. Returns Item unless parsing stopped for lack of input or at the end of the stream.
-Got RecordStream::parse() {
-  Got got = Got::Item;
+ParseResult RecordStream::parse() {
+  ParseResult got = ParseResult::Item;
   try {
-    while (got == Got::Item && builder_.letters_kept() < kSome && builder_.records() < kSomeRecords)
+    while (got == ParseResult::Item && builder_.bases_stored() < kSome && builder_.records() < kSomeRecords)
       got = reader_.next(builder_);
   } catch (const InputFault& fault) {
     builder_.drop_record();
@@ -29,9 +29,9 @@ Got RecordStream::parse() {
   return got;
 }
 
-Got RecordStream::more() {
+ParseResult RecordStream::more() {
   while (left() == 0) {
-    if (records_.letters.capacity() + records_.text.capacity() > kMuch) records_ = RecordColumns(), at_ = 0;
+    if (records_.bases.capacity() + records_.text.capacity() > kMuch) records_ = RecordColumns(), at_ = 0;
     if (behind_) {
       std::swap(records_, behind_->columns);
       at_ = 0;
@@ -40,20 +40,20 @@ Got RecordStream::more() {
       continue;
     }
     if (fault_) throw *fault_;
-    const Got got = parse();
-    const bool waits = got == Got::NeedInput && !fault_;
-    if (waits && !file_.helpers) {
+    const ParseResult got = parse();
+    const bool waits = got == ParseResult::NeedInput && !fault_;
+    if (waits && !file_.pool) {
       if (builder_.records() == 0) return got;
     } else if (waits && builder_.records() == 0) {
       next_block();
-    } else if (got == Got::End && builder_.records() == 0) {
+    } else if (got == ParseResult::End && builder_.records() == 0) {
       return got;
     }
     if (builder_.records() == 0) continue;  // take() would only copy the open record, if any
     builder_.take(records_);
     at_ = 0;
   }
-  return Got::Item;
+  return ParseResult::Item;
 }
 
 void RecordStream::append(std::string_view bytes) {
@@ -67,10 +67,12 @@ void RecordStream::next_block() {
   try {
     if (!reader_.mark()) return first_block();
     if (!ahead_)
-      ahead_ = std::make_unique<ReadAhead>(file_.helpers, file_.descriptor, file_.position, file_.block, reader_.mark(), keep_);
+      ahead_ = std::make_unique<ReadAhead>(file_.pool, file_.descriptor, file_.position, file_.block, reader_.mark(),
+                                           keep_);
     ParsedBlock* block = ahead_->next();
     if (!block) return reader_.lines().close();
-    bytes_ahead_.fetch_add(static_cast<std::int64_t>(block->reader.lines().held().size()), std::memory_order_relaxed);
+    bytes_read_ahead_.fetch_add(static_cast<std::int64_t>(block->reader.lines().buffered().size()),
+                                std::memory_order_relaxed);
     join(*block);
   } catch (const InputFault& fault) {
     builder_.drop_record();
@@ -83,7 +85,7 @@ void RecordStream::first_block() {
   Lines& lines = reader_.lines();
   const std::size_t got = read_at(file_.descriptor, file_.position, lines.prepare(file_.block), file_.block);
   file_.position += static_cast<std::int64_t>(got);
-  bytes_ahead_.fetch_add(static_cast<std::int64_t>(got), std::memory_order_relaxed);
+  bytes_read_ahead_.fetch_add(static_cast<std::int64_t>(got), std::memory_order_relaxed);
   if (got)
     lines.commit(got);
   else
@@ -93,12 +95,12 @@ void RecordStream::first_block() {
 // Accepts a helper's records if the bytes between them and the previous records are complete records as well. Otherwise
 // the helper guessed the start of a record wrong, and the block is parsed again here.
 void RecordStream::join(ParsedBlock& block) {
-  const std::string_view text = block.reader.lines().held();
+  const std::string_view text = block.reader.lines().buffered();
   if (!block.parsed) return append(text);
   append(text.substr(0, block.first));
-  builder_.refer(false);  // append() below may move the lines before these records are taken
-  while (reader_.next(builder_) == Got::Item) continue;
-  builder_.refer(true);
+  builder_.allow_references(false);  // append() below may move the lines before these records are taken
+  while (reader_.next(builder_) == ParseResult::Item) continue;
+  builder_.allow_references(true);
   if (reader_.mark() != block.mark || !reader_.end_before_record()) return append(text.substr(block.first));
   if (builder_.is_open()) builder_.end_record();
   if (block.fault) block.fault->line += reader_.lines().number();

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "io/ahead.hpp"
+#include "io/read_ahead.hpp"
 
 namespace wfacli {
 
@@ -15,13 +15,13 @@ class RecordStream {
   // Buffer for the bytes of the stream; not to be used after read_ahead().
   Lines& lines() { return reader_.lines(); }
   // Lets helpers read the rest of the stream from a regular file, from `position` on, `block` bytes at a time.
-  void read_ahead(std::shared_ptr<Helpers> helpers, int descriptor, std::int64_t position, std::size_t block);
+  void read_ahead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position, std::size_t block);
   // Returns the bytes read by read_ahead(). Thread-safe.
-  std::int64_t bytes_ahead() const { return bytes_ahead_.load(std::memory_order_relaxed); }
+  std::int64_t bytes_read_ahead() const { return bytes_read_ahead_.load(std::memory_order_relaxed); }
 
   // Ensures that at least one record is left. Returns Item, NeedInput if lines() needs more bytes, or End. Throws
   // InputFault once the records before the fault are taken.
-  Got more();
+  ParseResult more();
   // Parsed records; those from at() on have not been taken.
   const RecordColumns& records() const { return records_; }
   std::size_t at() const { return at_; }
@@ -29,7 +29,7 @@ class RecordStream {
   void taken(std::size_t count) { at_ += count; }
 
  private:
-  Got parse();
+  ParseResult parse();
   void next_block();
   void first_block();
   void join(ParsedBlock& block);
@@ -44,12 +44,12 @@ class RecordStream {
   ParsedBlock* behind_ = nullptr;      // block whose records follow records_
   std::unique_ptr<ReadAhead> ahead_;
   struct {
-    std::shared_ptr<Helpers> helpers;
+    std::shared_ptr<ThreadPool> pool;
     int descriptor;
     std::int64_t position;
     std::size_t block;
   } file_{};  // source of ahead_
-  std::atomic<std::int64_t> bytes_ahead_{0};
+  std::atomic<std::int64_t> bytes_read_ahead_{0};
 };
 
 }  // namespace wfacli

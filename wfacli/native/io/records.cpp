@@ -53,17 +53,17 @@ std::string_view name_of(std::string_view header, std::int64_t line) {
 }
 
 void throw_too_long(const char* what, std::int64_t line) {
-  InputFault fault(std::string(what) + " is longer than " + std::to_string(longest_line) +
+  InputFault fault(std::string(what) + " is longer than " + std::to_string(max_line_bytes) +
                        " bytes; --max-line allows longer ones",
                    line, {});
   fault.fatal = true;
   throw fault;
 }
 
-void add_letters(RecordParts& out, std::string_view letters, std::int64_t line) {
+void add_checked_sequence(RecordParts& out, std::string_view sequence, std::int64_t line) {
   std::uint8_t bad = 0;
-  if (!out.letters(letters, bad)) throw InputFault(shown(bad) + " in the sequence", line, out.current_name());
-  if (out.letters_so_far() > INT32_MAX)
+  if (!out.sequence(sequence, bad)) throw InputFault(shown(bad) + " in the sequence", line, out.current_name());
+  if (out.sequence_length() > INT32_MAX)
     throw InputFault("the sequence is longer than 2,147,483,647 letters", line, out.current_name());
 }
 
@@ -75,25 +75,25 @@ void RecordReader::fail_truncated(const RecordBuilder& out) const {
   fail("the file ends inside a FASTQ record", out);
 }
 
-// Throws if the next line, which is buffered until complete, exceeds longest_line.
+// Throws if the next line, which is buffered until complete, exceeds max_line_bytes.
 void RecordReader::check_length(const char* what) {
-  if (lines_.so_far().size() > longest_line) throw_too_long(what, lines_.number() + 1);
+  if (lines_.partial_line().size() > max_line_bytes) throw_too_long(what, lines_.number() + 1);
 }
 
 // Detects the format from the first character of the file.
-Got RecordReader::start() {
+ParseResult RecordReader::start() {
   std::string_view line;
   for (;;) {
     const int c = lines_.peek();
-    if (c == Lines::kNeedInput) return Got::NeedInput;
-    if (c == Lines::kEnd) return Got::End;
+    if (c == Lines::kNeedInput) return ParseResult::NeedInput;
+    if (c == Lines::kEnd) return ParseResult::End;
     if (c == '>' || c == '@') {
       mark_ = static_cast<char>(c);
       state_ = State::Header;
-      return Got::Item;
+      return ParseResult::Item;
     }
     check_length("a line before the first header");
-    if (const Got got = lines_.take(line); got != Got::Item) return got;
+    if (const ParseResult got = lines_.take(line); got != ParseResult::Item) return got;
     if (!line.empty())
       throw InputFault("sequence before a header: FASTA starts with '>', FASTQ with '@', this file with " +
                            first_of(line),
@@ -102,14 +102,14 @@ Got RecordReader::start() {
 }
 
 // Takes the header line of the next record. Sets `done` to false if the file ends or input is missing.
-Got RecordReader::header(RecordBuilder& out, bool& done) {
+ParseResult RecordReader::header(RecordBuilder& out, bool& done) {
   done = false;
   std::string_view line;
   for (;;) {
     header_at_ = lines_.position();
     header_line_ = lines_.number();
     check_length("a header");
-    if (const Got got = lines_.take(line); got != Got::Item) return got;
+    if (const ParseResult got = lines_.take(line); got != ParseResult::Item) return got;
     if (!line.empty()) break;
   }
   if (line[0] != mark_)
@@ -119,18 +119,18 @@ Got RecordReader::header(RecordBuilder& out, bool& done) {
                      lines_.number(), out.current_name());
   out.name(name_of(line.substr(1), lines_.number()), line.size() - 1);
   length_ = 0;
-  state_ = mark_ == '>' ? State::FastaLetters : State::FastqLetters;
+  state_ = mark_ == '>' ? State::FastaSequence : State::FastqSequence;
   done = true;
-  return Got::Item;
+  return ParseResult::Item;
 }
 
 // Fast path: takes a record that is completely buffered and has its sequence in one line, as most reads have. Returns
 // false, and takes nothing, for any other record.
 bool RecordReader::whole_record(RecordBuilder& out) {
   const std::string_view text = lines_.unread();
-  if (!out.refers() || text.empty() || text[0] != mark_) return false;
-  const std::size_t first = lines_.so_far().size();
-  if (first == text.size() || first > longest_line) return false;
+  if (!out.references_allowed() || text.empty() || text[0] != mark_) return false;
+  const std::size_t first = lines_.partial_line().size();
+  if (first == text.size() || first > max_line_bytes) return false;
   return mark_ == '>' ? whole_fasta(out, text, first) : whole_fastq(out, text, first);
 }
 
@@ -140,7 +140,8 @@ bool RecordReader::whole_fasta(RecordBuilder& out, std::string_view text, std::s
   // Leave trailing whitespace, empty sequences and overlong sequences to the general path.
   if (text[first - 1] <= ' ' || text[second - 1] <= ' ' || text[first + 1] == '>' || second > INT32_MAX) return false;
   const std::string_view name = name_of(text.substr(1, first - 1), lines_.number() + 1);
-  if (!out.add(lines_.held().data(), name, first - 1, text.substr(first + 1, second - first - 1), nullptr)) return false;
+  if (!out.add(lines_.buffered().data(), name, first - 1, text.substr(first + 1, second - first - 1), nullptr))
+    return false;
   lines_.skip(second + 1, 2);
   return true;
 }
@@ -149,31 +150,31 @@ bool RecordReader::whole_fastq(RecordBuilder& out, std::string_view text, std::s
   if (text[first - 1] <= ' ') return false;
   const std::size_t second = text.find('\n', first + 1);
   if (second == text.npos || text[second - 1] <= ' ' || second + 1 == text.size() || text[second + 1] != '+') return false;
-  const std::size_t third = text.find('\n', second + 1), letters = second - first - 1;
-  if (third == text.npos || third - second - 1 > longest_line) return false;  // reported by the general path
-  if (text.size() - third - 1 <= letters || text[third + 1 + letters] != '\n') return false;
+  const std::size_t third = text.find('\n', second + 1), length = second - first - 1;
+  if (third == text.npos || third - second - 1 > max_line_bytes) return false;  // reported by the general path
+  if (text.size() - third - 1 <= length || text[third + 1 + length] != '\n') return false;
   const char* quality = text.data() + third + 1;
-  if (second > INT32_MAX || !only_visible(quality, letters)) return false;  // the general path reports the error
+  if (second > INT32_MAX || !only_visible(quality, length)) return false;  // the general path reports the error
   const std::string_view name = name_of(text.substr(1, first - 1), lines_.number() + 1);
-  if (!out.add(lines_.held().data(), name, first - 1, text.substr(first + 1, letters), quality)) return false;
-  lines_.skip(third + letters + 2, 4);
+  if (!out.add(lines_.buffered().data(), name, first - 1, text.substr(first + 1, length), quality)) return false;
+  lines_.skip(third + length + 2, 4);
   return true;
 }
 
 // Takes one line of a FASTA sequence. Returns true if the record is complete or input is missing; `got` tells which.
-bool RecordReader::fasta_letters(RecordBuilder& out, Got& got) {
+bool RecordReader::fasta_sequence(RecordBuilder& out, ParseResult& got) {
   const int c = lines_.inside() ? 0 : lines_.peek();
   if (c == '>' || c == Lines::kEnd) {
     out.end_record();
     state_ = State::Header;
-    got = Got::Item;
+    got = ParseResult::Item;
     return true;
   }
   std::string_view line;
   bool whole;
   got = lines_.take_part(line, whole);
-  if (got != Got::Item) return true;
-  add_letters(out, line, lines_.number());
+  if (got != ParseResult::Item) return true;
+  add_checked_sequence(out, line, lines_.number());
   return false;
 }
 
@@ -196,50 +197,50 @@ bool RecordReader::take_quality(RecordBuilder& out, std::string_view part, bool 
   return whole;
 }
 
-Got RecordReader::next(RecordBuilder& out) {
+ParseResult RecordReader::next(RecordBuilder& out) {
   std::string_view line;
   bool whole = true;
-  Got got;
+  ParseResult got;
   for (;;) {
     switch (state_) {
       case State::Start:
-        if (got = start(); got != Got::Item) return got;
+        if (got = start(); got != ParseResult::Item) return got;
         break;
       case State::Header: {
-        if (whole_record(out)) return Got::Item;
+        if (whole_record(out)) return ParseResult::Item;
         bool done;
         got = header(out, done);
         if (!done) return got;
         break;
       }
-      case State::FastaLetters:
-        if (fasta_letters(out, got)) return got;
+      case State::FastaSequence:
+        if (fasta_sequence(out, got)) return got;
         break;
-      case State::FastqLetters:
-        if (got = lines_.take_part(line, whole); got == Got::NeedInput) return got;
-        if (got == Got::End) fail_truncated(out);
+      case State::FastqSequence:
+        if (got = lines_.take_part(line, whole); got == ParseResult::NeedInput) return got;
+        if (got == ParseResult::End) fail_truncated(out);
         length_ += static_cast<std::int64_t>(line.size());
-        add_letters(out, line, lines_.number());
+        add_checked_sequence(out, line, lines_.number());
         if (whole) state_ = State::Plus;
         break;
       case State::Plus:
         check_length("the '+' line of a FASTQ record");
-        if (got = lines_.take(line); got == Got::NeedInput) return got;
-        if (got == Got::End) fail_truncated(out);
+        if (got = lines_.take(line); got == ParseResult::NeedInput) return got;
+        if (got == ParseResult::End) fail_truncated(out);
         if (line.empty() || line[0] != '+')
           fail("expected the '+' line of a FASTQ record (sequences over several lines are not FASTQ here)", out);
         quality_ = 0;
         state_ = State::Quality;
         break;
       case State::Quality:
-        if (got = lines_.take_part(line, whole); got == Got::NeedInput) return got;
-        if (got == Got::End) {
+        if (got = lines_.take_part(line, whole); got == ParseResult::NeedInput) return got;
+        if (got == ParseResult::End) {
           if (length_ > 0) fail_truncated(out);
           line = {};
         }
         if (!take_quality(out, line, whole)) break;
         out.end_record();
-        return Got::Item;
+        return ParseResult::Item;
     }
   }
 }
@@ -252,7 +253,7 @@ void RecordReader::continue_at(std::size_t bytes, char mark) {
 
 bool RecordReader::end_before_record() {
   if (!lines_.unread().empty()) return false;
-  if (state_ == State::FastaLetters) state_ = State::Header;
+  if (state_ == State::FastaSequence) state_ = State::Header;
   return state_ == State::Header;
 }
 

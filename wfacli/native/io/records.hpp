@@ -23,18 +23,18 @@ struct InputFault : std::runtime_error {
 // header.
 std::string_view name_of(std::string_view header, std::int64_t line);
 
-// Throws InputFault for a line longer than longest_line; `what` names the kind of line.
+// Throws InputFault for a line longer than max_line_bytes; `what` names the kind of line.
 [[noreturn]] void throw_too_long(const char* what, std::int64_t line);
 
 // Adds sequence to `out`. Throws InputFault for bytes that are invalid in a sequence, and for sequences over 2^31 - 1.
-void add_letters(RecordParts& out, std::string_view letters, std::int64_t line);
+void add_checked_sequence(RecordParts& out, std::string_view sequence, std::int64_t line);
 
 class RecordReader {
  public:
   Lines& lines() { return lines_; }
   // Adds one record to `out`. Throws InputFault. On NeedInput, part of a record may have been added; the next call
   // continues it.
-  Got next(RecordBuilder& out);
+  ParseResult next(RecordBuilder& out);
 
   // Returns the first character of records, '>' or '@'; 0 before the first record.
   char mark() const { return mark_; }
@@ -43,19 +43,19 @@ class RecordReader {
   // After NeedInput: true if the bytes so far are complete records, provided that the next bytes begin a record. A
   // FASTA record at the end is then treated as complete.
   bool end_before_record();
-  // After NeedInput: offset in lines().held() of the incomplete record, and the number of lines before it.
+  // After NeedInput: offset in lines().buffered() of the incomplete record, and the number of lines before it.
   std::size_t rest_at() const { return state_ == State::Header ? lines_.position() : header_at_; }
   std::int64_t lines_before_rest() const { return state_ == State::Header ? lines_.number() : header_line_; }
 
  private:
-  enum class State { Start, Header, FastaLetters, FastqLetters, Plus, Quality };
-  Got start();
-  Got header(RecordBuilder& out, bool& done);
+  enum class State { Start, Header, FastaSequence, FastqSequence, Plus, Quality };
+  ParseResult start();
+  ParseResult header(RecordBuilder& out, bool& done);
   bool whole_record(RecordBuilder& out);
   // Fast paths of whole_record(); `first` is the offset of the header's line feed in `text`.
   bool whole_fasta(RecordBuilder& out, std::string_view text, std::size_t first);
   bool whole_fastq(RecordBuilder& out, std::string_view text, std::size_t first);
-  bool fasta_letters(RecordBuilder& out, Got& got);
+  bool fasta_sequence(RecordBuilder& out, ParseResult& got);
   void check_length(const char* what);
   bool take_quality(RecordBuilder& out, std::string_view part, bool whole);
   [[noreturn]] void fail(const std::string& message, const RecordBuilder& out) const;

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "io/ahead.hpp"
+#include "io/read_ahead.hpp"
 
 namespace wfacli {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kBlock = 1 << 14;  // bytes per read; holds most windows
 
 // True if all bytes may be bases: no whitespace, control characters or '>'.
-bool all_letters(const std::uint8_t* text, std::int64_t count) {
+bool all_bases_valid(const std::uint8_t* text, std::int64_t count) {
   bool wrong = false;
   for (std::int64_t i = 0; i < count; ++i) wrong |= text[i] <= ' ' || text[i] == '>';
   return !wrong;
@@ -36,49 +36,50 @@ void Reference::add(const BatchView& batch) {
   for (std::int64_t i = 0; i < batch.n; ++i) {
     std::string name(reinterpret_cast<const char*>(batch.text) + batch.t_name[i],
                      static_cast<std::size_t>(batch.t_name_len[i]));
-    push({std::move(name), static_cast<std::int64_t>(letters_.size()), batch.t_len[i], 0, 0});
-    letters_.append(batch.bases + batch.t_start[i], static_cast<std::size_t>(batch.t_len[i]));
+    push({std::move(name), static_cast<std::int64_t>(bases_.size()), batch.t_len[i], 0, 0});
+    bases_.append(batch.bases + batch.t_start[i], static_cast<std::size_t>(batch.t_len[i]));
   }
 }
 
-void Reference::leave_in(int descriptor) {
+void Reference::use_file(int descriptor) {
   descriptor_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (descriptor_ < 0) throw std::runtime_error(std::strerror(errno));
 }
 
-void Reference::add_place(std::string name, std::int64_t length, std::int64_t offset, std::int64_t line_letters,
-                          std::int64_t line_bytes) {
-  // `end` is an upper bound of the last base's end. If it does not overflow, neither does place_of().
+void Reference::add_indexed(std::string name, std::int64_t length, std::int64_t offset, std::int64_t line_bases,
+                            std::int64_t line_bytes) {
+  // `end` is an upper bound of the last base's end. If it does not overflow, neither does offset_of().
   std::int64_t end = 0;
-  if (length < 0 || offset < 0 || line_letters < 1 || line_bytes < line_letters ||
-      __builtin_add_overflow(length / line_letters, 1, &end) || __builtin_mul_overflow(end, line_bytes, &end) ||
+  if (length < 0 || offset < 0 || line_bases < 1 || line_bytes < line_bases ||
+      __builtin_add_overflow(length / line_bases, 1, &end) || __builtin_mul_overflow(end, line_bytes, &end) ||
       __builtin_add_overflow(end, offset, &end))
     throw std::invalid_argument("no place of a sequence");
-  push({std::move(name), offset, length, line_letters, line_bytes});
+  push({std::move(name), offset, length, line_bases, line_bytes});
 }
 
-void Reference::bring_by(std::vector<std::int64_t> starts, Bring bring) {
-  there_.assign(starts.size(), false);
+void Reference::set_loader(std::vector<std::int64_t> starts, Loader loader) {
+  loaded_.assign(starts.size(), false);
   starts_ = std::move(starts);
-  bring_ = std::move(bring);
+  loader_ = std::move(loader);
 }
 
-void Reference::bring(const std::vector<Window>& windows) const {
-  const std::lock_guard guard(bringing_);
+void Reference::load(const std::vector<Window>& windows) const {
+  const std::lock_guard guard(load_mutex_);
   std::vector<std::int64_t> wanted;
   for (const Window& window : windows) {
     if (window.begin >= window.end) continue;
     const Record& record = at(window.i);
-    const auto behind = [&](std::int64_t letter) {
-      return std::upper_bound(starts_.begin(), starts_.end(), record.start + place_of(record, letter)) - starts_.begin();
+    const auto behind = [&](std::int64_t base) {
+      return std::upper_bound(starts_.begin(), starts_.end(), record.start + offset_of(record, base)) -
+             starts_.begin();
     };
     for (std::ptrdiff_t block = behind(window.begin) - 1, end = behind(window.end - 1); block < end; ++block) {
       const auto number = static_cast<std::size_t>(block);
-      if (!there_[number]) wanted.push_back(block);
-      there_[number] = true;
+      if (!loaded_[number]) wanted.push_back(block);
+      loaded_[number] = true;
     }
   }
-  if (!wanted.empty()) bring_(wanted);
+  if (!wanted.empty()) loader_(wanted);
 }
 
 std::int32_t Reference::find(std::string_view name) const {
@@ -91,24 +92,24 @@ void Reference::copy(std::int32_t i, std::int64_t begin, std::int64_t end, std::
   const Record& record = at(i);
   const auto count = static_cast<std::size_t>(end - begin);
   if (descriptor_ < 0) {
-    std::memcpy(to, letters_.data() + record.start + begin, count);
+    std::memcpy(to, bases_.data() + record.start + begin, count);
   } else if (!copy_lines(record, begin, end, to)) {
     std::memset(to, 'N', count);
-    fits_.store(false, std::memory_order_relaxed);
+    matches_index_.store(false, std::memory_order_relaxed);
   }
 }
 
 // Returns the offset of a base in the file, in bytes from the first base of its sequence.
-std::int64_t Reference::place_of(const Record& record, std::int64_t letter) {
-  return letter / record.line_letters * record.line_bytes + letter % record.line_letters;
+std::int64_t Reference::offset_of(const Record& record, std::int64_t base) {
+  return base / record.line_bases * record.line_bytes + base % record.line_bases;
 }
 
 // Copies bases from the file. Returns false if bases or line ends are not where the index says.
 bool Reference::copy_lines(const Record& record, std::int64_t begin, std::int64_t end, std::uint8_t* to) const {
-  const std::int64_t letters = record.line_letters, bytes = record.line_bytes;
+  const std::int64_t bases = record.line_bases, bytes = record.line_bytes;
   std::uint8_t block[kBlock];
-  const std::int64_t last = place_of(record, end - 1) + 1;
-  for (std::int64_t at = place_of(record, begin); at < last;) {
+  const std::int64_t last = offset_of(record, end - 1) + 1;
+  for (std::int64_t at = offset_of(record, begin); at < last;) {
     const auto size = static_cast<std::size_t>(std::min(kBlock, last - at));
     try {
       if (read_at(descriptor_, record.start + at, block, size) != size) return false;
@@ -118,11 +119,11 @@ bool Reference::copy_lines(const Record& record, std::int64_t begin, std::int64_
     for (const std::uint8_t *from = block, *behind = block + size; from < behind;) {
       const std::int64_t column = at % bytes;
       std::int64_t count = 1;
-      if (column >= letters) {
+      if (column >= bases) {
         if (*from != (column + 1 == bytes ? '\n' : '\r')) return false;
       } else {
-        count = std::min<std::int64_t>(letters - column, behind - from);
-        if (!all_letters(from, count)) return false;
+        count = std::min<std::int64_t>(bases - column, behind - from);
+        if (!all_bases_valid(from, count)) return false;
         std::memcpy(to, from, static_cast<std::size_t>(count));
         to += count;
       }
@@ -132,11 +133,11 @@ bool Reference::copy_lines(const Record& record, std::int64_t begin, std::int64_
   return true;
 }
 
-void Reference::foresee(std::int32_t i, std::int64_t begin, std::int64_t end) const {
-  constexpr std::int64_t kLine = 64, kMost = 1024;  // beyond that the hardware prefetcher takes over
+void Reference::prefetch(std::int32_t i, std::int64_t begin, std::int64_t end) const {
+  constexpr std::int64_t kLine = 64, kMaxPrefetched = 1024;  // beyond that the hardware prefetcher takes over
   if (descriptor_ >= 0) return;
-  const std::uint8_t* first = letters_.data() + at(i).start + begin;
-  for (std::int64_t offset = 0; offset < std::min(end - begin, kMost); offset += kLine)
+  const std::uint8_t* first = bases_.data() + at(i).start + begin;
+  for (std::int64_t offset = 0; offset < std::min(end - begin, kMaxPrefetched); offset += kLine)
     __builtin_prefetch(first + offset);
 }
 

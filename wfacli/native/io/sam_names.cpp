@@ -5,7 +5,7 @@
 namespace wfacli {
 namespace {
 
-constexpr std::size_t kLongest = 254;  // BAM stores the length, including a NUL, in one byte
+constexpr std::size_t kMaxQname = 254;  // BAM stores the length, including a NUL, in one byte
 enum : std::uint8_t { kQuery = 1, kTarget = 2 };
 
 constexpr std::array<std::uint8_t, 256> kAllowed = [] {
@@ -25,7 +25,7 @@ bool all_allowed(std::string_view name, std::uint8_t as) {
 }  // namespace
 
 bool fits_qname(std::string_view name) {
-  return !name.empty() && name.size() <= kLongest && name != "*" && all_allowed(name, kQuery);
+  return !name.empty() && name.size() <= kMaxQname && name != "*" && all_allowed(name, kQuery);
 }
 
 bool fits_rname(std::string_view name) {

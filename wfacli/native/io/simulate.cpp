@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "base/turned.hpp"
+#include "base/reverse_complement.hpp"
 
 namespace wfacli {
 namespace {
@@ -14,11 +14,11 @@ constexpr int kWorstPhred = 2;
 constexpr std::size_t kNameRoom = Pen::kDigits + 32;  // bytes for a name and its delimiters
 constexpr char kNucleotides[] = "ACGT";
 
-std::uint8_t folded(std::uint8_t letter) { return letter & 0xdf; }
+std::uint8_t folded(std::uint8_t base) { return base & 0xdf; }
 
 // Encodes A C G T, in either case, as 0 to 3; -1 for other symbols.
-int code_of(std::uint8_t letter) {
-  switch (folded(letter)) {
+int code_of(std::uint8_t base) {
+  switch (folded(base)) {
     case 'A': return 0;
     case 'C': return 1;
     case 'G': return 2;
@@ -27,9 +27,8 @@ int code_of(std::uint8_t letter) {
   }
 }
 
-bool plain(std::string_view letters) {
-  return std::all_of(letters.begin(), letters.end(),
-                     [](char c) { return code_of(static_cast<std::uint8_t>(c)) >= 0; });
+bool plain(std::string_view bases) {
+  return std::all_of(bases.begin(), bases.end(), [](char c) { return code_of(static_cast<std::uint8_t>(c)) >= 0; });
 }
 
 }  // namespace
@@ -38,56 +37,56 @@ Simulator::Simulator(const ErrorModel& model, const SimulationOptions& options, 
     : model_(model), options_(options), reference_(reference) {
   if (!reference) return;
   std::int64_t end = 0;
-  const std::int64_t longest = options.longest_window();
+  const std::int64_t max_length = options.max_window();
   for (std::int32_t i = 0; i < reference->size(); ++i) {
-    if (reference->length(i) < longest) continue;
+    if (reference->length(i) < max_length) continue;
     usable_.push_back(i);
-    ends_.push_back(end += reference->length(i) - longest + 1);
+    ends_.push_back(end += reference->length(i) - max_length + 1);
   }
   if (usable_.empty())
     throw std::invalid_argument(options.mates() ? "no sequence is as long as the longest pair of reads, of " +
-                                                      std::to_string(longest) + " letters"
+                                                      std::to_string(max_length) + " letters"
                                                 : "no sequence is as long as the longest target");
 }
 
 void Simulator::make(std::int64_t first, std::int64_t count, SimulatedText& out) {
   for (std::int64_t number = first; number < first + count; ++number) {
-    Draws draws(options_.seed, static_cast<std::uint64_t>(number));
+    Random random(options_.seed, static_cast<std::uint64_t>(number));
     if (options_.mates()) {
-      make_mates(draws, number, out);
+      make_mates(random, number, out);
       continue;
     }
-    const std::int64_t length = options_.shortest + draws.below(options_.longest - options_.shortest + 1);
+    const std::int64_t length = options_.min_length + random.uniform(options_.max_length - options_.min_length + 1);
     if (reference_)
-      draw_window(draws, length);
+      draw_window(random, length);
     else
-      draw_target(draws, length);
-    read_target(draws);
+      draw_target(random, length);
+    read_target(random);
     write(number, out);
   }
 }
 
-void Simulator::draw_target(Draws& draws, std::int64_t length) {
+void Simulator::draw_target(Random& random, std::int64_t length) {
   target_.resize(static_cast<std::size_t>(length));
   for (std::int64_t i = 0; i < length; i += 32) {
-    std::uint64_t word = draws.word();
+    std::uint64_t word = random.word();
     for (std::int64_t k = i; k < std::min(i + 32, length); ++k, word >>= 2)
       target_[static_cast<std::size_t>(k)] = static_cast<std::uint8_t>(kNucleotides[word & 3]);
   }
 }
 
-void Simulator::draw_window(Draws& draws, std::int64_t length) {
+void Simulator::draw_window(Random& random, std::int64_t length) {
   for (int draw = 0; draw < kDraws; ++draw) {
-    const std::int64_t place = draws.below(ends_.back());
+    const std::int64_t place = random.uniform(ends_.back());
     const auto which = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), place) - ends_.begin());
     sequence_ = usable_[which];
     start_ = place - (which ? ends_[which - 1] : 0);
     // Most windows of mates are much shorter than the longest one. Without a new draw, the ends of a sequence would
     // hardly be covered.
-    if (options_.mates()) start_ = draws.below(reference_->length(sequence_) - length + 1);
+    if (options_.mates()) start_ = random.uniform(reference_->length(sequence_) - length + 1);
     target_.resize(static_cast<std::size_t>(length));
     reference_->copy(sequence_, start_, start_ + length, target_.data());
-    if (!reference_->fits()) throw std::runtime_error("the reference is not as its index (.fai) says");
+    if (!reference_->matches_index()) throw std::runtime_error("the reference is not as its index (.fai) says");
     if (plain({reinterpret_cast<const char*>(target_.data()), target_.size()})) return;
   }
   throw std::runtime_error("no window of A, C, G and T alone was found in " + std::to_string(kDraws) + " draws");
@@ -107,17 +106,17 @@ void Simulator::copy(std::int64_t from, std::int64_t to) {
   cigar_.add(kEqual, static_cast<std::int32_t>(count));
 }
 
-void Simulator::add_wrong(Draws& draws, std::uint8_t letter) {
-  query_.push(letter);
+void Simulator::add_mismatch(Random& random, std::uint8_t base) {
+  query_.push(base);
   if (options_.format != PairFormat::Fastq) return;
-  phred_.push(static_cast<std::uint8_t>('!' + kWorstPhred + draws.below(phred_here_ / 2 + 1)));
+  phred_.push(static_cast<std::uint8_t>('!' + kWorstPhred + random.uniform(phred_here_ / 2 + 1)));
 }
 
 // Opens a gap before position `at`; with `same`, inserted bases repeat the base at `at`. Returns the next position of
 // the target.
-std::int64_t Simulator::open_gap(Draws& draws, Op op, std::int64_t at, bool same) {
+std::int64_t Simulator::open_gap(Random& random, Op op, std::int64_t at, bool same) {
   std::int64_t length = 1;
-  while (draws.happens(model_.longer)) ++length;
+  while (random.bernoulli(model_.extension)) ++length;
   if (op == kDeletion) {
     length = std::min(length, static_cast<std::int64_t>(target_.size()) - at);
     cigar_.add(kDeletion, static_cast<std::int32_t>(length));
@@ -125,26 +124,26 @@ std::int64_t Simulator::open_gap(Draws& draws, Op op, std::int64_t at, bool same
   }
   cigar_.add(kInsertion, static_cast<std::int32_t>(length));
   for (std::int64_t i = 0; i < length; ++i)
-    add_wrong(draws, same ? target_[static_cast<std::size_t>(at)]
-                          : static_cast<std::uint8_t>(kNucleotides[draws.half() & 3]));
+    add_mismatch(random, same ? target_[static_cast<std::size_t>(at)]
+                              : static_cast<std::uint8_t>(kNucleotides[random.half() & 3]));
   return at;
 }
 
 // Adds an error at position `at`. Returns the next position of the target, at least at + 1.
-std::int64_t Simulator::add_error(Draws& draws, Gap& waiting, std::int64_t at) {
-  const std::uint8_t letter = target_[static_cast<std::size_t>(at)];
-  const std::uint32_t what = draws.half();
+std::int64_t Simulator::add_error(Random& random, Gap& waiting, std::int64_t at) {
+  const std::uint8_t base = target_[static_cast<std::size_t>(at)];
+  const std::uint32_t what = random.half();
   if (what < model_.mismatch) {
-    const auto other = static_cast<std::size_t>(code_of(letter) + 1 + draws.below(3)) & 3;
+    const auto other = static_cast<std::size_t>(code_of(base) + 1 + random.uniform(3)) & 3;
     cigar_.add(kDifferent, 1);
-    add_wrong(draws, static_cast<std::uint8_t>(kNucleotides[other]));
+    add_mismatch(random, static_cast<std::uint8_t>(kNucleotides[other]));
     return at + 1;
   }
   const Op op = what < model_.insertion ? kInsertion : kDeletion;
   const auto n = static_cast<std::int64_t>(target_.size());
-  if (waiting.op == kMatch && at + 1 < n && draws.happens(model_.runs)) {
+  if (waiting.op == kMatch && at + 1 < n && random.bernoulli(model_.runs)) {
     waiting = {op, std::min(at + kPatience, n - 1)};
-  } else if (const std::int64_t read = open_gap(draws, op, at, false); read > at) {
+  } else if (const std::int64_t read = open_gap(random, op, at, false); read > at) {
     return read;
   }
   copy(at, at + 1);
@@ -152,23 +151,23 @@ std::int64_t Simulator::add_error(Draws& draws, Gap& waiting, std::int64_t at) {
 }
 
 // Simulates the query as a read of the target with errors, which the CIGAR records.
-void Simulator::read_target(Draws& draws) {
+void Simulator::read_target(Random& random) {
   query_.clear();
   phred_.clear();
   cigar_.runs().clear();
   cigar_.begin();
-  const auto kind = static_cast<std::size_t>(draws.below(kReadKinds)) * kErrorPlaces;
+  const auto kind = static_cast<std::size_t>(random.uniform(kReadKinds)) * kErrorPlaces;
   const auto n = static_cast<std::int64_t>(target_.size());
   Gap waiting;
   std::int64_t place_ends = 0;
-  std::uint32_t chance = 0;
+  std::uint32_t probability = 0;
   for (std::int64_t i = 0, place = 0; i < n;) {
     if (i >= place_ends) {
       for (; i >= place_ends; ++place) place_ends = (place + 1) * n / kErrorPlaces;
       const auto here = kind + static_cast<std::size_t>(place) - 1;
-      chance = model_.chance[here];
+      probability = model_.error_rate[here];
       phred_here_ = model_.phred[here];
-      if (model_.even) place_ends = n;
+      if (model_.uniform) place_ends = n;
     }
     // A deferred gap opens at the next repeat; errors are drawn for the bases before it.
     std::int64_t stop = place_ends;
@@ -176,25 +175,25 @@ void Simulator::read_target(Draws& draws) {
     if (waits)
       for (stop = i; stop < place_ends && !repeats(stop) && stop < waiting.until;) ++stop;
     const std::int64_t from = i;
-    i += draws.first(chance, stop - i);
+    i += random.first(probability, stop - i);
     copy(from, i);
     const bool wrong = i < stop;
     if (wrong) {
-      i = add_error(draws, waiting, i);
+      i = add_error(random, waiting, i);
     } else if (waits && i < place_ends) {
-      i = open_gap(draws, waiting.op, i, true);
+      i = open_gap(random, waiting.op, i, true);
       waiting.op = kMatch;
     }
   }
 }
 
 // Draws an insert size, approximately normal: the sum of twelve uniform numbers, in integer arithmetic.
-std::int64_t Simulator::draw_insert(Draws& draws) const {
+std::int64_t Simulator::draw_insert(Random& random) const {
   constexpr int kDrawn = 12, kShift = 32;
   std::int64_t sum = -((std::int64_t{kDrawn} / 2) << kShift);
-  for (int i = 0; i < kDrawn; ++i) sum += draws.half();
+  for (int i = 0; i < kDrawn; ++i) sum += random.half();
   const auto apart = static_cast<std::int64_t>((static_cast<__int128>(sum) * options_.insert_deviation) >> kShift);
-  return std::clamp<std::int64_t>(options_.insert + apart, 1, options_.longest_window());
+  return std::clamp<std::int64_t>(options_.insert + apart, 1, options_.max_window());
 }
 
 // Sets the target to one mate's part of fragment_, on that mate's strand.
@@ -210,27 +209,29 @@ void Simulator::take_mate(int mate, std::int64_t length) {
 }
 
 // Simulates both mates of a fragment, facing each other; the strand of the first mate is random.
-void Simulator::make_mates(Draws& draws, std::int64_t number, SimulatedText& out) {
+void Simulator::make_mates(Random& random, std::int64_t number, SimulatedText& out) {
   std::int64_t lengths[2];
-  for (std::int64_t& length : lengths) length = options_.shortest + draws.below(options_.longest - options_.shortest + 1);
-  draw_window(draws, std::max({draw_insert(draws), lengths[0], lengths[1]}));
+  for (std::int64_t& length : lengths)
+    length = options_.min_length + random.uniform(options_.max_length - options_.min_length + 1);
+  draw_window(random, std::max({draw_insert(random), lengths[0], lengths[1]}));
   fragment_.resize(target_.size());
   std::copy_n(target_.data(), target_.size(), fragment_.data());
-  reverse_ = draws.happens(1u << 31);
+  reverse_ = random.bernoulli(1u << 31);
   std::int64_t edits[2];
   for (const int mate : {0, 1}) {
     take_mate(mate, lengths[mate]);
-    read_target(draws);
+    read_target(random);
     Mate& m = mates_[mate];
-    m.letters.resize(query_.size());
-    std::copy_n(query_.data(), query_.size(), m.letters.data());
+    m.bases.resize(query_.size());
+    std::copy_n(query_.data(), query_.size(), m.bases.data());
     m.phred.resize(phred_.size());
     std::copy_n(phred_.data(), phred_.size(), m.phred.data());
     m.runs.assign(cigar_.runs().data(), cigar_.runs().data() + cigar_.runs().size());
-    const Written w = as_written({}, m.runs.data(), static_cast<std::int64_t>(m.runs.size()), false, cigar_);
+    const SamAlignment w =
+        to_sam_alignment({}, m.runs.data(), static_cast<std::int64_t>(m.runs.size()), false, cigar_);
     edits[mate] = w.edits();
     out.edits += w.edits();
-    out.letters += static_cast<std::int64_t>(query_.size());
+    out.bases += static_cast<std::int64_t>(query_.size());
   }
   name_ = "sim" + std::to_string(number + 1) + ':';
   name_ += reference_->name(sequence_);
@@ -241,19 +242,20 @@ void Simulator::make_mates(Draws& draws, std::int64_t number, SimulatedText& out
     std::vector<std::uint32_t>& runs = mates_[mate].runs;
     if (mates_[mate].reverse) std::reverse(runs.begin(), runs.end());
     if (options_.truth)
-      write_mate_truth(mate, as_written({}, runs.data(), static_cast<std::int64_t>(runs.size()), false, cigar_), out.truth);
+      write_mate_truth(mate, to_sam_alignment({}, runs.data(), static_cast<std::int64_t>(runs.size()), false, cigar_),
+                       out.truth);
   }
 }
 
 void Simulator::write_mate(int mate, SimulatedText& out) const {
   const Mate& m = mates_[mate];
   Text& to = mate == 1 && !options_.interleaved ? out.target : out.query;
-  Pen pen = to.room(kNameRoom + name_.size() + 2 * m.letters.size());
+  Pen pen = to.room(kNameRoom + name_.size() + 2 * m.bases.size());
   const bool quality = options_.format == PairFormat::Fastq;
   pen.add(quality ? '@' : '>');
   pen.add(name_);
   pen.add('\n');
-  pen.add(m.letters.data(), static_cast<std::int64_t>(m.letters.size()));
+  pen.add(m.bases.data(), static_cast<std::int64_t>(m.bases.size()));
   if (quality) {
     pen.add(std::string_view("\n+\n"));
     pen.add(m.phred.data(), static_cast<std::int64_t>(m.phred.size()));
@@ -263,14 +265,14 @@ void Simulator::write_mate(int mate, SimulatedText& out) const {
 }
 
 // Writes the true alignment of a mate to the reference as PAF; the names of mates end in /1 and /2.
-void Simulator::write_mate_truth(int mate, const Written& w, Text& to) {
+void Simulator::write_mate_truth(int mate, const SamAlignment& w, Text& to) {
   const Mate& m = mates_[mate];
   const std::string_view target = reference_->name(sequence_);
   Pen pen = to.room(16 * Pen::kDigits + name_.size() + target.size() + static_cast<std::size_t>(w.operations) * (Pen::kDigits + 1));
   pen.add(name_);
   pen.add(std::string_view(mate == 0 ? "/1\t" : "/2\t"));
-  const auto letters = static_cast<std::int64_t>(m.letters.size());
-  for (const std::int64_t value : {letters, std::int64_t{0}, letters}) pen.field(value);
+  const auto length = static_cast<std::int64_t>(m.bases.size());
+  for (const std::int64_t value : {length, std::int64_t{0}, length}) pen.field(value);
   pen.add(std::string_view(m.reverse ? "-\t" : "+\t"));
   pen.add(target);
   pen.add('\t');
@@ -301,12 +303,12 @@ Pen Simulator::place(Pen pen) const {
 }
 
 void Simulator::write(std::int64_t number, SimulatedText& out) {
-  const auto letters = [](const Buffer<std::uint8_t>& b) {
+  const auto text = [](const Buffer<std::uint8_t>& b) {
     return std::string_view(reinterpret_cast<const char*>(b.data()), b.size());
   };
-  const std::string_view query = letters(query_), target = letters(target_);
+  const std::string_view query = text(query_), target = text(target_);
   const bool two_files = options_.format == PairFormat::Fasta || options_.format == PairFormat::Fastq;
-  out.letters += static_cast<std::int64_t>(query.size() + target.size());
+  out.bases += static_cast<std::int64_t>(query.size() + target.size());
   Pen pen = out.query.room(kNameRoom + 2 * query.size() + target.size());
   if (two_files) {
     pen.add(options_.format == PairFormat::Fasta ? '>' : '@');
@@ -315,7 +317,7 @@ void Simulator::write(std::int64_t number, SimulatedText& out) {
     pen.add(query);
     if (options_.format == PairFormat::Fastq) {
       pen.add("\n+\n");
-      pen.add(letters(phred_));
+      pen.add(text(phred_));
     }
   } else if (options_.format == PairFormat::Seq) {
     pen.add('>');
@@ -332,7 +334,8 @@ void Simulator::write(std::int64_t number, SimulatedText& out) {
   pen.add('\n');
   out.query.done(pen);
   if (two_files) write_target(number, target, out.target);
-  const Written w = as_written({}, cigar_.runs().data(), static_cast<std::int64_t>(cigar_.runs().size()), false, cigar_);
+  const SamAlignment w =
+      to_sam_alignment({}, cigar_.runs().data(), static_cast<std::int64_t>(cigar_.runs().size()), false, cigar_);
   out.edits += w.edits();
   if (options_.truth) write_truth(number, w, out.truth);
 }
@@ -349,7 +352,7 @@ void Simulator::write_target(std::int64_t number, std::string_view target, Text&
 }
 
 // Writes the true alignment as PAF. The .seq format has no names; readers number its pairs.
-void Simulator::write_truth(std::int64_t number, const Written& w, Text& to) const {
+void Simulator::write_truth(std::int64_t number, const SamAlignment& w, Text& to) const {
   Pen pen = to.room(12 * Pen::kDigits + 2 * kNameRoom + static_cast<std::size_t>(w.operations) * (Pen::kDigits + 1));
   const auto side = [&](std::size_t size) {
     const auto length = static_cast<std::int64_t>(size);

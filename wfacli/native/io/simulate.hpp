@@ -14,7 +14,7 @@
 #include "base/hashing.hpp"
 #include "io/reference.hpp"
 #include "base/text.hpp"
-#include "format/written.hpp"
+#include "format/sam_alignment.hpp"
 
 namespace wfacli {
 
@@ -23,12 +23,12 @@ inline constexpr int kReadKinds = 16;    // quality classes of reads, equally fr
 
 // Error model of a sequencer. Probabilities are in units of 2^-32.
 struct ErrorModel {
-  std::array<std::uint32_t, kReadKinds * kErrorPlaces> chance;  // error rate per base, by class and section
+  std::array<std::uint32_t, kReadKinds * kErrorPlaces> error_rate;  // error rate per base, by class and section
   std::array<std::uint8_t, kReadKinds * kErrorPlaces> phred;    // the corresponding Phred quality, 0 to 93
-  bool even;                                                    // all sections of a read have the same rate
+  bool uniform;                                                 // all sections of a read have the same rate
   std::uint32_t mismatch;                                       // probability that an error is a mismatch,
   std::uint32_t insertion;                                      // of a mismatch or insertion; otherwise: deletion
-  std::uint32_t longer;  // probability that a gap is extended by another base, repeatedly
+  std::uint32_t extension;  // probability that a gap is extended by another base, repeatedly
   std::uint32_t runs;    // probability that a gap is deferred to a base that repeats the one before
 };
 
@@ -36,7 +36,7 @@ enum class PairFormat { Fasta, Fastq, Seq, Table };
 
 struct SimulationOptions {
   std::uint64_t seed;
-  std::int64_t shortest, longest;  // length of targets in bases, uniform between these
+  std::int64_t min_length, max_length;  // length of targets in bases, uniform between these
   PairFormat format;
   bool truth;  // write the true alignments
   // Paired-end reads: mean and standard deviation of the insert size, in bases between the outer ends of the mates. 0:
@@ -46,8 +46,8 @@ struct SimulationOptions {
 
   bool mates() const { return insert > 0; }
   // Maximum length of a window drawn from the reference, in bases.
-  std::int64_t longest_window() const {
-    return mates() ? std::max(longest, insert + kDeviations * insert_deviation) : longest;
+  std::int64_t max_window() const {
+    return mates() ? std::max(max_length, insert + kDeviations * insert_deviation) : max_length;
   }
   static constexpr std::int64_t kDeviations = 6;  // standard deviations at which insert sizes are clamped
 };
@@ -55,27 +55,27 @@ struct SimulationOptions {
 // Output text for some pairs. Formats with a single file use `query` only; second mates are in `target`.
 struct SimulatedText {
   Text query, target, truth;
-  std::int64_t letters = 0, edits = 0;
+  std::int64_t bases = 0, edits = 0;
 };
 
 // Random number generator splitmix64 (Steele, Lea and Flood 2014): a hashed counter.
-class Draws {
+class Random {
  public:
-  Draws(std::uint64_t seed, std::uint64_t stream)
-      : counter_(mixed(mixed(seed + kStep) + (stream + 1) * 0xd1342543de82ef95ull)) {}
+  Random(std::uint64_t seed, std::uint64_t stream)
+      : counter_(mix64(mix64(seed + kStep) + (stream + 1) * 0xd1342543de82ef95ull)) {}
 
-  std::uint64_t word() { return mixed(counter_ += kStep); }
+  std::uint64_t word() { return mix64(counter_ += kStep); }
   std::uint32_t half() { return static_cast<std::uint32_t>(word() >> 32); }
   // Returns true with this probability.
-  bool happens(std::uint32_t chance) { return half() < chance; }
-  // Returns the first of `letters` positions at which an event with this probability happens, or `letters`.
-  std::int64_t first(std::uint32_t chance, std::int64_t letters) {
+  bool bernoulli(std::uint32_t probability) { return half() < probability; }
+  // Returns the first of `bases` positions at which an event with this probability happens, or `bases`.
+  std::int64_t first(std::uint32_t probability, std::int64_t bases) {
     std::int64_t at = 0;
-    while (at < letters && !happens(chance)) ++at;
+    while (at < bases && !bernoulli(probability)) ++at;
     return at;
   }
   // Returns a uniform integer in [0, n).
-  std::int64_t below(std::int64_t n) {
+  std::int64_t uniform(std::int64_t n) {
     return static_cast<std::int64_t>((static_cast<unsigned __int128>(word()) * static_cast<std::uint64_t>(n)) >> 64);
   }
 
@@ -102,24 +102,24 @@ class Simulator {
     std::int64_t until = -1;  // position at which the gap opens at the latest, repeat or not
   };
 
-  void draw_target(Draws& draws, std::int64_t length);
-  void draw_window(Draws& draws, std::int64_t length);
-  void read_target(Draws& draws);
+  void draw_target(Random& random, std::int64_t length);
+  void draw_window(Random& random, std::int64_t length);
+  void read_target(Random& random);
   void copy(std::int64_t from, std::int64_t to);
-  void add_wrong(Draws& draws, std::uint8_t letter);
-  std::int64_t open_gap(Draws& draws, Op op, std::int64_t at, bool same);
-  std::int64_t add_error(Draws& draws, Gap& waiting, std::int64_t at);
+  void add_mismatch(Random& random, std::uint8_t base);
+  std::int64_t open_gap(Random& random, Op op, std::int64_t at, bool same);
+  std::int64_t add_error(Random& random, Gap& waiting, std::int64_t at);
   bool repeats(std::int64_t at) const;
   Pen name(Pen pen, std::int64_t number) const;
   Pen place(Pen pen) const;
   void write(std::int64_t number, SimulatedText& out);
   void write_target(std::int64_t number, std::string_view target, Text& to) const;
-  void write_truth(std::int64_t number, const Written& w, Text& to) const;
-  std::int64_t draw_insert(Draws& draws) const;
-  void make_mates(Draws& draws, std::int64_t number, SimulatedText& out);
+  void write_truth(std::int64_t number, const SamAlignment& w, Text& to) const;
+  std::int64_t draw_insert(Random& random) const;
+  void make_mates(Random& random, std::int64_t number, SimulatedText& out);
   void take_mate(int mate, std::int64_t length);
   void write_mate(int mate, SimulatedText& out) const;
-  void write_mate_truth(int mate, const Written& w, Text& to);
+  void write_mate_truth(int mate, const SamAlignment& w, Text& to);
 
   const ErrorModel& model_;
   const SimulationOptions options_;
@@ -132,7 +132,7 @@ class Simulator {
   Buffer<std::uint8_t> fragment_;
   std::string name_;
   struct Mate {
-    Buffer<std::uint8_t> letters, phred;
+    Buffer<std::uint8_t> bases, phred;
     std::vector<std::uint32_t> runs;
     std::int64_t begin = 0, end = 0;  // in the reference sequence
     bool reverse = false;

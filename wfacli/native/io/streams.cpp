@@ -20,17 +20,17 @@ void StreamReader::commit(int stream, std::size_t bytes) {
     lines(stream).close();
 }
 
-void StreamReader::help(int threads) {
-  if (threads > 0) helpers_ = std::make_shared<Helpers>(threads);
+void StreamReader::start_threads(int threads) {
+  if (threads > 0) pool_ = std::make_shared<ThreadPool>(threads);
 }
 
 void StreamReader::attach(int stream, int descriptor, std::int64_t position, std::size_t block) {
-  if (helpers_ && records(stream)) {
+  if (pool_ && records(stream)) {
     struct stat file;
     const std::int64_t from = position < 0 ? ::lseek(descriptor, 0, SEEK_CUR) : position;
     if (from >= 0 && ::fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode) &&
         file.st_size - from > kWorthHelp * static_cast<std::int64_t>(block))
-      return const_cast<RecordStream*>(records(stream))->read_ahead(helpers_, descriptor, from, block);
+      return const_cast<RecordStream*>(records(stream))->read_ahead(pool_, descriptor, from, block);
   }
   files_[stream].descriptor = descriptor;
   files_[stream].position = position;
@@ -39,7 +39,7 @@ void StreamReader::attach(int stream, int descriptor, std::int64_t position, std
 
 std::int64_t StreamReader::bytes_read(int stream) const {
   const RecordStream* ahead = records(stream);
-  return files_[stream].bytes.load(std::memory_order_relaxed) + (ahead ? ahead->bytes_ahead() : 0);
+  return files_[stream].bytes.load(std::memory_order_relaxed) + (ahead ? ahead->bytes_read_ahead() : 0);
 }
 
 void StreamReader::read_block(int stream) {

@@ -23,16 +23,16 @@ class StreamReader {
   void commit(int stream, std::size_t bytes);
 
   // Starts threads that read ahead in streams of records attached later, if those are regular files; 0 for none.
-  void help(int threads);
+  void start_threads(int threads);
   // Lets fill() read the rest of a stream from a file descriptor, uncompressed, `block` bytes at a time: from
   // `position` on or, if that is negative, from the current offset of the descriptor.
   void attach(int stream, int descriptor, std::int64_t position, std::size_t block);
   // Returns the bytes that fill() has read from the stream's descriptor. Thread-safe.
   std::int64_t bytes_read(int stream) const;
 
-  // Provides memory for the bases of the next batch; see BatchBuilder::lend().
-  void lend(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> lender) {
-    builder_.lend(memory, bytes, std::move(lender));
+  // Provides memory for the bases of the next batch; see BatchBuilder::use_external().
+  void use_external(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> owner) {
+    builder_.use_external(memory, bytes, std::move(owner));
   }
   // Reads pairs until the batch reaches `weight`, input is missing, the stream ends, or an error occurs (see fault()).
   // Complete pairs read so far can be taken in every case.
@@ -41,7 +41,7 @@ class StreamReader {
   const InputFault* fault() const { return fault_.get(); }
 
  protected:
-  explicit StreamReader(bool keep_letters) : builder_(keep_letters) {}
+  explicit StreamReader(bool keep_bases) : builder_(keep_bases) {}
   virtual Lines& lines(int stream) = 0;
   // Returns the record stream, or null if the stream consists of other lines.
   virtual const RecordStream* records(int stream) const = 0;
@@ -51,7 +51,7 @@ class StreamReader {
   virtual Next fill_from_lines(std::int64_t weight) = 0;
 
   BatchBuilder builder_;
-  std::shared_ptr<Helpers> helpers_;  // null if there are none
+  std::shared_ptr<ThreadPool> pool_;  // null if there are none
 
  private:
   struct File {

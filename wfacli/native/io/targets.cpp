@@ -24,7 +24,7 @@ void TargetTable::grow() {
 TargetTable::Entry TargetTable::entry_of(const BatchView& batch, std::int64_t i) {
   const std::uint8_t* name = batch.text + batch.t_name[i];
   const std::int32_t len = batch.t_name_len[i];
-  return {hashed(name, len, 1), static_cast<std::uint32_t>(hashed(name, len, 2)), batch.t_len[i]};
+  return {hash_bytes(name, len, 1), static_cast<std::uint32_t>(hash_bytes(name, len, 2)), batch.t_len[i]};
 }
 
 TargetTable::Added TargetTable::add(const BatchView& batch) {
@@ -45,17 +45,17 @@ TargetTable::Added TargetTable::add(const BatchView& batch) {
     if (static_cast<std::size_t>(count_) * 4 >= entries_.size() * 3) grow();
     const std::uint8_t* name = batch.text + batch.t_name[i];
     const std::int32_t len = batch.t_name_len[i];
-    Entry& known = find(target);
-    if (known.length >= 0) {
-      if (known.length == target.length) continue;
+    Entry& entry = find(target);
+    if (entry.length >= 0) {
+      if (entry.length == target.length) continue;
       added.clash = i;
       break;
     }
-    const bool spill = count_ >= most_;
+    const bool spill = count_ >= max_entries_;
     if (spill) {
       added.spilled.push(target);
     } else {
-      known = target;
+      entry = target;
       ++count_;
     }
     Text& lines = spill ? added.spilled_lines : added.lines;

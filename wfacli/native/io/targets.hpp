@@ -24,7 +24,7 @@ class TargetTable {
     std::int64_t clash = -1;  // first row whose target name is in the table with another length, or -1
   };
 
-  explicit TargetTable(std::int64_t most) : most_(most) {}
+  explicit TargetTable(std::int64_t max_entries) : max_entries_(max_entries) {}
   // Adds the nonempty targets of the batch, up to the first clash.
   Added add(const BatchView& batch);
 
@@ -34,7 +34,7 @@ class TargetTable {
   void grow();
 
   Buffer<Entry> entries_;
-  std::int64_t most_, count_ = 0;
+  std::int64_t max_entries_, count_ = 0;
 };
 
 }  // namespace wfacli

@@ -38,7 +38,8 @@ struct KernelTask {
   std::size_t table_bytes, checkpoint_bytes;  // memory limits for the traceback
   Heuristics heuristics;
   const CancelFlag* cancelled;
-  bool may_hand_on = false;  // whether the kernel may return WorkLimit when computing all cells would be faster
+  // Whether the kernel may return WorkLimit when computing all cells would be faster.
+  bool may_return_work_limit = false;
 };
 
 struct KernelAnswer {
@@ -46,7 +47,7 @@ struct KernelAnswer {
   std::int64_t score = 0;       // cost in units of task.costs, including unaligned bases
   std::int32_t query_skip = 0, target_skip = 0;          // unaligned bases at the beginning
   std::int32_t query_skip_end = 0, target_skip_end = 0;  // unaligned bases at the end
-  bool cut = false;             // a heuristic skipped cells, so a better alignment may exist
+  bool heuristic_applied = false;                        // a heuristic skipped cells, so a better alignment may exist
 };
 
 // Aligns one pair. If the task asks for a path, appends its canonical CIGAR to `cigar` in forward order.

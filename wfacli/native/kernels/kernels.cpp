@@ -49,8 +49,8 @@ const KernelEntry* kernel_table(int& count) {
 #endif
 
 const KernelEntry& kernels_named(const std::string& isa) {
-  const char* asked = std::getenv("WFACLI_ISA");
-  const std::string name = isa.empty() && asked ? asked : isa;
+  const char* requested = std::getenv("WFACLI_ISA");
+  const std::string name = isa.empty() && requested ? requested : isa;
   int count = 0;
   const KernelEntry* entries = kernel_table(count);
   for (int i = count - 1; i >= 0; --i)

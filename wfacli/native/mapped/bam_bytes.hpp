@@ -23,18 +23,19 @@ class BamBytes {
 
   // Returns the size in bytes of the record at offset 0, complete or not, without its sequence and quality; 0 while its
   // fixed fields are incomplete.
-  std::size_t beside_letters() const {
+  std::size_t size_without_sequence() const {
     if (size() < 4 + kFixed || u32(0) < kFixed) return 0;  // a shorter record has no l_seq
-    const std::size_t bytes = u32(0), letters = u32(20);
-    return bytes - std::min(bytes, letters + (letters + 1) / 2);
+    const std::size_t bytes = u32(0), read_length = u32(20);
+    return bytes - std::min(bytes, read_length + (read_length + 1) / 2);
   }
   // Returns the size in bytes of the record at offset 0, including its block_size field; 0 if it is incomplete.
   std::size_t record() const { return size() < 4 || size() - 4 < u32(0) ? 0 : 4 + u32(0); }
 
   // Returns the offset and length of a record's CIGAR. A CIGAR of more than 65,535 operations is in the tag CG; the
   // CIGAR field then has a soft clip of the whole read and an N as placeholders.
-  std::pair<std::size_t, std::size_t> cigar(std::size_t at, std::size_t runs, std::size_t letters, std::size_t tags) const {
-    if (runs != 2 || u32(at) != (letters << 4 | 4) || (u32(at + 4) & 15) != 3) return {at, runs};
+  std::pair<std::size_t, std::size_t> cigar(std::size_t at, std::size_t runs, std::size_t read_length,
+                                            std::size_t tags) const {
+    if (runs != 2 || u32(at) != (read_length << 4 | 4) || (u32(at + 4) & 15) != 3) return {at, runs};
     for (std::size_t t = tags; has(t, 8);) {
       const std::size_t end = tag_end(t);
       if (end > size()) break;
@@ -76,9 +77,9 @@ class BamBytes {
 class BamHeader {
  public:
   // Consumes what it can of `bytes`, which continue those consumed before, and returns how many. Calls
-  // target(name, length) for each reference sequence. Stops before a name longer than `longest` bytes.
+  // target(name, length) for each reference sequence. Stops before a name longer than `max_name_bytes` bytes.
   template <class Take>
-  std::size_t take(std::string_view bytes, std::size_t longest, Take target) {
+  std::size_t take(std::string_view bytes, std::size_t max_name_bytes, Take target) {
     const BamBytes b(bytes);
     std::size_t at = 0;
     const auto has = [&](std::size_t count) { return bytes.size() - at >= count; };
@@ -99,7 +100,7 @@ class BamHeader {
     }
     while (part_ == Part::Targets && targets_ > 0 && has(4)) {
       name_ = b.u32(at);
-      if (name_ > longest || !has(name_ + 8)) break;
+      if (name_ > max_name_bytes || !has(name_ + 8)) break;
       target(b.text(at + 4, name_ ? name_ - 1 : 0), b.u32(at + 4 + name_));
       at += name_ + 8;
       name_ = 0;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "format/splits.hpp"
+#include "format/record_fields.hpp"
 
 namespace wfacli {
 namespace {
@@ -20,7 +20,7 @@ struct Piece {
 };
 
 // Finds the pieces of a path of `count` operations, the best one first; a single piece if the path is not split.
-void find_pieces(const std::uint32_t* runs, std::int64_t count, const Breaks& b, const AlignOptions& scores,
+void find_pieces(const std::uint32_t* runs, std::int64_t count, const SplitThresholds& b, const AlignOptions& scores,
                  std::vector<Piece>& pieces) {
   pieces.clear();
   Place at;
@@ -33,10 +33,10 @@ void find_pieces(const std::uint32_t* runs, std::int64_t count, const Breaks& b,
     at.query += op != kDeletion ? length : 0;
     at.target += op != kInsertion ? length : 0;
     at.score += score_of(op, length, scores);
-    const std::int64_t apart = std::abs(at.diagonal() - piece.to.diagonal());
+    const std::int64_t distance = std::abs(at.diagonal() - piece.to.diagonal());
     if (at.score >= piece.to.score) {
       piece.to = at;
-    } else if (piece.to.score - at.score > b.zdrop + b.extend * apart) {
+    } else if (piece.to.score - at.score > b.zdrop + b.extend * distance) {
       if (piece.score() > 0) pieces.push_back(piece);
       broken = true;
       piece = {at, at};
@@ -49,7 +49,7 @@ void find_pieces(const std::uint32_t* runs, std::int64_t count, const Breaks& b,
   const auto best = std::max_element(pieces.begin(), pieces.end(),
                                      [](const Piece& x, const Piece& y) { return x.score() < y.score(); });
   std::rotate(pieces.begin(), best, best + 1);
-  const auto poor = [&](const Piece& p) { return p.score() < std::max<std::int64_t>(b.least, 1); };
+  const auto poor = [&](const Piece& p) { return p.score() < std::max<std::int64_t>(b.min_score, 1); };
   pieces.erase(std::remove_if(pieces.begin() + 1, pieces.end(), poor), pieces.end());
 }
 
@@ -92,8 +92,8 @@ void add_whole(const AlignmentView& a, std::int64_t row, Pieces& out) {
 
 }  // namespace
 
-Pieces broken_at_drops(const BatchView& batch, const AlignmentView& a, const Breaks& breaks, const AlignOptions& scores,
-                       const AlignOptions& options) {
+Pieces split_at_zdrops(const BatchView& batch, const AlignmentView& a, const SplitThresholds& breaks,
+                       const AlignOptions& scores, const AlignOptions& options) {
   Pieces out;
   if (breaks.zdrop <= 0) return out;
   out.cigar_start.push(0);
@@ -115,8 +115,8 @@ Pieces broken_at_drops(const BatchView& batch, const AlignmentView& a, const Bre
         add_whole(a, row, out);
       }
       out.rows.push(static_cast<std::int32_t>(row));
-      out.lesser.push(k > 0);
-      out.broken.push(broken);
+      out.is_minor.push(k > 0);
+      out.is_split.push(broken);
       out.cigar_start.push(static_cast<std::int64_t>(out.cigar.runs().size()));
     }
     out.any |= broken;

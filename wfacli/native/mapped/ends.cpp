@@ -4,12 +4,12 @@
 
 #include "io/builder.hpp"
 #include "mapped/mates.hpp"
-#include "format/splits.hpp"
+#include "format/record_fields.hpp"
 
 namespace wfacli {
 namespace {
 
-constexpr std::int32_t kLeastGap = 4;  // minimum length of a gap that makes an end doubtful, in bases
+constexpr std::int32_t kMinGap = 4;  // minimum length of a gap that makes an end doubtful, in bases
 
 bool in_query(std::uint32_t op) { return op != kDeletion; }
 bool in_target(std::uint32_t op) { return op != kInsertion; }
@@ -31,10 +31,10 @@ struct Place {
   std::int64_t query = 0, target = 0, columns = 0;
 };
 
-// Returns the last doubtful place (see Doubts) within `most` aligned bases and `middle` bases of the query, walking
-// `count` CIGAR elements from `run` on in steps of `step` (1 or -1).
-Place doubt_of(const std::uint32_t* run, std::int64_t count, std::int64_t step, std::int64_t most, std::int64_t middle,
-               const AlignOptions& scores) {
+// Returns the last doubtful place (see UnreliableEnds) within `max_columns` aligned bases and `middle` bases of the
+// query, walking `count` CIGAR elements from `run` on in steps of `step` (1 or -1).
+Place last_unreliable(const std::uint32_t* run, std::int64_t count, std::int64_t step, std::int64_t max_columns,
+                      std::int64_t middle, const AlignOptions& scores) {
   Place at, doubt;
   std::int64_t score = 0, lowest = 0;
   for (std::int64_t k = 0; k < count; ++k, run += step) {
@@ -44,10 +44,10 @@ Place doubt_of(const std::uint32_t* run, std::int64_t count, std::int64_t step, 
     at.query += in_query(op) ? length : 0;
     at.target += in_target(op) ? length : 0;
     at.columns += is_gap(op) ? 0 : length;
-    if (at.columns > most || at.query > middle) break;
+    if (at.columns > max_columns || at.query > middle) break;
     const bool lower = score < lowest;
     if (lower) lowest = score;
-    if (lower || (is_gap(op) && length >= kLeastGap && 2 * length > at.columns)) doubt = at;
+    if (lower || (is_gap(op) && length >= kMinGap && 2 * length > at.columns)) doubt = at;
   }
   return doubt;
 }
@@ -80,7 +80,8 @@ struct Path {
 
 // Returns, for each cut position from `low` to `high` in the query, the score of the path before (or after) the cut.
 // Gaps next to the cut are removed and do not count.
-std::vector<std::int64_t> kept(const Path& path, bool before, std::int64_t low, std::int64_t high, const AlignOptions& scores) {
+std::vector<std::int64_t> scores_after_cut(const Path& path, bool before, std::int64_t low, std::int64_t high,
+                                           const AlignOptions& scores) {
   std::vector<std::int64_t> found(static_cast<std::size_t>(high - low + 1), 0);
   std::int64_t at = before ? path.span[0] : path.span[1], score = 0, gaps = 0;
   const std::int64_t step = before ? 1 : -1, count = static_cast<std::int64_t>(path.runs.size());
@@ -116,9 +117,9 @@ struct Part {
   std::int64_t on_read(std::int64_t place) const { return reverse ? length - (place + clip) : place + clip; }
 };
 
-class Meeting {
+class OverlapTrimmer {
  public:
-  Meeting(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores)
+  OverlapTrimmer(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores)
       : batch_(batch), a_(a), inner_(inner), scores_(scores), place_(static_cast<std::size_t>(batch.n), -1) {}
 
   // Trims the rows of one read.
@@ -180,11 +181,11 @@ class Meeting {
     return paths_[static_cast<std::size_t>(at)];
   }
 
-  // Same as kept(), for cut positions from `low` to `high` on the read.
+  // Same as scores_after_cut(), for cut positions from `low` to `high` on the read.
   std::vector<std::int64_t> left_of(const Part& p, bool before, std::int64_t low, std::int64_t high) {
     const Path& path = path_of(p.row);
-    if (!p.reverse) return kept(path, before, p.in_row(low), p.in_row(high), scores_);
-    std::vector<std::int64_t> found = kept(path, !before, p.in_row(high), p.in_row(low), scores_);
+    if (!p.reverse) return scores_after_cut(path, before, p.in_row(low), p.in_row(high), scores_);
+    std::vector<std::int64_t> found = scores_after_cut(path, !before, p.in_row(high), p.in_row(low), scores_);
     std::reverse(found.begin(), found.end());
     return found;
   }
@@ -267,18 +268,19 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
   }
 }
 
-Doubts doubts_of(const AlignmentView& a, const std::int32_t* mapped, const AlignOptions& scores, std::int32_t most) {
-  Doubts out;
+UnreliableEnds unreliable_ends(const AlignmentView& a, const std::int32_t* mapped, const AlignOptions& scores,
+                               std::int32_t max_columns) {
+  UnreliableEnds out;
   for (std::int64_t row = 0; row < a.n; ++row) {
     if (!is_placed(a, row)) continue;
     const std::int32_t* span = a.span + 4 * row;
     const std::uint32_t *first = a.cigar + a.cigar_start[row], *behind = a.cigar + a.cigar_start[row + 1];
     std::int64_t columns = 0;
     for (const std::uint32_t* run = first; run < behind; ++run) columns += is_gap(*run & 15) ? 0 : *run >> 4;
-    const std::int64_t within = std::min<std::int64_t>(most, columns / 2);
+    const std::int64_t within = std::min<std::int64_t>(max_columns, columns / 2);
     const std::int64_t middle = (std::int64_t{mapped[4 * row]} + mapped[4 * row + 1]) / 2;
-    const Place begin = doubt_of(first, behind - first, 1, within, middle - span[0], scores);
-    const Place end = doubt_of(behind - 1, behind - first, -1, within, span[1] - middle, scores);
+    const Place begin = last_unreliable(first, behind - first, 1, within, middle - span[0], scores);
+    const Place end = last_unreliable(behind - 1, behind - first, -1, within, span[1] - middle, scores);
     if (begin.query + begin.target + end.query + end.target == 0) continue;
     out.rows.push(static_cast<std::int32_t>(row));
     std::int32_t* inner = out.inner.extend(4);
@@ -301,24 +303,24 @@ Buffer<std::int64_t> path_scores(const AlignmentView& a, const AlignOptions& sco
   return out;
 }
 
-Met meet(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores,
-         const AlignOptions& options) {
-  Meeting meeting(batch, a, inner, scores);
+TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner,
+                              const AlignOptions& scores, const AlignOptions& options) {
+  OverlapTrimmer trimmer(batch, a, inner, scores);
   const MappedView& m = batch.mapped;
   const auto same = [&](std::int64_t x, std::int64_t y) {
     return m.first[x] == m.first[y] && mate_of_flags(m.sam_flags[x]) == mate_of_flags(m.sam_flags[y]);
   };
   for (std::int64_t first = 0, end; first < batch.n; first = end) {
-    meeting.tidy(first);
-    for (end = first + 1; end < batch.n && same(first, end); ++end) meeting.tidy(end);
-    if (end > first + 1) meeting.read(first, end);
+    trimmer.tidy(first);
+    for (end = first + 1; end < batch.n && same(first, end); ++end) trimmer.tidy(end);
+    if (end > first + 1) trimmer.read(first, end);
   }
-  Met out;
-  out.any = meeting.any();
+  TrimmedOverlaps out;
+  out.any = trimmer.any();
   if (!out.any) return out;
   out.cigar_start.push(0);
   for (std::int64_t row = 0; row < batch.n; ++row) {
-    const Path* path = meeting.cut_path(row);
+    const Path* path = trimmer.cut_path(row);
     const std::int32_t* span = path ? path->span : a.span + 4 * row;
     std::int64_t score = a.score[row];
     if (path) {

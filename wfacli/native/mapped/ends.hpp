@@ -29,17 +29,18 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
 // Alignments with an unreliable end. Walking inwards from an end, a place is doubtful if the score of the path up to
 // it is negative and a new minimum, or if it follows a gap of at least 4 bases that is longer than half the aligned
 // bases before it. `inner` is the row's span without its doubtful ends: up to the last doubtful place from either end,
-// within `most` aligned bases, half of all aligned bases, and the middle of the mapped part.
-struct Doubts {
+// within `max_columns` aligned bases, half of all aligned bases, and the middle of the mapped part.
+struct UnreliableEnds {
   Buffer<std::int32_t> rows, inner;
 };
-Doubts doubts_of(const AlignmentView& alignments, const std::int32_t* mapped, const AlignOptions& scores, std::int32_t most);
+UnreliableEnds unreliable_ends(const AlignmentView& alignments, const std::int32_t* mapped, const AlignOptions& scores,
+                               std::int32_t max_columns);
 
 // Returns the score of each row's CIGAR operations.
 Buffer<std::int64_t> path_scores(const AlignmentView& alignments, const AlignOptions& scores);
 
 // Alignments after trimming overlaps between parts of split reads, and gaps at the ends.
-struct Met {
+struct TrimmedOverlaps {
   bool any = false;  // false: no row was changed, and the other fields are empty
   Buffer<std::int32_t> score, span;
   Cigar cigar;
@@ -51,7 +52,7 @@ struct Met {
 // favour of the longest primary part, then of the first base on the read as sequenced. `inner` has the mapped parts:
 // the breakpoint lies between their middles. If one part contains the other, neither is trimmed. `options` has the
 // scores of the alignments, for the scores that are returned.
-Met meet(const BatchView& batch, const AlignmentView& alignments, const std::int32_t* inner, const AlignOptions& scores,
-         const AlignOptions& options);
+TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& alignments, const std::int32_t* inner,
+                              const AlignOptions& scores, const AlignOptions& options);
 
 }  // namespace wfacli

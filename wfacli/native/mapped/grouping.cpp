@@ -31,8 +31,8 @@ void MappingGroups::take(std::string_view name, std::size_t bytes) {
     last_ = name;
   }
   if (places_) {
-    const std::uint64_t key = hashed(reinterpret_cast<const std::uint8_t*>(name.data()),
-                                     static_cast<std::int64_t>(name.size()), 1);
+    const std::uint64_t key =
+        hash_bytes(reinterpret_cast<const std::uint8_t*>(name.data()), static_cast<std::int64_t>(name.size()), 1);
     group_.push(numbers_.emplace(key, static_cast<std::uint32_t>(numbers_.size())).first->second);
     start_.push(taken_);
   }
@@ -40,18 +40,18 @@ void MappingGroups::take(std::string_view name, std::size_t bytes) {
 }
 
 bool MappingGroups::take_bam_header() {
-  const std::size_t bytes = bam_header_.take(lines_.unread(), longest_line, [](std::string_view, std::uint32_t) {});
+  const std::size_t bytes = bam_header_.take(lines_.unread(), max_line_bytes, [](std::string_view, std::uint32_t) {});
   lines_.skip(bytes, 0);
   taken_ += bytes;
   begun_ = bam_header_.whole();
-  too_long_ = bam_header_.name_bytes() > longest_line;
+  too_long_ = bam_header_.name_bytes() > max_line_bytes;
   return begun_;
 }
 
 bool MappingGroups::take_bam_record() {
   const BamBytes all(lines_.unread());
   const std::size_t bytes = all.record();
-  too_long_ = all.beside_letters() > longest_line;
+  too_long_ = all.size_without_sequence() > max_line_bytes;
   if (bytes == 0 || too_long_) return false;
   const std::size_t name = bytes > 4 + BamBytes::kFixed ? all.u8(12) : 0;
   const std::string_view read = name ? all.text(4 + BamBytes::kFixed, name - 1) : std::string_view();
@@ -61,11 +61,11 @@ bool MappingGroups::take_bam_record() {
 }
 
 bool MappingGroups::take_line() {
-  too_long_ = length_.exceeds(lines_.so_far());
+  too_long_ = length_.exceeds(lines_.partial_line());
   if (too_long_) return false;
   const std::size_t before = lines_.unread().size();
   std::string_view line;
-  if (lines_.take_row(line) != Got::Item) return false;
+  if (lines_.take_row(line) != ParseResult::Item) return false;
   length_.clear();
   const std::size_t bytes = before - lines_.unread().size();
   const bool header = line.empty() || (!mapped_ && (line[0] == '@' || line[0] == '#'));

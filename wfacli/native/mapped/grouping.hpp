@@ -18,7 +18,7 @@ class MappingGroups {
   std::uint8_t* prepare(std::size_t bytes) { return lines_.prepare(bytes); }
   void commit(std::size_t bytes);
   bool grouped() const { return grouped_; }
-  // True if a line or record exceeded longest_line; scanning stopped there.
+  // True if a line or record exceeded max_line_bytes; scanning stopped there.
   bool too_long() const { return too_long_; }
   // True if the file ended without a line feed.
   bool ended_inside() const { return !bam_ && lines_.ended_inside(); }

@@ -6,10 +6,10 @@
 
 #include "base/hashing.hpp"
 #include "io/streams.hpp"
-#include "mapped/in_step.hpp"
+#include "mapped/mate_order.hpp"
 #include "mapped/mapped_window.hpp"
 #include "mapped/mappings.hpp"
-#include "mapped/shelf.hpp"
+#include "mapped/read_spill.hpp"
 
 namespace wfacli {
 
@@ -21,16 +21,16 @@ struct MappedOptions {
   bool copy_group = false;     // or only the read group
   bool read_group = false;     // all records get the read group of the output options
   bool mates = false;          // second mates come from stream 2, first mates from stream 0
-  bool in_step = false;        // mates must be in the order that mappers require (in_step.hpp)
+  bool check_mate_order = false;  // mates must be in the order that mappers require (mate_order.hpp)
   bool in_order = false;       // mappings are in the order of the reads, so unmapped reads keep their position
   bool skip = false;           // skip and count invalid mappings
   std::string folder;          // for temporary files
-  std::size_t shelf = std::size_t{1} << 28;  // maximum bytes of waiting reads in memory
+  std::size_t max_buffered_bytes = std::size_t{1} << 28;  // maximum bytes of waiting reads in memory
 };
 
 // Columns of wfacli.core.batch.Mapped.
 struct MappedColumns {
-  Buffer<std::int64_t> t_offset, t_total, letters, tags;
+  Buffer<std::int64_t> t_offset, t_total, read_start, tags;
   Buffer<std::int32_t> clip_begin, clip_end, first, sam_flags, tags_len;
   Buffer<std::uint8_t> mapq;
   Buffer<std::int32_t> inner;  // q_beg q_end t_beg t_end of the mapped parts, relative to the row
@@ -48,7 +48,7 @@ struct MappedCounts {
 };
 
 // Stream 0 has the reads, stream 1 the mappings. Mappings of a read, or of both mates, must be consecutive. Reads may
-// be in any order; reads that come before their mappings are buffered, and spilled to disk if necessary (Shelf).
+// be in any order; reads that come before their mappings are buffered, and spilled to disk if necessary (ReadSpill).
 //
 // Mappings in SAM and BAM identify mates by flags. Reads identify them by names that end in /1 and /2, by order (the
 // first read of a name is the first mate), or by stream (0: first mates, 2: second mates).
@@ -59,13 +59,13 @@ class MappedReader : public StreamReader {
   MappedBatch take();
   const MappedCounts& counts() const { return counts_; }
   // With in_order, fill() returns End after the last mapping, so that the caller can check whether the mapper failed.
-  // After go_on(), fill() continues with the remaining reads.
-  void go_on() { goes_on_ = true; }
+  // After resume_unmapped(), fill() continues with the remaining reads.
+  void resume_unmapped() { resumed_ = true; }
 
  private:
   // Row whose bases are incomplete: the target is to be copied, and a read on the reverse strand to be reverse
   // complemented.
-  struct Unfilled {
+  struct PendingRow {
     std::size_t row;
     std::int32_t target;
     std::int64_t t_beg, t_end;          // target window
@@ -77,34 +77,36 @@ class MappedReader : public StreamReader {
 
   Next fill_from_lines(std::int64_t weight) override;
   void complete() override;
-  void fill_in(const Unfilled& row);
+  void fill_in(const PendingRow& row);
   Lines& lines(int stream) override { return stream == 1 ? mappings_.lines() : reads_of(stream).lines(); }
   const RecordStream* records(int stream) const override {
     return stream == 1 ? nullptr : stream == 0 ? &reads_ : &mates_;
   }
   RecordStream& reads_of(int stream) { return stream == 0 ? reads_ : mates_; }
   Next step();
-  Got next_group();
+  ParseResult next_group();
   bool begin_template();
-  void foresee(const Mapping& mapping, std::string_view read);
-  bool told_by_name() const { return paired_ || options_.mates; }
+  void prefetch(const Mapping& mapping, std::string_view read);
+  bool mates_by_name() const { return paired_ || options_.mates; }
   // True if unmapped records among the mappings become rows at their position.
   bool keeps_place() const { return options_.in_order && options_.keep_unmapped; }
   // True if a read before the one of the next mappings is known to be unmapped, so that it need not be buffered.
-  bool passes_over() const { return options_.in_order && mappings_.is_paf() && !told_by_name(); }
-  Next wants_reads() const { return reads_from_ == 0 ? Next::NeedQuery : Next::NeedMates; }
-  Got find_read(ReadView& read);
-  Got next_read(ReadView& read);
+  bool skips_unmapped() const { return options_.in_order && mappings_.is_paf() && !mates_by_name(); }
+  Next needs_reads() const { return reads_from_ == 0 ? Next::NeedQuery : Next::NeedMates; }
+  ParseResult find_read(ReadView& read);
+  ParseResult next_read(ReadView& read);
   void identify(ReadView& read);
   void drop_faulty(const ReadView& read);
   void add_mappings(ReadView& read);
-  void add_row(const ReadView& read, const Mapping& mapping, const Room& room, bool with_letters);
+  void add_row(const ReadView& read, const Mapping& mapping, const Room& room, bool with_bases);
   void add_unmapped(const ReadView& read, std::int32_t flags, const Mapping* mapping = nullptr);
   void add_rest(ReadView& read);
   void begin_read(const ReadView& read);
   void push_tags(const Mapping* mapping);
-  RecordParts::Keep kept() const { return {true, options_.whole_reads, options_.copy_tags || options_.copy_group}; }
-  std::int64_t begin_row(const ReadView& read, bool with_letters);
+  RecordParts::Keep keep_options() const {
+    return {true, options_.whole_reads, options_.copy_tags || options_.copy_group};
+  }
+  std::int64_t begin_row(const ReadView& read, bool with_bases);
   Next rest();
   void skip_or_throw(const InputFault& fault, std::int64_t mappings);
 
@@ -115,10 +117,10 @@ class MappedReader : public StreamReader {
   int rest_from_ = 0;                        // the same, after the last mapping
   bool reads_end_ = false;                   // all streams of reads have ended
   bool paired_ = false;                      // mappings with mate flags were seen
-  InStep step_;                              // used if options_.in_step
+  MateOrder mate_order_;                     // used if options_.check_mate_order
   std::string identity_;                     // name with /2 of a second mate whose name in the file has no suffix
   NameSet seen_;                             // names of all reads so far
-  Shelf shelf_;                              // reads that no mapping has named yet
+  ReadSpill spill_;                          // reads that no mapping has named yet
 
   MappingReader mappings_;
   Mapping ahead_;  // the mapping after the group
@@ -127,11 +129,11 @@ class MappedReader : public StreamReader {
   std::vector<Mapping> group_;  // mappings of one read, or of the first mate, then the second
   std::size_t done_ = 0, end_ = 0;  // mappings before done_ are rows; [done_, end_) belong to the current read
   std::int32_t first_ = 0;      // first row of the group
-  bool goes_on_ = false;        // go_on() was called
+  bool resumed_ = false;        // resume_unmapped() was called
   bool passed_over_ = false;    // find_read() added an unmapped read as a row instead
 
   MappedColumns columns_;
-  std::vector<Unfilled> unfilled_;
+  std::vector<PendingRow> pending_;
   std::string tags_;           // tags of the current read
   std::int64_t tags_at_ = 0;   // their offset in the text of the batch
   std::string row_tags_;       // tags of the current mapping and read

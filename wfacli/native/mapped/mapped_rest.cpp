@@ -14,14 +14,14 @@ constexpr std::uint8_t kNoQuality = 0;
 void MappedReader::add_unmapped(const ReadView& read, std::int32_t flags, const Mapping* mapping) {
   begin_read(read);
   push_tags(mapping);
-  columns_.letters.push(begin_row(read, true));
-  builder_.weigh(static_cast<std::int64_t>(read.letters.size()));
+  columns_.read_start.push(begin_row(read, true));
+  builder_.add_weight(static_cast<std::int64_t>(read.bases.size()));
   builder_.end_query();
   builder_.name({});
   builder_.end_target();
   columns_.t_offset.push(0);
   columns_.t_total.push(0);
-  columns_.clip_begin.push(static_cast<std::int32_t>(read.letters.size()));
+  columns_.clip_begin.push(static_cast<std::int32_t>(read.bases.size()));
   columns_.clip_end.push(0);
   columns_.first.push(first_);
   columns_.sam_flags.push(flags | kUnmapped);
@@ -35,12 +35,12 @@ void MappedReader::add_rest(ReadView& read) {
   const std::string name(read.name), base(without_mate(name));
   const bool second = mate_of_name(name) == 2;
   std::string other = with_mate(base, second ? 1 : 2);
-  if (second && !shelf_.has(other)) other = base;
-  if (!told_by_name() || !shelf_.has(other)) return add_unmapped(read, 0);
+  if (second && !spill_.has(other)) other = base;
+  if (!mates_by_name() || !spill_.has(other)) return add_unmapped(read, 0);
   const std::int32_t flags = kPaired | kMateUnmapped;
   read.name = base;
   add_unmapped(read, flags | (second ? kLastMate : kFirstMate));
-  shelf_.take(other, read);
+  spill_.take(other, read);
   read.name = base;
   add_unmapped(read, flags | (second ? kFirstMate : kLastMate));
 }
@@ -48,22 +48,22 @@ void MappedReader::add_rest(ReadView& read) {
 // Processes the reads that are left after the last mapping, which are unmapped. Possible mates are buffered until all
 // reads are there.
 Next MappedReader::rest() {
-  if (options_.in_order && !goes_on_) return Next::End;
+  if (options_.in_order && !resumed_) return Next::End;
   ReadView read;
-  const bool keep = options_.keep_unmapped, wait = told_by_name();
-  reads_from_ = options_.in_step && options_.mates && rest_from_ == 0 ? step_.next() : rest_from_;
-  if (keep && (!wait || reads_end_) && shelf_.take_first(read)) {
+  const bool keep = options_.keep_unmapped, wait = mates_by_name();
+  reads_from_ = options_.check_mate_order && options_.mates && rest_from_ == 0 ? mate_order_.next() : rest_from_;
+  if (keep && (!wait || reads_end_) && spill_.take_first(read)) {
     add_rest(read);
     return Next::Full;
   }
   if (reads_end_) return Next::End;
-  const Got got = next_read(read);
-  if (got == Got::NeedInput) return wants_reads();
-  if (got == Got::End) {
+  const ParseResult got = next_read(read);
+  if (got == ParseResult::NeedInput) return needs_reads();
+  if (got == ParseResult::End) {
     reads_end_ = !options_.mates || reads_from_ == 2;
     rest_from_ = 2;
   } else if (keep && wait) {
-    shelf_.put(read);
+    spill_.put(read);
   } else if (keep) {
     first_ = static_cast<std::int32_t>(builder_.pairs());
     add_unmapped(read, 0);

@@ -11,10 +11,10 @@ constexpr std::int64_t kInto = 500;  // maximum bases that a part of a split rea
 
 std::int64_t Reach::target(std::int64_t query) const {
   if (query == 0) return 0;
-  const std::int64_t most = query * match + bonus;
-  std::int64_t longest = 0;
-  for (const GapPiece& piece : gap) longest = std::max(longest, (most - piece.open) / piece.extend);
-  return query + std::min(longest, band);
+  const std::int64_t max_score = query * match + bonus;
+  std::int64_t max_gap = 0;
+  for (const GapPiece& piece : gap) max_gap = std::max(max_gap, (max_score - piece.open) / piece.extend);
+  return query + std::min(max_gap, max_excess);
 }
 
 Window inner_of(const Mapping& m) {
@@ -27,8 +27,8 @@ Window window_of(const Mapping& m, const Room& room, std::int64_t target, const 
   Window w = inner_of(m);
   std::int64_t before = 0, after = 0;
   if (o.span == Span::Extended) {
-    before = std::clamp<std::int64_t>(w.q_beg - (m.reverse ? m.q_len - room.end : room.beg), 0, o.reach.letters);
-    after = std::clamp<std::int64_t>((m.reverse ? m.q_len - room.beg : room.end) - w.q_end, 0, o.reach.letters);
+    before = std::clamp<std::int64_t>(w.q_beg - (m.reverse ? m.q_len - room.end : room.beg), 0, o.reach.max_query);
+    after = std::clamp<std::int64_t>((m.reverse ? m.q_len - room.beg : room.end) - w.q_end, 0, o.reach.max_query);
     w.q_beg -= before;
     w.q_end += after;
     before = o.reach.target(before);

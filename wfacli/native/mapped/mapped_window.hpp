@@ -20,8 +20,8 @@ enum class Span {
 struct Reach {
   std::int64_t match = 0, bonus = 0;  // match score, and bonus for reaching the end of the read
   GapPiece gap[2];                    // with one-piece costs, both are the same
-  std::int64_t letters = 0;           // maximum bases of the read
-  std::int64_t band = 0;              // maximum bases by which the target's flank exceeds the read's
+  std::int64_t max_query = 0;         // maximum bases of the read
+  std::int64_t max_excess = 0;        // maximum bases by which the target's flank exceeds the read's
 
   // Returns the length of the target flank for `query` bases of the read: `query` plus the longest gap that the score
   // of `query` matches and the end bonus can pay for, but at most `band`.

@@ -9,10 +9,10 @@ namespace wfacli {
 
 class MappingLength {
  public:
-  // True if the buffered part of a line is longer than longest_line without SEQ and QUAL, which are as long as the
+  // True if the buffered part of a line is longer than max_line_bytes without SEQ and QUAL, which are as long as the
   // read. Until clear(), each call must extend the previous line; only new bytes are scanned.
   bool exceeds(std::string_view line) {
-    if (line.size() <= longest_line) return false;
+    if (line.size() <= max_line_bytes) return false;
     while (at_ < line.size()) {
       const std::size_t tab = std::min(line.find('\t', at_), line.size());
       if (column_ != kSequence && column_ != kSequence + 1) counted_ += tab - at_;
@@ -21,7 +21,7 @@ class MappingLength {
       ++at_, ++counted_, ++column_;
       if (column_ == kSequence && !is_sam(line)) column_ = kOther;
     }
-    return counted_ > longest_line;
+    return counted_ > max_line_bytes;
   }
   void clear() { at_ = counted_ = 0, column_ = 0; }
 

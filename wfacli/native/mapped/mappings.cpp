@@ -10,12 +10,12 @@ namespace {
 
 constexpr char kNoCigar[] = "has no CIGAR, so that nobody knows what part of the read is mapped (PAF says it)";
 constexpr int kPafColumns = 12, kSamColumns = 11;
-constexpr std::int64_t kLongestRun = std::int64_t{1} << 32;  // of CIGAR operations, so that sums cannot overflow
+constexpr std::int64_t kMaxRun = std::int64_t{1} << 32;         // of CIGAR operations, so that sums cannot overflow
 constexpr std::int64_t kLargest = (std::int64_t{1} << 62) - 1;  // of numeric fields; doubled, it does not overflow
 
-// Splits off up to `most` columns and returns how many; `line` keeps the rest.
-int columns_of(std::string_view& line, std::string_view* columns, int most) {
-  for (int count = 0; count < most; ++count) {
+// Splits off up to `max_columns` columns and returns how many; `line` keeps the rest.
+int columns_of(std::string_view& line, std::string_view* columns, int max_columns) {
+  for (int count = 0; count < max_columns; ++count) {
     const std::size_t tab = line.find('\t');
     columns[count] = line.substr(0, tab);
     if (tab == line.npos) {
@@ -24,7 +24,7 @@ int columns_of(std::string_view& line, std::string_view* columns, int most) {
     }
     line.remove_prefix(tab + 1);
   }
-  return most;
+  return max_columns;
 }
 
 bool is_number(std::string_view text) {
@@ -72,7 +72,7 @@ void MappingReader::place(std::string_view target, std::int64_t length, Mapping&
          std::to_string(length) + " here: is this another reference?");
 }
 
-void MappingReader::keep_length(std::string_view target, std::int64_t length) {
+void MappingReader::store_length(std::string_view target, std::int64_t length) {
   const std::int32_t number = reference_.find(target);
   if (number < 0) return;  // place() fails for its mappings, if any
   if (header_lengths_.empty()) header_lengths_.assign(static_cast<std::size_t>(reference_.size()), -1);
@@ -90,7 +90,7 @@ void MappingReader::header_line(std::string_view line) {
     if (field.substr(0, 3) == "SN:") name = value;
     if (field.substr(0, 3) == "LN:") length = number(value, "a target's length in the header");
   }
-  keep_length(name, length);
+  store_length(name, length);
 }
 
 void MappingReader::check_spans(const Mapping& m, std::string_view target) const {
@@ -121,30 +121,30 @@ void MappingReader::paf(std::string_view line, Mapping& m) {
   m.t_end = number(c[8], "the target's end");
   m.matches = number(c[9], "the number of matches");
   m.mapq = mapping_quality(c[11]);
-  m.said = said_in_text(line);
-  if (m.said.intron) refuse_intron();
-  m.kind = kind_of_type(m.said.type);
+  m.tags = parse_sam_tags(line);
+  if (m.tags.intron) refuse_intron();
+  m.kind = kind_of_type(m.tags.type);
   check_spans(m, c[5]);
 }
 
-bool RunSums::add(char operation, std::int64_t letters) {
+bool RunSums::add(char operation, std::int64_t length) {
   switch (operation) {
-    case 'H': hard += letters; [[fallthrough]];
-    case 'S': (query ? after : before) += letters; return true;
-    case 'M': case '=': case 'X': query += letters, target += letters; return true;
-    case 'I': query += letters; return true;
-    case 'D': target += letters; return true;
+    case 'H': hard += length; [[fallthrough]];
+    case 'S': (query ? after : before) += length; return true;
+    case 'M': case '=': case 'X': query += length, target += length; return true;
+    case 'I': query += length; return true;
+    case 'D': target += length; return true;
     case 'N': intron = true; return true;
     case 'P': return true;
     default: return false;
   }
 }
 
-void MappingReader::set_spans(const RunSums& sums, std::size_t letters, Mapping& m) const {
+void MappingReader::set_spans(const RunSums& sums, std::size_t sequence_length, Mapping& m) const {
   if (sums.intron) refuse_intron();
   m.q_len = sums.before + sums.query + sums.after;
-  if (const auto own = static_cast<std::size_t>(m.q_len - sums.hard); letters && letters != own)
-    fail("the CIGAR is of " + std::to_string(own) + " letters, and SEQ has " + std::to_string(letters));
+  if (const auto own = static_cast<std::size_t>(m.q_len - sums.hard); sequence_length && sequence_length != own)
+    fail("the CIGAR is of " + std::to_string(own) + " letters, and SEQ has " + std::to_string(sequence_length));
   m.q_beg = m.reverse ? sums.after : sums.before;
   m.q_end = m.q_beg + sums.query;
   m.t_end = m.t_beg + sums.target;
@@ -169,7 +169,7 @@ void MappingReader::sam(std::string_view line, Mapping& m) {
   std::string_view c[kSamColumns];
   if (columns_of(line, c, kSamColumns) < kSamColumns) fail("has too few columns for SAM");
   const std::int64_t position = number(c[3], "the position");
-  m.said = said_in_text(line);
+  m.tags = parse_sam_tags(line);
   if (!take_flag(number(c[1], "the flag") | (c[2] == "*" ? kUnmapped : 0), m)) return;
   m.mapq = mapping_quality(c[4]);
   place(c[2], -1, m);
@@ -181,7 +181,7 @@ void MappingReader::sam(std::string_view line, Mapping& m) {
     std::int64_t length = 0;
     const auto [end, error] = std::from_chars(cigar.data(), cigar.data() + cigar.size(), length);
     const auto digits = static_cast<std::size_t>(end - cigar.data());
-    if (error != std::errc() || digits == cigar.size() || length < 0 || length > kLongestRun ||
+    if (error != std::errc() || digits == cigar.size() || length < 0 || length > kMaxRun ||
         !sums.add(cigar[digits], length))
       fail("the CIGAR is none");
     cigar.remove_prefix(digits + 1);
@@ -198,30 +198,31 @@ void MappingReader::end_with(const char* message) {
   fail(message);
 }
 
-Got MappingReader::bam_header() {
+ParseResult MappingReader::bam_header() {
   form_ = Form::BamHeader;
-  const std::size_t bytes = bam_header_.take(lines_.unread(), longest_line, [&](std::string_view name, std::uint32_t length) {
-    bam_targets_.emplace_back(name);
-    keep_length(name, length);
-  });
+  const std::size_t bytes =
+      bam_header_.take(lines_.unread(), max_line_bytes, [&](std::string_view name, std::uint32_t length) {
+        bam_targets_.emplace_back(name);
+        store_length(name, length);
+      });
   lines_.skip(bytes, 0);
-  if (bam_header_.name_bytes() > longest_line) throw_too_long("a target's name in BAM's header", 0);
+  if (bam_header_.name_bytes() > max_line_bytes) throw_too_long("a target's name in BAM's header", 0);
   if (!bam_header_.whole()) {
-    if (!lines_.closed()) return Got::NeedInput;
+    if (!lines_.closed()) return ParseResult::NeedInput;
     end_with("the file ends inside BAM's header");
   }
   form_ = Form::Bam;
-  return Got::Item;
+  return ParseResult::Item;
 }
 
-Got MappingReader::bam(Mapping& m, std::string_view& read) {
+ParseResult MappingReader::bam(Mapping& m, std::string_view& read) {
   const BamBytes all(lines_.unread());
   const std::size_t bytes = all.record();
-  if (all.size() == 0 && lines_.closed()) return Got::End;
-  if (all.beside_letters() > longest_line)
+  if (all.size() == 0 && lines_.closed()) return ParseResult::End;
+  if (all.size_without_sequence() > max_line_bytes)
     throw_too_long("a BAM record, without its sequence and quality,", lines_.number() + 1);
   if (bytes == 0) {
-    if (!lines_.closed()) return Got::NeedInput;
+    if (!lines_.closed()) return ParseResult::NeedInput;
     end_with("the file ends inside a BAM record");
   }
   const std::size_t size = bytes - 4;
@@ -230,15 +231,15 @@ Got MappingReader::bam(Mapping& m, std::string_view& read) {
   read_.clear();
   if (size < BamBytes::kFixed) fail("a BAM record is too short");
   const std::size_t name = b.u8(8), runs = b.u16(12), cigar = BamBytes::kFixed + name;
-  const std::size_t letters = b.u32(16), rest = cigar + 4 * runs + (letters + 1) / 2 + letters;
+  const std::size_t sequence_length = b.u32(16), rest = cigar + 4 * runs + (sequence_length + 1) / 2 + sequence_length;
   if (name == 0 || size < rest) fail("a BAM record is shorter than it says");
   read = b.text(BamBytes::kFixed, name - 1);
   read_ = read;
   m = Mapping();
   m.line = lines_.number();
-  m.said = said_in_bam(b.text(rest, size - rest));
+  m.tags = parse_bam_tags(b.text(rest, size - rest));
   const auto target = static_cast<std::int32_t>(b.u32(0)), position = static_cast<std::int32_t>(b.u32(4));
-  if (!take_flag(std::int64_t{b.u16(14)} | (target < 0 ? kUnmapped : 0), m)) return Got::Item;
+  if (!take_flag(std::int64_t{b.u16(14)} | (target < 0 ? kUnmapped : 0), m)) return ParseResult::Item;
   m.mapq = static_cast<std::uint8_t>(b.u8(9));
   if (static_cast<std::size_t>(target) >= bam_targets_.size()) fail("lies on a target that the header lacks");
   const std::string& on = bam_targets_[static_cast<std::size_t>(target)];
@@ -247,34 +248,34 @@ Got MappingReader::bam(Mapping& m, std::string_view& read) {
   m.t_beg = position;
   if (runs == 0) fail(kNoCigar);
   RunSums sums;
-  const auto [from, count] = b.cigar(cigar, runs, letters, rest);
+  const auto [from, count] = b.cigar(cigar, runs, sequence_length, rest);
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t run = b.u32(from + 4 * i);
     if ((run & 15) > 8) fail("the CIGAR is none");
     sums.add("MIDNSHP=X"[run & 15], run >> 4);
   }
-  set_spans(sums, letters, m);
+  set_spans(sums, sequence_length, m);
   check_spans(m, on);
-  return Got::Item;
+  return ParseResult::Item;
 }
 
-Got MappingReader::next(Mapping& m, std::string_view& read) {
+ParseResult MappingReader::next(Mapping& m, std::string_view& read) {
   if (form_ == Form::BamHeader)
-    if (const Got got = bam_header(); got != Got::Item) return got;
+    if (const ParseResult got = bam_header(); got != ParseResult::Item) return got;
   if (form_ == Form::Unknown && lines_.number() == 0) {  // only the first bytes of a file identify BAM
     const std::string_view start = lines_.unread();
-    if (start.size() < BamBytes::kMagic.size() && !lines_.closed()) return Got::NeedInput;
+    if (start.size() < BamBytes::kMagic.size() && !lines_.closed()) return ParseResult::NeedInput;
     if (start.substr(0, BamBytes::kMagic.size()) == BamBytes::kMagic)
-      if (const Got got = bam_header(); got != Got::Item) return got;
+      if (const ParseResult got = bam_header(); got != ParseResult::Item) return got;
   }
   return form_ == Form::Bam ? bam(m, read) : next_line(m, read);
 }
 
-Got MappingReader::next_line(Mapping& m, std::string_view& read) {
+ParseResult MappingReader::next_line(Mapping& m, std::string_view& read) {
   for (;;) {
     std::string_view line;
-    if (length_.exceeds(lines_.so_far())) throw_too_long("a line", lines_.number() + 1);
-    if (const Got got = lines_.take_row(line); got != Got::Item) return got;
+    if (length_.exceeds(lines_.partial_line())) throw_too_long("a line", lines_.number() + 1);
+    if (const ParseResult got = lines_.take_row(line); got != ParseResult::Item) return got;
     length_.clear();
     if (line.empty()) continue;
     read_.clear();
@@ -299,11 +300,11 @@ Got MappingReader::next_line(Mapping& m, std::string_view& read) {
       sam(line, m);
     else
       paf(line, m);
-    return Got::Item;
+    return ParseResult::Item;
   }
 }
 
-void tell_kinds(Mapping* mappings, std::size_t count) {
+void classify_mappings(Mapping* mappings, std::size_t count) {
   if (count > 0 && std::none_of(mappings, mappings + count,
                                 [](const Mapping& m) { return m.kind == MappingKind::Unknown; })) {
     // Of several mappings marked primary, the first is primary; the others are parts of a split read.

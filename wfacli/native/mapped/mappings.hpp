@@ -8,7 +8,7 @@
 #include "io/reference.hpp"
 #include "mapped/bam_bytes.hpp"
 #include "mapped/mapping_length.hpp"
-#include "mapped/said.hpp"
+#include "mapped/mapping_tags.hpp"
 
 namespace wfacli {
 
@@ -24,7 +24,7 @@ struct Mapping {
   std::uint8_t mapq = 255;
   bool reverse = false;
   MappingKind kind = MappingKind::Unknown;
-  Said said;
+  MappingTags tags;
 };
 
 // Sums over the operations of a CIGAR, in bases, on the target's strand.
@@ -32,7 +32,7 @@ struct RunSums {
   std::int64_t before = 0, query = 0, target = 0, after = 0;  // before, after: clipped bases
   std::int64_t hard = 0;  // hard-clipped bases, which SEQ does not include
   // Adds an operation; returns false if it is invalid in a CIGAR.
-  bool add(char operation, std::int64_t letters);
+  bool add(char operation, std::int64_t length);
   bool intron = false;
 };
 
@@ -45,25 +45,25 @@ class MappingReader {
   Lines& lines() { return lines_; }
   // Parses one mapping and the name of its read, which is valid until lines() changes. Throws InputFault after
   // consuming the faulty line.
-  Got next(Mapping& mapping, std::string_view& read);
+  ParseResult next(Mapping& mapping, std::string_view& read);
   bool is_paf() const { return form_ == Form::Paf; }
 
  private:
   enum class Form { Unknown, Paf, Sam, BamHeader, Bam };
-  Got next_line(Mapping& mapping, std::string_view& read);
+  ParseResult next_line(Mapping& mapping, std::string_view& read);
   void paf(std::string_view line, Mapping& mapping);
   void sam(std::string_view line, Mapping& mapping);
-  Got bam_header();
-  Got bam(Mapping& mapping, std::string_view& read);
+  ParseResult bam_header();
+  ParseResult bam(Mapping& mapping, std::string_view& read);
   // Sets the flags that are copied to the record. Returns false for an unmapped record; otherwise sets strand and kind
   // too.
   bool take_flag(std::int64_t flag, Mapping& mapping) const;
-  // Sets the spans from the CIGAR. `letters`: length of SEQ, 0 if there is none.
-  void set_spans(const RunSums& sums, std::size_t letters, Mapping& mapping) const;
+  // Sets the spans from the CIGAR. `sequence_length`: length of SEQ, 0 if there is none.
+  void set_spans(const RunSums& sums, std::size_t sequence_length, Mapping& mapping) const;
   // Finds the target in the reference and checks its length. `length` is -1 if only the header may state it.
   void place(std::string_view target, std::int64_t length, Mapping& mapping);
   // Stores the length of a target from a header; place() checks it.
-  void keep_length(std::string_view target, std::int64_t length);
+  void store_length(std::string_view target, std::int64_t length);
   void header_line(std::string_view line);
   void check_spans(const Mapping& mapping, std::string_view target) const;
   [[noreturn]] void refuse_intron() const;
@@ -87,6 +87,6 @@ class MappingReader {
 // the longest, then the first). Others of which more than half overlaps a better, non-secondary mapping on the read
 // are secondary; the rest are supplementary. If all kinds are known, all primary mappings but the first become
 // supplementary.
-void tell_kinds(Mapping* mappings, std::size_t count);
+void classify_mappings(Mapping* mappings, std::size_t count);
 
 }  // namespace wfacli

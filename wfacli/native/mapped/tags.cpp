@@ -61,7 +61,7 @@ bool is_tag(std::string_view field) {
   }
 }
 
-void add_tags(std::string_view comment, KeptTags kept, std::string& out) {
+void add_tags(std::string_view comment, TagSelection selection, std::string& out) {
   constexpr std::string_view kOwn[] = {"NM", "AS", "MD", "cs", "SA", "xh", "ms", "nn", "de", "tp",
                                        "cm", "s1", "s2", "rl", "MC", "MQ", "dv", "cg", "XS"};
   while (!comment.empty()) {
@@ -71,7 +71,7 @@ void add_tags(std::string_view comment, KeptTags kept, std::string& out) {
     if (!is_tag(field)) continue;
     const std::string_view name = field.substr(0, 2);
     const bool group = name == "RG";
-    if (kept == KeptTags::NoGroup ? group : kept == KeptTags::GroupAlone && !group) continue;
+    if (selection == TagSelection::NoGroup ? group : selection == TagSelection::GroupOnly && !group) continue;
     if (std::find(std::begin(kOwn), std::end(kOwn), name) != std::end(kOwn)) continue;
     if (!out.empty()) out += '\t';
     out += field;

@@ -26,18 +26,18 @@ constexpr std::int32_t kBehind = 16;  // bases behind the furthest point from wh
 constexpr std::int32_t kWidth = 2 * kEdits + 1;  // maximum number of diagonals
 
 struct Sample {
-  std::int32_t edits = 0, letters = 0;
+  std::int32_t edits = 0, length = 0;
   bool whole = false;     // the sample covers both sequences to their ends
   double expected = 0;    // expected edits in a random stretch of this length
   std::int64_t cost = 0;  // cost of `edits` under EditCosts
 
   void add(const Sample& other) {
     edits += other.edits;
-    letters += other.letters;
+    length += other.length;
     expected += other.expected;
     cost += other.cost;
   }
-  double rate() const { return expected / letters; }
+  double rate() const { return expected / length; }
   // Average cost of an edit of this sample, in units of EditCosts::average().
   double weight(const EditCosts* costs) const {
     return costs && edits ? static_cast<double>(cost) / (edits * costs->average()) : 1;
@@ -47,15 +47,15 @@ struct Sample {
 // A sequence read from its beginning (Step 1) or from its end (Step -1), without the case.
 template <int Step>
 struct Side {
-  const std::uint8_t* letters;
+  const std::uint8_t* bases;
   std::int32_t length;
 
-  std::uint8_t at(std::int32_t i) const { return letters[Step > 0 ? i : length - 1 - i] & 0xdf; }
+  std::uint8_t at(std::int32_t i) const { return bases[Step > 0 ? i : length - 1 - i] & 0xdf; }
   // Bases i to i + 7, the first in the lowest byte.
   std::uint64_t word(std::int32_t i) const {
     constexpr std::uint64_t fold = 0xdfdfdfdfdfdfdfdfull;
     std::uint64_t w;
-    std::memcpy(&w, Step > 0 ? letters + i : letters + (length - 8 - i), 8);
+    std::memcpy(&w, Step > 0 ? bases + i : bases + (length - 8 - i), 8);
     return (Step > 0 ? w : __builtin_bswap64(w)) & fold;
   }
 };
@@ -66,9 +66,9 @@ class Walk {
  public:
   Walk(const Side<Step>& q, const Side<Step>& t, const EditCosts* costs) : q_(q), t_(t), costs_(costs) {}
 
-  // Extend the sample until it has `edits` edits or `letters` bases, or until both sequences end. A later call
+  // Extend the sample until it has `edits` edits or `length` bases, or until both sequences end. A later call
   // continues from there. Exact up to kEdits edits.
-  Sample until(std::int32_t edits, std::int32_t letters) {
+  Sample extend_to(std::int32_t edits, std::int32_t length) {
     const std::int32_t last = t_.length - q_.length;
     for (;; ++s_) {
       if (begun_ <= s_) {
@@ -76,9 +76,9 @@ class Walk {
         whole_ = next(s_, last);
       }
       if (whole_)
-        return {s_, std::max(q_.length, t_.length), true, static_cast<double>(s_), paid_[s_ & 1][last - origin_]};
-      if (s_ == edits) return {s_, std::max(reached_, 1), false, s_ + kNext, paid()};
-      if (reached_ >= letters) return {s_, reached_, false, static_cast<double>(s_), paid()};
+        return {s_, std::max(q_.length, t_.length), true, static_cast<double>(s_), path_cost_[s_ & 1][last - origin_]};
+      if (s_ == edits) return {s_, std::max(reached_, 1), false, s_ + kNext, path_cost()};
+      if (reached_ >= length) return {s_, reached_, false, static_cast<double>(s_), path_cost()};
       if (s_ >= kEdits) narrow();
     }
   }
@@ -105,7 +105,7 @@ class Walk {
       }
       const std::int32_t begun = off;
       now[k] = off = extended(k, off);
-      if (costs_) pay(s, k, before, off > begun);
+      if (costs_) update_cost(s, k, before, off > begun);
       reached_ = std::max(reached_, off - k / 2);
       ended |= k == last && off == t_.length;
     }
@@ -117,33 +117,34 @@ class Walk {
   enum Last : std::uint8_t { kNoGap, kInsertion, kDeletion };
 
   // Set the cost and the last operation of the cheapest path to the furthest point on diagonal k.
-  void pay(std::int32_t s, std::int32_t k, const std::int32_t* before, bool matched) {
-    std::int32_t* paid = paid_[s & 1] - origin_;
+  void update_cost(std::int32_t s, std::int32_t k, const std::int32_t* before, bool matched) {
+    std::int32_t* cost = path_cost_[s & 1] - origin_;
     Last* last = last_[s & 1] - origin_;
-    paid[k] = 0, last[k] = kNoGap;
+    cost[k] = 0, last[k] = kNoGap;
     if (!s) return;
-    const std::int32_t *was = paid_[~s & 1] - origin_, ways[] = {before[k] + 1, before[k + 1], before[k - 1] + 1};
+    const std::int32_t *was = path_cost_[~s & 1] - origin_,
+                       sources[] = {before[k] + 1, before[k + 1], before[k - 1] + 1};
     const Last* ended = last_[~s & 1] - origin_;
-    const std::int32_t from[] = {k, k + 1, k - 1}, furthest = std::max({ways[0], ways[1], ways[2]});
-    std::int32_t least = -1;
-    for (int way = kNoGap; way <= kDeletion; ++way) {
-      if (ways[way] != furthest) continue;
-      const bool longer = way != kNoGap && ended[from[way]] == way;
-      const std::int32_t step = way == kNoGap ? costs_->mismatch : costs_->extend + (longer ? 0 : costs_->open);
-      if (least >= 0 && was[from[way]] + step >= least) continue;
-      least = was[from[way]] + step;
-      last[k] = matched ? kNoGap : static_cast<Last>(way);
+    const std::int32_t from[] = {k, k + 1, k - 1}, furthest = std::max({sources[0], sources[1], sources[2]});
+    std::int32_t min_cost = -1;
+    for (int source = kNoGap; source <= kDeletion; ++source) {
+      if (sources[source] != furthest) continue;
+      const bool longer = source != kNoGap && ended[from[source]] == source;
+      const std::int32_t step = source == kNoGap ? costs_->mismatch : costs_->extend + (longer ? 0 : costs_->open);
+      if (min_cost >= 0 && was[from[source]] + step >= min_cost) continue;
+      min_cost = was[from[source]] + step;
+      last[k] = matched ? kNoGap : static_cast<Last>(source);
     }
-    paid[k] = least;
+    cost[k] = min_cost;
   }
 
   // Cost of the path to the furthest point.
-  std::int64_t paid() const {
+  std::int64_t path_cost() const {
     if (!costs_) return 0;
     std::int32_t best = low_;
     for (std::int32_t k = low_; k <= high_; ++k)
       if (now_[k] - k / 2 > now_[best] - best / 2) best = k;
-    return paid_[now_ == rows_[1] - origin_][best - origin_];
+    return path_cost_[now_ == rows_[1] - origin_][best - origin_];
   }
 
   std::int32_t extended(std::int32_t k, std::int32_t off) const {
@@ -173,7 +174,7 @@ class Walk {
   void move() {
     const std::int32_t to = (low_ + high_) / 2 - kRoom / 2, by = to - origin_;
     for (auto& row : rows_) move(row, by, kNone);
-    for (auto& row : paid_) move(row, by, 0);
+    for (auto& row : path_cost_) move(row, by, 0);
     for (auto& row : last_) move(row, by, kNoGap);
     origin_ = to;
   }
@@ -187,7 +188,7 @@ class Walk {
 
   Side<Step> q_, t_;
   const EditCosts* costs_;
-  std::int32_t rows_[2][kRoom], paid_[2][kRoom];
+  std::int32_t rows_[2][kRoom], path_cost_[2][kRoom];
   Last last_[2][kRoom];
   std::int32_t* now_ = nullptr;
   std::int32_t origin_ = -kRoom / 2, low_ = 0, high_ = 0, reached_ = 0;
@@ -196,8 +197,9 @@ class Walk {
 };
 
 template <int Step>
-Sample sample(const Side<Step>& q, const Side<Step>& t, std::int32_t edits, std::int32_t letters, const EditCosts* costs) {
-  return Walk<Step>(q, t, costs).until(edits, letters);
+Sample sample(const Side<Step>& q, const Side<Step>& t, std::int32_t edits, std::int32_t length,
+              const EditCosts* costs) {
+  return Walk<Step>(q, t, costs).extend_to(edits, length);
 }
 
 // Return the first position from `from` to `to` where `text` matches the upper-case seed in either case, or -1.
@@ -250,32 +252,32 @@ Sample around(const PairView& p, std::int32_t at, std::int32_t expected, std::in
 
 }  // namespace
 
-std::int32_t estimate_edits(const PairView& pair, std::int32_t most, const EditCosts* costs) {
-  const std::int32_t longest = std::max(pair.query_len, pair.target_len);
-  const std::int32_t effort = static_cast<std::int32_t>(most * std::min(longest / kFull, 1.0));
-  const std::int32_t least = std::abs(pair.query_len - pair.target_len);
-  if (pair.query_len == 0 || pair.target_len == 0) return longest;
+std::int32_t estimate_edits(const PairView& pair, std::int32_t effort, const EditCosts* costs) {
+  const std::int32_t longer = std::max(pair.query_len, pair.target_len);
+  const std::int32_t budget = static_cast<std::int32_t>(effort * std::min(longer / kFull, 1.0));
+  const std::int32_t min_edits = std::abs(pair.query_len - pair.target_len);
+  if (pair.query_len == 0 || pair.target_len == 0) return longer;
   // The last edits of an unfinished sample are those that lead furthest, not those of the true path. In a sample of
   // few edits they are too large a share for its costs to be trusted.
   const auto of = [&](const Sample& s, double edits) {
     const double weight = s.whole || s.edits > 4 * kEdits ? s.weight(costs) : 1;
-    return static_cast<std::int32_t>(std::min(std::ceil(edits * weight), static_cast<double>(longest)));
+    return static_cast<std::int32_t>(std::min(std::ceil(edits * weight), static_cast<double>(longer)));
   };
   const Side<1> q{pair.query, pair.query_len}, t{pair.target, pair.target_len};
   const Side<-1> q_end{pair.query, pair.query_len}, t_end{pair.target, pair.target_len};
   Walk<1> begin(q, t, costs);
   Walk<-1> end(q_end, t_end, costs);
-  Sample sum = begin.until(kEdits, kEnough);
+  Sample sum = begin.extend_to(kEdits, kEnough);
   if (sum.whole) return of(sum, sum.edits);
   // A pair with kEdits edits in at most kEnough bases is not clean, whatever its end shows.
-  const bool noisy = longest <= kEnough;
-  if (!noisy || effort <= 2 * kEdits) sum.add(end.until(kEdits, kEnough));
+  const bool noisy = longer <= kEnough;
+  if (!noisy || budget <= 2 * kEdits) sum.add(end.extend_to(kEdits, kEnough));
   const bool from_inside = std::min(pair.query_len, pair.target_len) >= kLong;
-  if (effort > 2 * kEdits && (noisy || sum.rate() > kClean)) {
-    const std::int32_t each = std::max(effort / (from_inside ? 2 * kPlaces + 2 : 2), kEdits);
-    Sample ends = begin.until(each, longest);
-    if (ends.whole) return of(ends, std::max(ends.edits, least));
-    ends.add(end.until(each, longest));
+  if (budget > 2 * kEdits && (noisy || sum.rate() > kClean)) {
+    const std::int32_t each = std::max(budget / (from_inside ? 2 * kPlaces + 2 : 2), kEdits);
+    Sample ends = begin.extend_to(each, longer);
+    if (ends.whole) return of(ends, std::max(ends.edits, min_edits));
+    ends.add(end.extend_to(each, longer));
     sum = ends;
     for (int place = 1; from_inside && place <= kPlaces; ++place) {
       const auto at = [&](std::int32_t length) {
@@ -284,8 +286,10 @@ std::int32_t estimate_edits(const PairView& pair, std::int32_t most, const EditC
       sum.add(around(pair, at(pair.query_len), at(pair.target_len), each, costs));
     }
   }
-  const double gap = costs && least ? (costs->open + static_cast<double>(costs->extend) * least) / costs->average() : least;
-  return std::max(of(sum, sum.rate() * longest), static_cast<std::int32_t>(gap));
+  const double gap = costs && min_edits
+                         ? (costs->open + static_cast<double>(costs->extend) * min_edits) / costs->average()
+                         : min_edits;
+  return std::max(of(sum, sum.rate() * longer), static_cast<std::int32_t>(gap));
 }
 
 }  // namespace wfacli

@@ -7,8 +7,9 @@ namespace wfacli {
 namespace {
 
 constexpr std::int32_t kPiece = 64;               // piece length in bases: one machine word
-constexpr std::int32_t kApart = 400, kMost = 48;  // distance between piece starts in bases; maximum number of pieces
-constexpr std::int32_t kFewest = 3;               // minimum number of pieces
+constexpr std::int32_t kApart = 400,
+                       kMaxPieces = 48;  // distance between piece starts in bases; maximum number of pieces
+constexpr std::int32_t kMinPieces = 3;       // minimum number of pieces
 constexpr std::int32_t kDrift = 32, kDriftShare = 16;  // drift of a piece: kDrift bases + query length / kDriftShare
 constexpr std::int32_t kNear = 64;                // search margin in bases around the diagonal of the previous piece
 // Diagonals per query base above which a search takes as long as the alignment.
@@ -20,9 +21,9 @@ struct Found {
 };
 
 // Find the best match of a piece of up to 64 bases by bit-vectors (G. Myers, J. ACM 1999).
-Found most_like(const std::uint8_t* piece, std::int32_t length, const std::uint8_t* text, std::int32_t text_len) {
+Found most_similar(const std::uint8_t* piece, std::int32_t length, const std::uint8_t* text, std::int32_t text_len) {
   std::uint64_t where[4] = {};
-  const auto code = [](std::uint8_t letter) { return letter >> 1 & 3; };  // A C G T in either case; others alias them
+  const auto code = [](std::uint8_t base) { return base >> 1 & 3; };  // A C G T in either case; others alias them
   for (std::int32_t i = 0; i < length; ++i) where[code(piece[i])] |= std::uint64_t{1} << i;
   const std::uint64_t last = std::uint64_t{1} << (length - 1);
   std::uint64_t up = ~std::uint64_t{0}, down = 0;  // vertical deltas of a column: +1, -1
@@ -45,19 +46,21 @@ Found most_like(const std::uint8_t* piece, std::int32_t length, const std::uint8
 
 std::int32_t estimate_free_edits(const PairView& pair, std::int32_t free_begin, std::int32_t free_end,
                                  const EditCosts& costs) {
-  const std::int32_t n = pair.query_len, m = pair.target_len, apart = m - n;
+  const std::int32_t n = pair.query_len, m = pair.target_len, last_diagonal = m - n;
   if (n == 0 || m == 0) return n;
   // Range of diagonals of a path with few gaps.
-  std::int32_t lo = std::max(0, apart - std::min(free_end, m)), hi = std::min(std::min(free_begin, m), apart);
+  std::int32_t lo = std::max(0, last_diagonal - std::min(free_end, m)),
+               hi = std::min(std::min(free_begin, m), last_diagonal);
   if (lo > hi) std::swap(lo, hi);
   const std::int32_t drift = kDrift + n / kDriftShare, length = std::min(n, kPiece);
   if (std::int64_t{hi} - lo + 2 * drift > std::int64_t{kTooFar} * n + kTooFar * kPiece) return -1;
-  const std::int32_t pieces = n < 2 * kPiece ? 1 : std::clamp(n / kApart, std::min(kFewest, n / kPiece), kMost);
+  const std::int32_t pieces =
+      n < 2 * kPiece ? 1 : std::clamp(n / kApart, std::min(kMinPieces, n / kPiece), kMaxPieces);
   // Search target bases first .. last - 1, clipped to the target; `end` of the result is a target position.
   const auto within = [&](std::int32_t at, std::int64_t first, std::int64_t last) {
     const auto from = static_cast<std::int32_t>(std::clamp<std::int64_t>(first, 0, m));
     const auto to = static_cast<std::int32_t>(std::clamp<std::int64_t>(last, from, m));
-    Found found = most_like(pair.query + at, length, pair.target + from, to - from);
+    Found found = most_similar(pair.query + at, length, pair.target + from, to - from);
     found.end += from;
     return found;
   };
@@ -74,7 +77,7 @@ std::int32_t estimate_free_edits(const PairView& pair, std::int32_t free_begin, 
     cost += std::min(found.edits * costs.average(), static_cast<double>(length) * costs.extend);
   }
   const double edits = cost / costs.average() * n / (static_cast<double>(length) * pieces);
-  return std::max(static_cast<std::int32_t>(std::ceil(std::min<double>(edits, n))), std::max(-apart, 0));
+  return std::max(static_cast<std::int32_t>(std::ceil(std::min<double>(edits, n))), std::max(-last_diagonal, 0));
 }
 
 }  // namespace wfacli

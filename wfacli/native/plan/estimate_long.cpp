@@ -12,9 +12,9 @@ namespace {
 using Index = std::int64_t;
 
 constexpr Index kPlaces = 128,
-                kPlaceLetters = 2000;  // maximum number of anchors; minimum distance between them on the query
+                kAnchorSpacing = 2000;  // maximum number of anchors; minimum distance between them on the query
 constexpr int kEffort = 10'000;        // edits of all walks between anchors
-constexpr int kLeastEffort = 32;       // minimum edits of one walk
+constexpr int kMinEffort = 32;         // minimum edits of one walk
 // Edits per symbol of unrelated sequences, as a factor of 1 - sqrt(probability that two random symbols are equal).
 constexpr double kUnlike = 1.05;
 constexpr double kWorth = 2.8;  // minimum average advance per edit on a path, in symbols
@@ -32,16 +32,16 @@ constexpr double kProved = 24;  // minimum gain of these walks, in symbols
 constexpr Index kRings[] = {1 << 10, 1 << 12, 1 << 15, 1 << 18, 1 << 21, Index{1} << 26};
 constexpr int kNear = 2, kFar = 6;  // number of rings of a near and of a far search
 constexpr std::size_t kRecent = 4;  // previous anchors whose diagonals are tried
-// Bound on the target symbols that all searches read: kSearched or kSearchedLetter per target symbol, whichever is
+// Bound on the target symbols that all searches read: kSearched or kSearchedBase per target symbol, whichever is
 // less, plus one pass over the target.
-constexpr Index kSearched = 16'000'000, kSearchedLetter = 8;
+constexpr Index kSearched = 16'000'000, kSearchedBase = 8;
 
 struct Point {
   Index i, j;
 };
 
 // Result of a walk.
-struct Way {
+struct WalkResult {
   bool whole = false, lost = false;  // it reached both ends; it fell kLost symbols behind
   int edits = 0;                     // edits up to its end, or up to the best point if it was lost
   Index i = 0, j = 0;                // query and target symbols up to there
@@ -59,8 +59,8 @@ class Walk {
         m_(query_len),
         n_(target_len) {}
 
-  Way until(int most) {
-    Way way;
+  WalkResult extend_to(int max_edits) {
+    WalkResult result;
     low_ = high_ = 0;
     row(0)[0] = matched(0, 0);
     for (int s = 0;; ++s) {
@@ -70,12 +70,12 @@ class Walk {
       for (Index k = low_; k <= high_; ++k)
         if (2 * now[k] - k > 2 * now[furthest] - furthest) furthest = k;
       const double gain = static_cast<double>(2 * now[furthest] - furthest) / 2 - kWorth * s;
-      if (gain >= way.gain || s == 0) way = {false, false, s, now[furthest] - furthest, now[furthest], gain};
-      way.lost = way.gain - gain > kLost;
-      if (way.lost) return way;
-      if (s == most) {
-        way.edits = s, way.i = now[furthest] - furthest, way.j = now[furthest];
-        return way;
+      if (gain >= result.gain || s == 0) result = {false, false, s, now[furthest] - furthest, now[furthest], gain};
+      result.lost = result.gain - gain > kLost;
+      if (result.lost) return result;
+      if (s == max_edits) {
+        result.edits = s, result.i = now[furthest] - furthest, result.j = now[furthest];
+        return result;
       }
       narrow(s, 2 * now[furthest] - furthest);
       next(s + 1);
@@ -147,11 +147,11 @@ class Walk {
   Index origin_ = -kRoom / 2, low_ = 0, high_ = 0;
 };
 
-// Return the first occurrence of `letters` (at least 11 symbols) within text[from, to), or -1.
-Index first_of(const std::uint8_t* letters, Index length, const std::uint8_t* text, Index from, Index to) {
+// Return the first occurrence of `seed` (at least 11 symbols) within text[from, to), or -1.
+Index first_of(const std::uint8_t* seed, Index length, const std::uint8_t* text, Index from, Index to) {
   constexpr Index block = 64;
-  const std::uint8_t a = letters[0], b = letters[1], c = letters[2], d = letters[3], e = letters[4];
-  const auto same = [&](Index at) { return !std::memcmp(text + at, letters, static_cast<std::size_t>(length)); };
+  const std::uint8_t a = seed[0], b = seed[1], c = seed[2], d = seed[3], e = seed[4];
+  const auto same = [&](Index at) { return !std::memcmp(text + at, seed, static_cast<std::size_t>(length)); };
   const Index last = to - length;
   Index at = from;
   for (; at + block - 1 <= last; at += block) {
@@ -178,8 +178,8 @@ class Estimate {
   double edits() {
     const Index m = p_.query_len, n = p_.target_len;
     if (!m || !n) return static_cast<double>(std::max(m, n));
-    const Index places = std::clamp(m / kPlaceLetters, Index{1}, kPlaces);
-    const Index allowance = (std::min(kSearched, kSearchedLetter * n) + n) / places;
+    const Index places = std::clamp(m / kAnchorSpacing, Index{1}, kPlaces);
+    const Index allowance = (std::min(kSearched, kSearchedBase * n) + n) / places;
     std::vector<Point> anchors{{0, 0}};
     for (Index p = 1; p < places; ++p) {
       searched_ = std::min(std::max(searched_, Index{0}) + allowance, 4 * allowance);
@@ -191,7 +191,7 @@ class Estimate {
     double sum = 0;
     for (std::size_t x = 1; x < chain.size(); ++x) {
       const double share = static_cast<double>(chain[x].i - chain[x - 1].i) / static_cast<double>(m);
-      sum += between(chain[x - 1], chain[x], std::max(static_cast<int>(kEffort * share), kLeastEffort), kDepth);
+      sum += between(chain[x - 1], chain[x], std::max(static_cast<int>(kEffort * share), kMinEffort), kDepth);
     }
     return std::clamp(sum, static_cast<double>(std::abs(m - n)), static_cast<double>(std::max(m, n)));
   }
@@ -203,14 +203,14 @@ class Estimate {
     constexpr Index sample = 2048;
     std::vector<Index> of[2] = {std::vector<Index>(256), std::vector<Index>(256)};
     Index taken[2] = {0, 0};
-    const auto take = [&](int side, const std::uint8_t* letters, Index length) {
+    const auto take = [&](int side, const std::uint8_t* bases, Index length) {
       const Index step = std::max(length / sample, Index{1});
-      for (Index x = 0; x < length; x += step) ++of[side][letters[x]], ++taken[side];
+      for (Index x = 0; x < length; x += step) ++of[side][bases[x]], ++taken[side];
     };
     take(0, pair.query, pair.query_len);
     take(1, pair.target, pair.target_len);
     double same = 0;
-    for (int letter = 0; letter < 256; ++letter) same += static_cast<double>(of[0][letter] * of[1][letter]);
+    for (int base = 0; base < 256; ++base) same += static_cast<double>(of[0][base] * of[1][base]);
     return same / std::max(static_cast<double>(taken[0] * taken[1]), 1.0);
   }
 
@@ -233,15 +233,15 @@ class Estimate {
   // costs an unrelated stretch.
   std::vector<Point> chained(const std::vector<Point>& all, double stretch) const {
     const std::size_t count = all.size();
-    std::vector<double> least(count, std::numeric_limits<double>::infinity());
+    std::vector<double> min_cost(count, std::numeric_limits<double>::infinity());
     std::vector<std::size_t> from(count, 0);
-    least[0] = 0;
+    min_cost[0] = 0;
     for (std::size_t x = 1; x < count; ++x)
       for (std::size_t y = 0; y < x; ++y) {
         if (all[x].j < all[y].j || all[x].i < all[y].i) continue;
         const double gap = std::abs(static_cast<double>((all[x].j - all[x].i) - (all[y].j - all[y].i)));
-        const double cost = least[y] + gap + unlike_ * stretch * static_cast<double>(x - y - 1);
-        if (cost < least[x]) least[x] = cost, from[x] = y;
+        const double cost = min_cost[y] + gap + unlike_ * stretch * static_cast<double>(x - y - 1);
+        if (cost < min_cost[x]) min_cost[x] = cost, from[x] = y;
       }
     std::vector<Point> chain;
     for (std::size_t x = count - 1; x; x = from[x]) chain.push_back(all[x]);
@@ -254,13 +254,13 @@ class Estimate {
   double between(Point a, Point b, int effort, int depth) {
     Index m = b.i - a.i, n = b.j - a.j;
     if (!m || !n) return static_cast<double>(std::max(m, n));
-    const Way ahead = Walk<1>(p_.query + a.i, m, p_.target + a.j, n).until(effort);
+    const WalkResult ahead = Walk<1>(p_.query + a.i, m, p_.target + a.j, n).extend_to(effort);
     if (ahead.whole) return ahead.edits;
     if (!ahead.lost) return in_proportion(ahead, m, n);
     double sum = ahead.edits;
     a.i += ahead.i, a.j += ahead.j, m -= ahead.i, n -= ahead.j;
     if (!m || !n) return sum + static_cast<double>(std::max(m, n));
-    const Way behind = Walk<-1>(p_.query + a.i, m, p_.target + a.j, n).until(effort);
+    const WalkResult behind = Walk<-1>(p_.query + a.i, m, p_.target + a.j, n).extend_to(effort);
     if (behind.whole) return sum + behind.edits;
     if (!behind.lost) return sum + in_proportion(behind, m, n);
     sum += behind.edits;
@@ -270,7 +270,7 @@ class Estimate {
       const Index half = m / 2;
       if (anchor(a, b, a.i + half, a.j + half, 0, kFar, middle) ||
           anchor(a, b, a.i + half, b.j - (m - half), 0, kFar, middle)) {
-        const int each = std::max(effort / 2, kLeastEffort);
+        const int each = std::max(effort / 2, kMinEffort);
         return sum + between(a, middle, each, depth - 1) + between(middle, b, each, depth - 1);
       }
     }
@@ -279,10 +279,10 @@ class Estimate {
 
   // Scale the edits of a walk to m by n symbols. The walk's drift in diagonals is scaled too; the part of n - m that
   // neither drift nor chance explains is added as a gap.
-  static double in_proportion(const Way& way, Index m, Index n) {
-    const double letters = std::max(static_cast<double>(way.i + way.j) / 2, 1.0);
-    const double times = std::max(static_cast<double>(std::min(m, n)) / letters, 1.0);
-    const double edits = way.edits * times, drift = static_cast<double>(way.j - way.i) * times;
+  static double in_proportion(const WalkResult& result, Index m, Index n) {
+    const double length = std::max(static_cast<double>(result.i + result.j) / 2, 1.0);
+    const double times = std::max(static_cast<double>(std::min(m, n)) / length, 1.0);
+    const double edits = result.edits * times, drift = static_cast<double>(result.j - result.i) * times;
     const double chance = 2 * std::sqrt(edits * (1 + times));
     return edits + std::max(0.0, std::abs(static_cast<double>(n - m) - drift) - chance);
   }
@@ -301,8 +301,8 @@ class Estimate {
       for (int seed = 0; seed < kSeeds; ++seed) {
         const Index at = i + Index{seed} * length;
         if (at + length > b.i) break;
-        if (stands(a, b, at, to, std::min(high + Index{seed} * length + length, b.j), length, found)) return true;
-        if (stands(a, b, at, low, std::min(from + Index{seed} * length + length, b.j), length, found)) return true;
+        if (is_on_path(a, b, at, to, std::min(high + Index{seed} * length + length, b.j), length, found)) return true;
+        if (is_on_path(a, b, at, low, std::min(from + Index{seed} * length + length, b.j), length, found)) return true;
         if (searched_ <= 0 && first) return false;
       }
       from = std::min(from, low), to = std::max(to, high);
@@ -311,13 +311,13 @@ class Estimate {
   }
 
   // Return true if a seed of the query occurs in target [from, to) on a path that continues in both directions.
-  bool stands(Point a, Point b, Index i, Index from, Index to, int length, Point& found) {
+  bool is_on_path(Point a, Point b, Index i, Index from, Index to, int length, Point& found) {
     if (to - from < length) return false;
     const Index j = first_of(p_.query + i, length, p_.target, from, to);
     searched_ -= (j < 0 ? to : j) - from;
     if (j < 0) return false;
-    const Way on = Walk<1>(p_.query + i, b.i - i, p_.target + j, b.j - j).until(kTrial);
-    const Way back = Walk<-1>(p_.query + a.i, i - a.i, p_.target + a.j, j - a.j).until(kTrial);
+    const WalkResult on = Walk<1>(p_.query + i, b.i - i, p_.target + j, b.j - j).extend_to(kTrial);
+    const WalkResult back = Walk<-1>(p_.query + a.i, i - a.i, p_.target + a.j, j - a.j).extend_to(kTrial);
     found = {i, j};
     return on.whole || back.whole || on.gain - length + back.gain >= kProved;
   }

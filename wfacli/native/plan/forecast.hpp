@@ -12,24 +12,25 @@ namespace wfacli {
 
 // The properties of a pair that decide its kernel.
 struct PairShape {
-  double query, longest, edits, cells;  // query length, longer length, expected edits, product of the lengths
-  bool other_letters;                   // it has bases other than A C G T
+  double query, max_length, edits, cells;  // query length, longer length, expected edits, product of the lengths
+  bool has_ambiguous;                      // it has bases other than A C G T
 };
 
-// Time model of one kernel: microseconds = start + letter * longest + both * query * edits + edit * edits
-// + square * edits^2 + cell * cells.
+// Time model of one kernel: microseconds = start + per_base * max_length + per_base_edit * query * edits
+// + per_edit * edits + per_edit_squared * edits^2 + per_cell * cells.
 struct KernelModel {
-  double start, letter, both, edit, square, cell;
-  double most_letters, most_edits;  // maximum length and edits of a pair that it accepts
-  bool other_letters;               // it accepts bases other than A C G T
-  double tried;                     // time of a failed attempt, as a multiple of the model's time
+  double start, per_base, per_base_edit, per_edit, per_edit_squared, per_cell;
+  double max_length, max_edits;  // maximum length and edits of a pair that it accepts
+  bool accepts_ambiguous;        // it accepts bases other than A C G T
+  double failed_attempt_factor;  // time of a failed attempt, as a multiple of the model's time
 
   double microseconds(const PairShape& pair) const {
-    const double quadratic = (edit + square * pair.edits) * pair.edits;
-    return start + letter * pair.longest + both * pair.query * pair.edits + quadratic + cell * pair.cells;
+    const double quadratic = (per_edit + per_edit_squared * pair.edits) * pair.edits;
+    return start + per_base * pair.max_length + per_base_edit * pair.query * pair.edits + quadratic +
+           per_cell * pair.cells;
   }
-  bool able(const PairShape& pair) const {
-    return pair.longest <= most_letters && pair.edits <= most_edits && (other_letters || !pair.other_letters);
+  bool accepts(const PairShape& pair) const {
+    return pair.max_length <= max_length && pair.edits <= max_edits && (accepts_ambiguous || !pair.has_ambiguous);
   }
 };
 
@@ -41,9 +42,9 @@ struct ShapeColumns {
 
 class Forecaster {
  public:
-  // `usual_error`: edits per base, for pairs without an estimate.
-  Forecaster(std::vector<KernelModel> models, double usual_error)
-      : models_(std::move(models)), usual_error_(usual_error) {}
+  // `default_error_rate`: edits per base, for pairs without an estimate.
+  Forecaster(std::vector<KernelModel> models, double default_error_rate)
+      : models_(std::move(models)), default_error_rate_(default_error_rate) {}
 
   std::size_t kernels() const { return models_.size(); }
   // Write the expected microseconds of each kernel for each pair to out[kernels()][count]; infinite if the kernel does
@@ -56,15 +57,16 @@ class Forecaster {
   // each row starts with its best kernel.
   double totals(const ShapeColumns& pairs, const std::int32_t* rows, std::int64_t count, double* total) const;
   // Return the kernel with the least total, or -1 if choosing the best kernel for each row is faster even though the
-  // choice takes `choosing` microseconds per row.
-  std::int64_t for_all(const ShapeColumns& pairs, const std::int32_t* rows, std::int64_t count, double choosing) const;
+  // choice takes `choice_microseconds` microseconds per row.
+  std::int64_t best_single_kernel(const ShapeColumns& pairs, const std::int32_t* rows, std::int64_t count,
+                                  double choice_microseconds) const;
 
  private:
   PairShape shape(const ShapeColumns& pairs, std::int64_t row) const;
   std::size_t best(const PairShape& pair, double& time) const;
 
   std::vector<KernelModel> models_;
-  double usual_error_;
+  double default_error_rate_;
 };
 
 }  // namespace wfacli

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import LocalWalk
+from ..._native import LocalTraceback
 from ...config import EngineName
 from ...core import tuning
 from ...core.batch import I32, I64, U8, U32
@@ -98,7 +98,7 @@ class GpuLocal:
         self._rows, self._columns = len(query), len(target)
         self._strips = -(-self._rows // found.rows)
         self._next, self._cells, self._best = 0, 0, (0, -1, -1)
-        self._native: LocalWalk | None = None
+        self._native: LocalTraceback | None = None
         self._walk: Walk | None = None
         self._ended = False
         self._memories: list[Memory] = []
@@ -283,10 +283,10 @@ class GpuLocal:
         if self._path and self._task["end"] == self._strips:
             self._prepare()
 
-    def _prepare(self) -> LocalWalk:
+    def _prepare(self) -> LocalTraceback:
         if self._native is None:
             scheme = self._scheme
-            self._native = LocalWalk(
+            self._native = LocalTraceback(
                 self._query, self._target, scheme.matrix, scheme.open, scheme.extend, scheme.same, self._barred,
                 memory=self._memory // 2,
             )  # fmt: skip

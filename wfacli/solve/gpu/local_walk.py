@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..._native import LocalWalk
+from ..._native import LocalTraceback
 from ...core.batch import I32, I64, U32, U64
 from ...errors import DeviceError, InternalError
 from ...gpu.kernels import local as sizes
@@ -77,7 +77,7 @@ class Walk:
         driver: Driver,
         stream: Stream,
         room: Callable[[int], Bytes],
-        native: LocalWalk,
+        native: LocalTraceback,
         scores: Scores,
         best: tuple[int, int, int],
         kept: dict[int, int],
@@ -303,8 +303,8 @@ class Walk:
         self._walk_through(group, table, words, self._threads)
 
     def _walk_through(self, pieces: list[int], table: I64, words: U64, threads: int) -> None:
-        """Trace and cache pieces; `table` and `words`, the cells of the rows above, are in the format of LocalWalk."""
-        ends, starts, ops = self._native.walk(table, *unpacked(words), threads)
+        """Trace and cache pieces; `table` and `words` (cells of the rows above) have the format of LocalTraceback."""
+        ends, starts, ops = self._native.trace(table, *unpacked(words), threads)
         rows = ends.reshape(-1, 6)
         self.cells += int(rows[:, 5].sum())
         for k, (row, column, needed, state, how, _), begin, end in zip(

@@ -32,13 +32,13 @@ struct LanesAnswer {
 };
 
 // Maximum length of a sequence for `lanes`.
-constexpr std::int32_t kLanesLongest = 1 << 20;
+constexpr std::int32_t kMaxLanesLength = 1 << 20;
 
-// Cost of one edit under any cost model: between `least` and `most`.
+// Cost of one edit under any cost model: between `min_cost` and `max_cost`.
 struct EditRange {
-  std::int32_t least = 1, most = 1;
-  // Returns the maximum number of edits of a path that costs no more than some path of `known` edits.
-  std::int64_t edits(std::int64_t known) const { return known * most / least; }
+  std::int32_t min_cost = 1, max_cost = 1;
+  // Returns the maximum number of edits of a path that costs no more than some path of `known_edits` edits.
+  std::int64_t max_edits(std::int64_t known_edits) const { return known_edits * max_cost / min_cost; }
 };
 
 // A query that is aligned end to end, and a target of which some bases may stay unaligned at each end.
@@ -51,7 +51,7 @@ struct InsidePair {
 struct InsideTask {
   const InsidePair* pairs;
   std::int32_t count;       // consecutive pairs share a vector, so sort them by target length
-  std::int32_t words;       // length of the longest query in words of 64 bases, up to kInsideWords
+  std::int32_t words;       // length of the longest query in words of 64 bases, up to kMaxInsideWords
   bool path;                // whether to return paths; then the beginning of each target is aligned (free_begin is 0)
   EditRange range;          // without paths: report also where costlier paths within this range begin
   std::size_t table_bytes;  // limit on the trace of one vector's pairs
@@ -63,20 +63,20 @@ struct InsideAnswer {
   Status status = Status::Ok;
   std::int32_t edits = 0;
   std::int32_t skip_begin = 0, skip_end = 0;  // unaligned bases of the target; skip_end only with a path
-  std::int32_t least_skip = 0, most_skip = 0;  // bounds of skip_begin over all paths within the range
+  std::int32_t min_skip_begin = 0, max_skip_begin = 0;  // bounds of skip_begin over all paths within the range
   std::int64_t cigar_end = 0;                 // as in LanesAnswer
 };
 
 // Maximum query length in words and maximum target length for `inside`.
-constexpr std::int32_t kInsideWords = 8, kInsideLongest = 1 << 20;
+constexpr std::int32_t kMaxInsideWords = 8, kMaxInsideLength = 1 << 20;
 
 // Buffers of one thread, reused between calls so that no pair allocates memory.
 struct BitsMemory {
-  Buffer<std::uint64_t> letters;  // bit planes of the sequences
+  Buffer<std::uint64_t> planes;   // bit planes of the sequences
   Buffer<std::uint64_t> trace;    // two bits per cell of the band
   Buffer<std::uint64_t> state;    // deltas between stripes, checkpoints
   Buffer<std::uint64_t> events;   // columns where a path has an operation other than a match
-  Buffer<std::int64_t> moments;   // steps at which checkpoints were taken
+  Buffer<std::int64_t> checkpoint_steps;  // steps at which checkpoints were taken
   Buffer<std::int32_t> repeats[8];  // per lane, columns with more than one insertion
 };
 

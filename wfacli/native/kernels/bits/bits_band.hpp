@@ -15,7 +15,7 @@ constexpr int kPairVectors = kVectorBytes < 64 ? 2 : 1, kStripeLanes = kPairVect
 // deltas are in the next lane's register. When a lane has computed all columns of its block, it continues with the
 // block kStripeLanes further down, whose deltas from above come from the last lane through a delay line of `lag`
 // steps. So all lanes are busy, and steps decrease monotonically along the traceback.
-struct Band {
+struct StripeBand {
   std::int32_t n, m;
   std::int64_t threshold;  // the band contains every path of at most this cost
   std::int64_t first;      // first column of block 0; that of block b is first + 64 b
@@ -25,17 +25,17 @@ struct Band {
   std::int64_t lag;
 
   static constexpr std::int64_t kFall = 65 * (kStripeLanes - 1);       // steps from first to last lane's start
-  static constexpr std::int64_t kFewest = kFall + 64 + 64;  // minimum columns, so that lag is at least a word
+  static constexpr std::int64_t kMinColumns = kFall + 64 + 64;  // minimum columns, so that lag is at least a word
 
   // A path that leaves diagonals lo..hi (column - row) has at least `room` + 1 more gap symbols in each direction than
   // the difference of the lengths requires (Ukkonen 1985).
-  Band(std::int32_t query_len, std::int32_t target_len, std::int64_t cost) : n(query_len), m(target_len) {
-    const std::int64_t apart = m - n, least = apart < 0 ? -apart : apart;
-    std::int64_t room = cost > least ? (cost - least) / 2 : 0;
-    if (least + 2 * room + 65 < kFewest) room = (kFewest - 65 - least + 1) / 2;
-    columns = least + 2 * room + 65;
-    threshold = least + 2 * room + 1;
-    first = 1 + (apart < 0 ? apart : 0) - room;
+  StripeBand(std::int32_t query_len, std::int32_t target_len, std::int64_t cost) : n(query_len), m(target_len) {
+    const std::int64_t last_diagonal = m - n, min_cost = last_diagonal < 0 ? -last_diagonal : last_diagonal;
+    std::int64_t room = cost > min_cost ? (cost - min_cost) / 2 : 0;
+    if (min_cost + 2 * room + 65 < kMinColumns) room = (kMinColumns - 65 - min_cost + 1) / 2;
+    columns = min_cost + 2 * room + 65;
+    threshold = min_cost + 2 * room + 1;
+    first = 1 + (last_diagonal < 0 ? last_diagonal : 0) - room;
     lag = columns - kFall - 64;
     last_block = (n - 1) / 64;
     last_group = last_block / kStripeLanes;

@@ -2,7 +2,7 @@
 // Included by bits_isa.cpp only; everything here exists once per instruction set.
 #pragma once
 
-#include "kernels/bits/bits_letters.hpp"
+#include "kernels/bits/bits_planes.hpp"
 #include "kernels/kernel.hpp"
 
 namespace wfacli {
@@ -16,23 +16,23 @@ struct DenseCodes {
 
   explicit DenseCodes(const KernelTask& task)
       : DenseCodes(task.query, task.query_len, task.target, task.target_len) {}
-  DenseCodes(const std::uint8_t* query_letters, std::int64_t query_len, const std::uint8_t* target_letters,
+  DenseCodes(const std::uint8_t* query_symbols, std::int64_t query_len, const std::uint8_t* target_symbols,
              std::int64_t target_len) {
     bool in_query[256] = {}, in_target[256] = {};
-    for (std::int64_t i = 0; i < query_len; ++i) in_query[query_letters[i]] = true;
-    for (std::int64_t j = 0; j < target_len; ++j) in_target[target_letters[j]] = true;
+    for (std::int64_t i = 0; i < query_len; ++i) in_query[query_symbols[i]] = true;
+    for (std::int64_t j = 0; j < target_len; ++j) in_target[target_symbols[j]] = true;
     int codes = 0;
-    bool query_alone = false, target_alone = false;
+    bool query_only = false, target_only = false;
     for (int c = 0; c < 256; ++c) {
       query[c] = target[c] = 0;
       if (in_query[c] && in_target[c]) query[c] = target[c] = static_cast<std::uint8_t>(codes++);
-      query_alone |= in_query[c] && !in_target[c];
-      target_alone |= in_target[c] && !in_query[c];
+      query_only |= in_query[c] && !in_target[c];
+      target_only |= in_target[c] && !in_query[c];
     }
     const std::uint8_t one = static_cast<std::uint8_t>(codes);
-    codes += query_alone;
+    codes += query_only;
     const std::uint8_t two = static_cast<std::uint8_t>(codes);
-    codes += target_alone;
+    codes += target_only;
     for (int c = 0; c < 256; ++c) {
       if (in_query[c] && !in_target[c]) query[c] = one;
       if (in_target[c] && !in_query[c]) target[c] = two;

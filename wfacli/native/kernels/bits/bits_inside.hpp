@@ -14,7 +14,7 @@
 
 #include "kernels/bits/bits.hpp"
 #include "kernels/bits/bits_block.hpp"
-#include "kernels/bits/bits_letters.hpp"
+#include "kernels/bits/bits_planes.hpp"
 #include "kernels/bits/bits_runs.hpp"
 
 namespace wfacli {
@@ -48,7 +48,7 @@ class InsideGroup {
       if (task_.path) {
         cigar.begin();
         RunWriter runs(cigar.runs(), 2 * static_cast<std::size_t>(answers[l].edits) + 2);
-        answers[l].skip_end = walk(l, task_.pairs[first + l].pair, runs);
+        answers[l].skip_end = trace_path(l, task_.pairs[first + l].pair, runs);
       }
       answers[l].cigar_end = static_cast<std::int64_t>(cigar.runs().size());
     }
@@ -83,7 +83,7 @@ class InsideGroup {
   // first row is in the lowest bit, the first column in the highest.
   void lay_out(std::int32_t first) {
     const std::int32_t target_words = columns_ / 64 + 1;
-    q_ = aligned_words(memory_.letters, 2 * kLanes * static_cast<std::size_t>(W + target_words));
+    q_ = aligned_words(memory_.planes, 2 * kLanes * static_cast<std::size_t>(W + target_words));
     t_ = q_ + 2 * W * kLanes;
     for (int l = 0; l < kLanes; ++l) {
       const std::uint8_t* query = n_[l] ? task_.pairs[first + l].pair.query : nullptr;
@@ -171,16 +171,16 @@ class InsideGroup {
     state.best = best;
   }
 
-  bool ranged() const { return !task_.path && task_.range.most > task_.range.least; }
+  bool ranged() const { return !task_.path && task_.range.max_cost > task_.range.min_cost; }
 
   // Finds where paths within the range may begin, from the costs stored at every kMark-th column.
   void look_for_others(int l, InsideAnswer& answer) const {
-    answer.least_skip = answer.most_skip = answer.skip_begin;
-    const std::int64_t bound = task_.range.edits(answer.edits);
+    answer.min_skip_begin = answer.max_skip_begin = answer.skip_begin;
+    const std::int64_t bound = task_.range.max_edits(answer.edits);
     if (!ranged() || bound == 0) return;  // the same number of edits may cost less elsewhere, but 0 edits cannot
     const auto cost = [&](std::int32_t mark) {
-      const Word kept = marks_[static_cast<std::size_t>(mark) * kLanes + l];
-      return static_cast<std::int64_t>(kept + static_cast<Word>(mark) * kMark) >> 32;
+      const Word mark_word = marks_[static_cast<std::size_t>(mark) * kLanes + l];
+      return static_cast<std::int64_t>(mark_word + static_cast<Word>(mark) * kMark) >> 32;
     };
     // Adjacent costs differ by at most one.
     const auto meets = [&](std::int32_t mark) { return cost(mark) + cost(mark + 1) - kMark <= 2 * bound; };
@@ -189,16 +189,16 @@ class InsideGroup {
     while (first < found && !meets(first)) ++first;
     while (last > found && !meets(last)) --last;
     const std::int32_t begin = first * kMark > first_[l] ? first * kMark : first_[l];
-    const std::int32_t least = m_[l] - (last + 1) * kMark, most = m_[l] - begin;
-    if (least < answer.least_skip) answer.least_skip = least > 0 ? least : 0;
-    if (most > answer.most_skip) answer.most_skip = most;
+    const std::int32_t min_skip = m_[l] - (last + 1) * kMark, max_skip = m_[l] - begin;
+    if (min_skip < answer.min_skip_begin) answer.min_skip_begin = min_skip > 0 ? min_skip : 0;
+    if (max_skip > answer.max_skip_begin) answer.max_skip_begin = max_skip;
   }
 
   // Writes a lane's path. Returns the number of target bases that stay unaligned after it.
-  std::int32_t walk(int l, const PairView& pair, RunWriter& runs) const {
+  std::int32_t trace_path(int l, const PairView& pair, RunWriter& runs) const {
     const std::uint8_t *q = pair.query + n_[l], *t = pair.target + m_[l];
     std::int64_t j = m_[l];
-    walk_bits(n_[l], j, runs, [&](std::int64_t i, std::int64_t column) -> BitsWays {
+    trace_bits(n_[l], j, runs, [&](std::int64_t i, std::int64_t column) -> BitsSource {
       const Word* at = trace_ + static_cast<std::size_t>(column - 1) * kStride + ((i - 1) >> 6) * 2 * kLanes + l;
       const int bit = (i - 1) & 63;
       return {(at[0] >> bit & 1) != 0, (at[kLanes] >> bit & 1) != 0, ((q[-i] ^ t[-column]) & 0xdf) == 0};

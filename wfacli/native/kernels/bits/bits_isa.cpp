@@ -50,7 +50,7 @@ static void inside_by_words(std::integer_sequence<int, W...>, const InsideTask& 
 }
 
 void inside(const InsideTask& task, BitsMemory& memory, Cigar& cigar, InsideAnswer* answers) {
-  inside_by_words(std::make_integer_sequence<int, kInsideWords>(), task, memory, cigar, answers);
+  inside_by_words(std::make_integer_sequence<int, kMaxInsideWords>(), task, memory, cigar, answers);
 }
 
 // Aligns a pair of which one sequence is empty: all gaps.

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "kernels/bits/bits.hpp"
-#include "kernels/bits/bits_letters.hpp"
+#include "kernels/bits/bits_planes.hpp"
 #include "kernels/bits/bits_runs.hpp"
 
 namespace wfacli {
@@ -33,8 +33,8 @@ class LaneGroup {
     admit(first, count, answers);
     lay_out(first, count);
     for (std::int32_t p = first + count; p < first + count + kLanes && p < task_.count; ++p) {
-      fetch_ahead(task_.pairs[p].query, task_.pairs[p].query_len);
-      fetch_ahead(task_.pairs[p].target, task_.pairs[p].target_len);
+      prefetch(task_.pairs[p].query, task_.pairs[p].query_len);
+      prefetch(task_.pairs[p].target, task_.pairs[p].target_len);
     }
     if (task_.path)
       sweep<true>(answers);
@@ -46,7 +46,7 @@ class LaneGroup {
 
   // Appends the CIGARs of the group that `run` aligned.
   void trace(std::int32_t count, LanesAnswer* answers, Cigar& cigar) {
-    if constexpr (W == 1) walk_together(count, answers);
+    if constexpr (W == 1) trace_together(count, answers);
     for (int l = 0; l < count; ++l) {
       if (answers[l].status == Status::Ok) {
         cigar.begin();
@@ -54,7 +54,7 @@ class LaneGroup {
         if constexpr (W == 1)
           write_events(l, runs);
         else
-          walk(l, runs);
+          trace_path(l, runs);
         runs.finish();
       }
       answers[l].cigar_end = static_cast<std::int64_t>(cigar.runs().size());
@@ -79,10 +79,11 @@ class LaneGroup {
       if (l >= count) continue;
       const PairView& p = task_.pairs[first + l];
       answers[l] = LanesAnswer();
-      const std::int32_t apart = p.query_len > p.target_len ? p.query_len - p.target_len : p.target_len - p.query_len;
-      if (p.query_len > kLanesLongest || p.target_len > kLanesLongest)
+      const std::int32_t difference =
+          p.query_len > p.target_len ? p.query_len - p.target_len : p.target_len - p.query_len;
+      if (p.query_len > kMaxLanesLength || p.target_len > kMaxLanesLength)
         answers[l].status = Status::LengthLimit;
-      else if (apart >= kBand)
+      else if (difference >= kBand)
         answers[l].status = Status::ScoreLimit;
       else if (task_.path && static_cast<std::size_t>(p.target_len) * trace_stride() * 8 > task_.table_bytes)
         answers[l].status = Status::MemoryLimit;
@@ -93,11 +94,11 @@ class LaneGroup {
     }
     columns_ = static_cast<std::int32_t>(columns);
     for (int l = 0; l < kLanes; ++l) {
-      const std::int32_t apart = n_[l] - m_[l];
-      origin_[l] = (kBand - 1 - apart) / 2;
-      const std::int32_t end = origin_[l] + apart, above = end < origin_[l] ? end : origin_[l];
+      const std::int32_t last_diagonal = n_[l] - m_[l];
+      origin_[l] = (kBand - 1 - last_diagonal) / 2;
+      const std::int32_t end = origin_[l] + last_diagonal, above = end < origin_[l] ? end : origin_[l];
       const std::int32_t below = kBand - 1 - (end < origin_[l] ? origin_[l] : end);
-      provable_[l] = (apart < 0 ? -apart : apart) + 2 * ((above < below ? above : below) + 1);
+      provable_[l] = (last_diagonal < 0 ? -last_diagonal : last_diagonal) + 2 * ((above < below ? above : below) + 1);
     }
   }
 
@@ -105,10 +106,10 @@ class LaneGroup {
 
   // Prefetches sequences of the next group. Only the last 2 kb of a sequence are prefetched here; the hardware
   // prefetcher handles the rest.
-  static WFACLI_INLINE void fetch_ahead(const std::uint8_t* letters, std::int32_t length) {
+  static WFACLI_INLINE void prefetch(const std::uint8_t* bases, std::int32_t length) {
     const std::int32_t first = length > 2048 ? length - 2048 : 0;
-    for (std::int32_t at = length - 1; at >= first; at -= 64) __builtin_prefetch(letters + at);
-    if (length > 0) __builtin_prefetch(letters + first);
+    for (std::int32_t at = length - 1; at >= first; at -= 64) __builtin_prefetch(bases + at);
+    if (length > 0) __builtin_prefetch(bases + first);
   }
 
   // Writes the bit planes in the order in which the columns read them.
@@ -116,7 +117,7 @@ class LaneGroup {
     query_words_ = (columns_ + kBand) / 64 + 2;
     target_words_ = columns_ / 64 + 1;
     const std::size_t row = kLanes;
-    q_ = aligned_words(memory_.letters, 2 * row * static_cast<std::size_t>(query_words_ + target_words_));
+    q_ = aligned_words(memory_.planes, 2 * row * static_cast<std::size_t>(query_words_ + target_words_));
     t_ = q_ + 2 * row * static_cast<std::size_t>(query_words_);
     for (int l = 0; l < kLanes; ++l) {
       const PairView none = {nullptr, nullptr, 0, 0};
@@ -128,7 +129,7 @@ class LaneGroup {
   }
 
   // Word w of both planes is at [w][plane][lane]; bit x of the string is reversed base x - origin.
-  void lay_out_query(int l, const std::uint8_t* letters) {
+  void lay_out_query(int l, const std::uint8_t* bases) {
     Word* out = q_ + l;
     const std::int32_t n = n_[l], shift = origin_[l] & 63;
     std::int32_t w = 0;
@@ -141,7 +142,7 @@ class LaneGroup {
     while (w < origin_[l] >> 6) put(0, 0);
     Planes over = {0, 0};
     for (std::int32_t k = 0; 64 * k < n; ++k) {
-      Planes p = reversed_word(letters, n, k);
+      Planes p = reversed_word(bases, n, k);
       p.low = mirrored(p.low);
       p.high = mirrored(p.high);
       put(p.low << shift | over.low, p.high << shift | over.high);
@@ -153,10 +154,10 @@ class LaneGroup {
   }
 
   // Word w of both planes is at [w][plane][lane]; reversed base x is in bit 63 - x.
-  void lay_out_target(int l, const std::uint8_t* letters) {
+  void lay_out_target(int l, const std::uint8_t* bases) {
     Word* out = t_ + l;
     for (std::int32_t k = 0; k < target_words_; ++k, out += 2 * kLanes) {
-      const Planes p = 64 * k < m_[l] ? reversed_word(letters, m_[l], k) : Planes{0, 0};
+      const Planes p = 64 * k < m_[l] ? reversed_word(bases, m_[l], k) : Planes{0, 0};
       out[0] = p.low;
       out[kLanes] = p.high;
     }
@@ -270,7 +271,7 @@ class LaneGroup {
     state.missed = missed;
   }
 
-#include "kernels/bits/bits_walk.hpp"
+#include "kernels/bits/bits_trace.hpp"
 
   const LanesTask& task_;
   BitsMemory& memory_;

@@ -18,19 +18,20 @@ class PairBand {
   enum class End { Proved, Unproved, GivenUp, Dropped, Memory };
   using State = typename Stripes<P>::State;
 
-  PairBand(const KernelTask& task, const DenseCodes& codes, BitsMemory& memory) 
-      : task_(task), memory_(memory), moments_(memory.moments) {
+  PairBand(const KernelTask& task, const DenseCodes& codes, BitsMemory& memory)
+      : task_(task), memory_(memory), checkpoint_steps_(memory.checkpoint_steps) {
     pack(codes);
   }
 
   KernelAnswer run(Cigar& cigar) {
     KernelAnswer answer;
-    const std::int64_t n = task_.query_len, m = task_.target_len, most = n > m ? n : m, least = n > m ? n - m : m - n;
-    std::int64_t cost = task_.estimate >= 0 ? task_.estimate + task_.estimate / 8 : least + most / 32;
+    const std::int64_t n = task_.query_len, m = task_.target_len, longer = n > m ? n : m,
+                       min_cost = n > m ? n - m : m - n;
+    std::int64_t cost = task_.estimate >= 0 ? task_.estimate + task_.estimate / 8 : min_cost + longer / 32;
     for (int attempt = 0;; ++attempt) {
       if (cost > task_.max_score) cost = task_.max_score;
-      if (cost > most) cost = most;  // the distance never exceeds the longer length
-      const Band band(task_.query_len, task_.target_len, cost);
+      if (cost > longer) cost = longer;  // the distance never exceeds the longer length
+      const StripeBand band(task_.query_len, task_.target_len, cost);
       const End end = sweep(band, attempt);
       if (end == End::Dropped || end == End::Memory) {
         answer.status = end == End::Dropped ? Status::Dropped : Status::MemoryLimit;
@@ -39,7 +40,8 @@ class PairBand {
       if (end == End::Proved) {
         answer.score = static_cast<std::int32_t>(found_);
         if (found_ > task_.max_score) answer.status = Status::ScoreLimit;
-        else if (task_.path) walk(band, cigar);
+        else if (task_.path)
+          trace_path(band, cigar);
         if (task_.cancelled && task_.cancelled->is_set()) answer.status = Status::Dropped;
         return answer;
       }
@@ -58,20 +60,21 @@ class PairBand {
   static constexpr std::int64_t kWide = 8192;
 
   // Returns the next cost to try. A cost that was found is an upper bound; a guess needs a margin, and may be far off.
-  std::int64_t next_cost(const Band& band, End end, int attempt) const {
-    const std::int64_t least = band.threshold + band.threshold / 8 + 64;
-    const std::int64_t most = (attempt ? 2 : 4) * (band.threshold + 64);
-    if (end == End::Unproved) return found_ < most ? found_ : most;
+  std::int64_t next_cost(const StripeBand& band, End end, int attempt) const {
+    const std::int64_t min_next = band.threshold + band.threshold / 8 + 64;
+    const std::int64_t max_next = (attempt ? 2 : 4) * (band.threshold + 64);
+    if (end == End::Unproved) return found_ < max_next ? found_ : max_next;
     const std::int64_t guess = found_ + found_ / (attempt ? 16 : 8);
-    return guess < least ? least : guess > most ? most : guess;
+    return guess < min_next ? min_next : guess > max_next ? max_next : guess;
   }
 
   // Writes the bit planes. Zeroed margins beside the target make columns outside it readable; `place` adds the offset.
   void pack(const DenseCodes& codes) {
     const std::size_t blocks = static_cast<std::size_t>(task_.query_len) / 64 + 1 + kStripeLanes;
     const std::size_t words = static_cast<std::size_t>(task_.target_len) / 64 + 1;
-    const std::size_t margin = static_cast<std::size_t>(task_.query_len) / 64 + words + 16 + 2 * Band::kFewest / 64;
-    Word* q = aligned_words(memory_.letters, (blocks + words + 2 * margin) * P);
+    const std::size_t margin =
+        static_cast<std::size_t>(task_.query_len) / 64 + words + 16 + 2 * StripeBand::kMinColumns / 64;
+    Word* q = aligned_words(memory_.planes, (blocks + words + 2 * margin) * P);
     std::memset(q, 0, (blocks + words + 2 * margin) * P * sizeof(Word));
     write_planes<false>(task_.query, task_.query_len, codes.query, P, q);
     write_planes<true>(task_.target, task_.target_len, codes.target, P, q + (blocks + margin) * P);
@@ -80,7 +83,7 @@ class PairBand {
 
   // Computes the band. Sets found_ to the cost within the band, or, if the band is given up, to an estimate of the
   // cost.
-  End sweep(const Band& band, int attempt) {
+  End sweep(const StripeBand& band, int attempt) {
     const std::int64_t positions = band.steps + band.lag + 256;
     const std::size_t string_words = static_cast<std::size_t>(positions / 64 + 4) * 2;
     const std::int64_t room = static_cast<std::int64_t>(task_.table_bytes / (kStepWords * 8)) - 64;
@@ -89,12 +92,12 @@ class PairBand {
     const std::int64_t widest = room > 128 ? room : 128;
     spacing_ = band.columns / 16 < 1024 ? 1024 : band.columns / 16;
     if (spacing_ > widest) spacing_ = widest;
-    const auto kept_words = [&] { return static_cast<std::size_t>((band.steps / spacing_ + 1) * kStateWords); };
-    if ((string_words + kept_words()) * 8 > task_.checkpoint_bytes) spacing_ = widest;
-    const std::size_t kept = task_.path && !whole_ ? kept_words() : 0;
-    if (kept && (string_words + kept) * 8 > task_.checkpoint_bytes) return End::Memory;
-    states_ = aligned_words(memory_.state, kept + string_words);
-    row_ = {states_ + kept};
+    const auto checkpoint_words = [&] { return static_cast<std::size_t>((band.steps / spacing_ + 1) * kStateWords); };
+    if ((string_words + checkpoint_words()) * 8 > task_.checkpoint_bytes) spacing_ = widest;
+    const std::size_t saved_words = task_.path && !whole_ ? checkpoint_words() : 0;
+    if (saved_words && (string_words + saved_words) * 8 > task_.checkpoint_bytes) return End::Memory;
+    states_ = aligned_words(memory_.state, saved_words + string_words);
+    row_ = {states_ + saved_words};
     std::memset(row_.words, 0, string_words * sizeof(Word));
     if (task_.path)
       trace_ = aligned_words(memory_.trace,
@@ -105,14 +108,15 @@ class PairBand {
   }
 
   template <bool Path>
-  End forward(const Band& band, Stripes<P>& stripes, int attempt) {
+  End forward(const StripeBand& band, Stripes<P>& stripes, int attempt) {
     State state;
     stripes.begin(state);
     std::int64_t step = 0, group = 0, column = 0, cost = 0;  // cost of cell (last row above the group, column)
-    moments_.clear();
+    checkpoint_steps_.clear();
     while (step < band.steps) {
       if (task_.cancelled && task_.cancelled->is_set()) return End::Dropped;
-      if (task_.path && !Path && step >= static_cast<std::int64_t>(moments_.size()) * spacing_) keep(state, step);
+      if (task_.path && !Path && step >= static_cast<std::int64_t>(checkpoint_steps_.size()) * spacing_)
+        save_checkpoint(state, step);
       step = stripes.template advance<Path>(state, step, Path ? trace_ + step * kStepWords : nullptr);
       if (step != (group + 1) * band.columns || group == band.last_group) continue;
       if (group > 0 && hopeless(band, group, column, cost, attempt)) return End::GivenUp;
@@ -127,24 +131,24 @@ class PairBand {
   }
 
   // Returns the column that lane 0 computes in step `position`; the row above a group is indexed by steps.
-  static std::int64_t column_of(const Band& band, std::int64_t group, std::int64_t position) {
+  static std::int64_t column_of(const StripeBand& band, std::int64_t group, std::int64_t position) {
     return band.column_at(group * kStripeLanes, position);
   }
   // Returns the sum of deltas of the row above a group between two columns.
-  std::int64_t along(const Band& band, std::int64_t group, std::int64_t from, std::int64_t to) const {
+  std::int64_t along(const StripeBand& band, std::int64_t group, std::int64_t from, std::int64_t to) const {
     const std::int64_t block = group * kStripeLanes;
     return row_.sum(band.time(block, from) + 1, band.time(block, to) + 1);
   }
 
   // Returns true if the band cannot prove its result, or is unlikely to (an estimate). Samples every 64th column of
   // the row above `group`; `cost` is the known cost of that row in `column`.
-  bool hopeless(const Band& band, std::int64_t group, std::int64_t column, std::int64_t cost, int attempt) {
+  bool hopeless(const StripeBand& band, std::int64_t group, std::int64_t column, std::int64_t cost, int attempt) {
     const std::int64_t row = group * kStripeLanes * 64;
     std::int64_t best = INT64_MAX, lowest = INT64_MAX, c = column_of(band, group, group * band.columns);
     const std::int64_t end = c + band.columns, rest = band.n - row;
     for (std::int64_t here = cost + along(band, group, column, c); c < end; c += 64) {
-      const std::int64_t ahead = rest - (band.m - c), least = here + (ahead < 0 ? -ahead : ahead);
-      if (least < best) best = least;
+      const std::int64_t ahead = rest - (band.m - c), lower_bound = here + (ahead < 0 ? -ahead : ahead);
+      if (lower_bound < best) best = lower_bound;
       if (here < lowest) lowest = here;
       if (c + 64 < end) here += along(band, group, c, c + 64);
     }
@@ -158,34 +162,34 @@ class PairBand {
     return found_ > bound && (attempt ? 3 : 8) * row >= band.n && rest > row;
   }
 
-  void keep(const State& state, std::int64_t step) {
-    Word* at = states_ + moments_.size() * kStateWords;
+  void save_checkpoint(const State& state, std::int64_t step) {
+    Word* at = states_ + checkpoint_steps_.size() * kStateWords;
     std::memcpy(at, &state, sizeof state);
-    moments_.push(step);
+    checkpoint_steps_.push(step);
   }
 
   // Recomputes the trace of `step`, starting from the last checkpoint at or before it.
-  void compute_again(const Band& band, std::int64_t step) {
-    std::size_t k = moments_.size() - 1;
-    while (moments_[k] > step) --k;
-    moments_.resize(k + 1);  // the traceback never needs later steps again
+  void recompute(const StripeBand& band, std::int64_t step) {
+    std::size_t k = checkpoint_steps_.size() - 1;
+    while (checkpoint_steps_[k] > step) --k;
+    checkpoint_steps_.resize(k + 1);  // the traceback never needs later steps again
     const Word* at = states_ + k * kStateWords;
     State state;
     std::memcpy(&state, at, sizeof state);
     Stripes<P> stripes(band, planes_, row_);
-    trace_begin_ = moments_[k];
+    trace_begin_ = checkpoint_steps_[k];
     for (std::int64_t s = trace_begin_; s <= step;)
       s = stripes.template advance<true>(state, s, trace_ + (s - trace_begin_) * kStepWords);
   }
 
-  void walk(const Band& band, Cigar& cigar) {
+  void trace_path(const StripeBand& band, Cigar& cigar) {
     cigar.begin();
     RunWriter runs(cigar.runs(), 2 * static_cast<std::size_t>(found_) + 2);
     if (!whole_) trace_begin_ = band.steps;
     std::int64_t j = band.m;
-    walk_bits(band.n, j, runs, [&](std::int64_t i, std::int64_t column) -> BitsWays {
+    trace_bits(band.n, j, runs, [&](std::int64_t i, std::int64_t column) -> BitsSource {
       const std::int64_t block = (i - 1) >> 6, step = band.time(block, column);
-      if (__builtin_expect(step < trace_begin_, 0)) compute_again(band, step);
+      if (__builtin_expect(step < trace_begin_, 0)) recompute(band, step);
       const Word* at = trace_ + (step - trace_begin_) * kStepWords + block % kStripeLanes;
       const int bit = (i - 1) & 63;
       return {(at[0] >> bit & 1) != 0, (at[kStripeLanes] >> bit & 1) != 0,
@@ -200,7 +204,7 @@ class PairBand {
   PairPlanes planes_{};
   DeltaString row_{};
   Word *trace_ = nullptr, *states_ = nullptr;
-  Buffer<std::int64_t>& moments_;  // steps before which checkpoints were taken
+  Buffer<std::int64_t>& checkpoint_steps_;  // steps before which checkpoints were taken
   std::int64_t trace_begin_ = 0, spacing_ = 0, found_ = 0;
   bool whole_ = false;
 };

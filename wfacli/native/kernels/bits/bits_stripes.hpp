@@ -67,16 +67,16 @@ class Stripes {
  public:
   struct State {
     Deltas vertical[kPairVectors];  // vertical deltas of the last column
-    Deltas handed[kPairVectors];    // horizontal deltas, shifted to the lane that needs their top bit next
+    Deltas carried[kPairVectors];   // horizontal deltas, shifted to the lane that needs their top bit next
   };
 
-  Stripes(const Band& band, const PairPlanes& planes, DeltaString row) : b_(band), planes_(planes), row_(row) {}
+  Stripes(const StripeBand& band, const PairPlanes& planes, DeltaString row) : b_(band), planes_(planes), row_(row) {}
 
   // Initializes the lanes, and writes row 0 above block 0.
   void begin(State& state) {
     for (int v = 0; v < kPairVectors; ++v) {
       state.vertical[v] = {ones(), zeros()};
-      state.handed[v] = {zeros(), zeros()};
+      state.carried[v] = {zeros(), zeros()};
     }
     for (std::int64_t p = 0; p < b_.columns; p += 64) {
       const std::int64_t before = 1 - b_.first - p;  // row 0 falls up to column 0, and rises after it
@@ -97,13 +97,13 @@ class Stripes {
     }
     // Lane l begins 65 l steps after lane 0. In the 65 steps before that, it gets no deltas from above: the lane above
     // has moved on.
-    const bool falling = since < Band::kFall;
+    const bool falling = since < StripeBand::kFall;
     std::int64_t stop = step - since + (falling ? (since / 65 + 1) * 65 : b_.columns);
     if (stop > step + 64) stop = step + 64;
     if (stop > b_.steps) stop = b_.steps;
     const int count = static_cast<int>(stop - step);
-    if (since <= Band::kFall && since % 65 == 0) begin_block(state, static_cast<int>(since / 65));
-    load_letters();
+    if (since <= StripeBand::kFall && since % 65 == 0) begin_block(state, static_cast<int>(since / 65));
+    load_symbols();
     const int cut_off = falling && group_ > 0 && group_ <= b_.last_group ? static_cast<int>(since / 65) + 1 : 0;
     alignas(64) Word above[3][kStripeLanes] = {};  // a mask of lanes, and their deltas from above
     const DeltaString::Words d = row_.at(step);
@@ -136,7 +136,7 @@ class Stripes {
  private:
   // Returns the horizontal delta of the last row of lane l's block.
   static WFACLI_INLINE std::int64_t step_left(const State& state, int l) {
-    const Deltas& d = state.handed[(l + 1) / kLanes];
+    const Deltas& d = state.carried[(l + 1) / kLanes];
     const int at = (l + 1) % kLanes;
     return static_cast<std::int64_t>(d.plus[at] >> 63) - static_cast<std::int64_t>(d.minus[at] >> 63);
   }
@@ -166,7 +166,7 @@ class Stripes {
   }
 
   // Loads the next 64 symbols of each lane's columns.
-  WFACLI_INLINE void load_letters() {
+  WFACLI_INLINE void load_symbols() {
     for (int l = 0; l < kStripeLanes; ++l) {
       const Word* t = planes_.target + position_[l] / 64 * P;
       const int skip = static_cast<int>(position_[l] & 63);
@@ -178,11 +178,11 @@ class Stripes {
   template <bool Path>
   WFACLI_INLINE void run(State& state, const Word* given, const Word* given_plus, const Word* given_minus, int count,
                          Word* trace) {
-    Deltas vertical[kPairVectors], handed[kPairVectors], from_row[kPairVectors];
+    Deltas vertical[kPairVectors], carried[kPairVectors], from_row[kPairVectors];
     V q[kPairVectors][P], t[kPairVectors][P];
     for (int v = 0; v < kPairVectors; ++v) {
       vertical[v] = state.vertical[v];
-      handed[v] = state.handed[v];
+      carried[v] = state.carried[v];
       from_row[v] = {load(given_plus + v * kLanes), load(given_minus + v * kLanes)};
       for (int p = 0; p < P; ++p) {
         q[v][p] = load(query_[p] + v * kLanes);
@@ -193,8 +193,8 @@ class Stripes {
       Deltas made[kPairVectors];
       for (int v = 0; v < kPairVectors; ++v) {
         const V mask = load(given + v * kLanes);
-        const Deltas above = {choose(handed[v].plus, from_row[v].plus, mask) >> 63,
-                              choose(handed[v].minus, from_row[v].minus, mask) >> 63};
+        const Deltas above = {choose(carried[v].plus, from_row[v].plus, mask) >> 63,
+                              choose(carried[v].minus, from_row[v].minus, mask) >> 63};
         from_row[v].plus += from_row[v].plus;
         from_row[v].minus += from_row[v].minus;
         made[v] = next_column(vertical[v], unequal_rows<P>(q[v], t[v]), above);
@@ -206,14 +206,14 @@ class Stripes {
       if constexpr (Path) trace += 2 * kStripeLanes;
       for (int v = 0; v < kPairVectors; ++v) {
         const Deltas& before = made[(v + kPairVectors - 1) % kPairVectors];
-        handed[v] = {opaque(next_lane(made[v].plus, before.plus)), opaque(next_lane(made[v].minus, before.minus))};
+        carried[v] = {opaque(next_lane(made[v].plus, before.plus)), opaque(next_lane(made[v].minus, before.minus))};
       }
-      last_row_[0][63 - s] = handed[0].plus[0];
-      last_row_[1][63 - s] = handed[0].minus[0];
+      last_row_[0][63 - s] = carried[0].plus[0];
+      last_row_[1][63 - s] = carried[0].minus[0];
     }
     for (int v = 0; v < kPairVectors; ++v) {
       state.vertical[v] = vertical[v];
-      state.handed[v] = handed[v];
+      state.carried[v] = carried[v];
     }
   }
 
@@ -222,8 +222,9 @@ class Stripes {
     for (int l = 0; l < kStripeLanes; ++l) position_[l] += count;
     if (step + b_.lag + count <= b_.columns) return;  // row 0 is still there
     DeltaString::Words d = {top_bits(last_row_[0]), top_bits(last_row_[1])};
-    const std::int64_t last_start = b_.last_group * b_.columns + Band::kFall;
-    const std::int64_t phase = since < Band::kFall ? since - Band::kFall + b_.columns : since - Band::kFall;
+    const std::int64_t last_start = b_.last_group * b_.columns + StripeBand::kFall;
+    const std::int64_t phase =
+        since < StripeBand::kFall ? since - StripeBand::kFall + b_.columns : since - StripeBand::kFall;
     if (step >= last_start || phase < 64) {
       const Word forced = step >= last_start || phase == 0 ? ~Word{0} : ~(~Word{0} >> (64 - phase));
       d.plus |= forced;
@@ -239,7 +240,7 @@ class Stripes {
     }
   }
 
-  const Band& b_;
+  const StripeBand& b_;
   const PairPlanes& planes_;
   DeltaString row_;
   std::int64_t step_ = -1, group_ = 0;   // position of the lanes; groups keep counting beyond the last

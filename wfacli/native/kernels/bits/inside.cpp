@@ -10,7 +10,7 @@ std::int32_t net(const std::uint64_t* deltas) {
 }
 
 // Returns a lower bound of the costs of a word's cells, given the costs of the cells before and after it.
-std::int64_t least_between(std::int64_t before, std::int64_t behind) {
+std::int64_t min_between(std::int64_t before, std::int64_t behind) {
   return std::max<std::int64_t>((before + behind - 64) / 2, 0);
 }
 
@@ -23,16 +23,16 @@ void copy(const Buffer<T>& from, Buffer<T>& to) {
 }  // namespace
 
 InsidePart::InsidePart(std::int32_t query_len, std::int32_t target_len, std::int32_t begin, std::int32_t end_,
-                       std::int64_t most) {
+                       std::int64_t max_edits) {
   const std::int64_t n = query_len, m = target_len, b = std::min(begin, target_len), e = std::min(end_, target_len);
   // A path begins after at most b symbols, ends before at least e symbols, and spans at most n + most.
-  first = static_cast<std::int32_t>(std::clamp<std::int64_t>(m - e - n - most, 0, b));
-  end = static_cast<std::int32_t>(std::clamp<std::int64_t>(b + n + most, m - e, m));
+  first = static_cast<std::int32_t>(std::clamp<std::int64_t>(m - e - n - max_edits, 0, b));
+  end = static_cast<std::int32_t>(std::clamp<std::int64_t>(b + n + max_edits, m - e, m));
   free_begin = static_cast<std::int32_t>(b) - first;
   free_end = static_cast<std::int32_t>(e - (m - end));
 }
 
-std::int64_t inside_most(std::int32_t query_len, std::int32_t target_len, std::int32_t begin, std::int32_t end) {
+std::int64_t max_inside_cost(std::int32_t query_len, std::int32_t target_len, std::int32_t begin, std::int32_t end) {
   return query_len + std::max<std::int64_t>(0, std::int64_t{target_len} - begin - end);
 }
 
@@ -57,7 +57,7 @@ KernelAnswer InsideSearch::run() {
   for (;; restart()) {
     descend([&] { return bound; });
     if (stopped()) return {Status::Dropped};
-    const KernelAnswer found = least();
+    const KernelAnswer found = best_answer();
     if (found.status == Status::Ok && found.score <= bound) return found;
     if (bound >= t_.max_score) return {Status::ScoreLimit};
     // The cost of a path bounds the optimum, unless the optimal path was pruned early and this one is bad.
@@ -75,7 +75,7 @@ InsideSearch::Skips InsideSearch::within(std::int64_t edits) {
   for (std::size_t x = 0; x < m_.words.size(); ++x)
     for (std::int64_t w = m_.words[x].first; w < m_.words[x].end; ++w) {
       const std::int32_t* cost = m_.cost.data() + w;
-      if (least_between(cost[0], cost[1]) > edits) continue;
+      if (min_between(cost[0], cost[1]) > edits) continue;
       first = std::min(first, 64 * w);
       last = std::max(last, 64 * (w + 1));
     }
@@ -108,7 +108,7 @@ void InsideSearch::restart() {
 std::int64_t InsideSearch::near_best() {
   constexpr std::int64_t kNear = 48;
   descend([&] { return lowest() + kNear; });
-  const KernelAnswer found = least();
+  const KernelAnswer found = best_answer();
   restart();
   return found.status == Status::Ok ? std::max<std::int64_t>(found.score, 0) : t_.max_score;
 }
@@ -154,16 +154,16 @@ void InsideSearch::down(std::int64_t rows) {
 // Costs beside a part of the row are too high. So two parts stay separate only if enough words lie between them that
 // no path from one part meets the other in any of the remaining rows.
 void InsideSearch::narrow(std::int64_t rows, std::int64_t bound) {
-  const std::int64_t left = n_ - row_, apart = (left + bound) / 64 + 8;
+  const std::int64_t left = n_ - row_, max_words = (left + bound) / 64 + 8;
   m_.next.clear();
   for (std::size_t x = 0; x < m_.words.size(); ++x) {
     const Words words = m_.words[x];
     Words part = {-1, -1};
     for (std::int64_t w = words.first; w < words.end; ++w) {
       const std::int32_t* cost = m_.cost.data() + w;
-      const std::int64_t rest = bound - least_between(cost[0], cost[1]);
+      const std::int64_t rest = bound - min_between(cost[0], cost[1]);
       if (rest < 0 || 64 * (w + 1) + left + rest < first_) continue;
-      if (part.first >= 0 && w > part.end + apart) {
+      if (part.first >= 0 && w > part.end + max_words) {
         m_.next.push(part);
         part.first = -1;
       }
@@ -205,12 +205,12 @@ std::int64_t InsideSearch::guess() const {
 bool InsideSearch::crowded(std::int64_t bound) const {
   std::int64_t words = 0;
   for (std::size_t w = 0; w < static_cast<std::size_t>(count_); ++w)
-    words += least_between(m_.cost[w], m_.cost[w + 1]) <= bound;
+    words += min_between(m_.cost[w], m_.cost[w + 1]) <= bound;
   return 4 * words > count_;
 }
 
 // Returns the minimum of the last row, in a column where a path may begin; of equal columns the last.
-KernelAnswer InsideSearch::least() const {
+KernelAnswer InsideSearch::best_answer() const {
   std::int64_t best = INT64_MAX, at = 0;
   const auto look = [&](std::int64_t column, std::int64_t cost) {
     if (column < first_ || column > t_.target_len || cost > best) return;
@@ -223,7 +223,7 @@ KernelAnswer InsideSearch::least() const {
     look(64 * words.first, m_.cost[static_cast<std::size_t>(words.first)]);
     for (std::int64_t w = words.first; w < words.end; ++w) {
       std::int64_t cost = m_.cost[static_cast<std::size_t>(w)];
-      if (least_between(cost, m_.cost[static_cast<std::size_t>(w + 1)]) > best) continue;
+      if (min_between(cost, m_.cost[static_cast<std::size_t>(w + 1)]) > best) continue;
       const std::uint64_t *deltas = m_.row.data() + 2 * w, plus = deltas[0], minus = deltas[1];
       for (int c = 1; c <= 64; ++c) {
         cost += static_cast<std::int64_t>(plus >> (64 - c) & 1) - static_cast<std::int64_t>(minus >> (64 - c) & 1);

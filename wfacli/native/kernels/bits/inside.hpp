@@ -11,11 +11,13 @@ namespace wfacli {
 struct InsidePart {
   std::int32_t first, end, free_begin, free_end;
 
-  // `begin` and `end` are the numbers of bases that may stay unaligned at the target's ends; some path costs `most`.
-  InsidePart(std::int32_t query_len, std::int32_t target_len, std::int32_t begin, std::int32_t end, std::int64_t most);
+  // `begin` and `end` are the numbers of bases that may stay unaligned at the target's ends; some path costs
+  // `max_edits`.
+  InsidePart(std::int32_t query_len, std::int32_t target_len, std::int32_t begin, std::int32_t end,
+             std::int64_t max_edits);
 };
 // Returns an upper bound of the cost: one gap for the whole query, and one for the target bases that must be aligned.
-std::int64_t inside_most(std::int32_t query_len, std::int32_t target_len, std::int32_t begin, std::int32_t end);
+std::int64_t max_inside_cost(std::int32_t query_len, std::int32_t target_len, std::int32_t begin, std::int32_t end);
 
 // Buffers of one thread, reused between pairs.
 struct InsideMemory {
@@ -44,7 +46,7 @@ class InsideSearch {
   KernelAnswer run();
   // After run(): bounds of the number of unaligned symbols before any path of at most `edits` edits.
   struct Skips {
-    std::int32_t least, most;
+    std::int32_t min_skip, max_skip;
   };
   Skips within(std::int64_t edits);
 
@@ -63,7 +65,7 @@ class InsideSearch {
   std::int64_t guess() const;
   bool crowded(std::int64_t bound) const;
   bool stopped() const { return t_.cancelled && t_.cancelled->is_set(); }
-  KernelAnswer least() const;
+  KernelAnswer best_answer() const;
 
   const KernelTask& t_;
   const SlabKernel& kernel_;

@@ -25,7 +25,7 @@ struct ReadsTask {
 };
 
 // Result of one pair. ScoreLimit: the widest band proves nothing. LengthLimit: a sequence is longer than
-// kReadsLongest. Unsupported: costs do not fit 8 bits, or ends are free and a sequence is empty. MemoryLimit and
+// kMaxReadsLength. Unsupported: costs do not fit 8 bits, or ends are free and a sequence is empty. MemoryLimit and
 // Dropped are as in Status.
 struct ReadsAnswer {
   Status status = Status::Ok;
@@ -35,7 +35,7 @@ struct ReadsAnswer {
 };
 
 // Maximum sequence lengths for `difference_reads`: without and with free ends, which require all cells.
-constexpr std::int32_t kReadsLongest = 2000, kFreeReadsLongest = 512;
+constexpr std::int32_t kMaxReadsLength = 2000, kMaxFreeReadsLength = 512;
 
 // Buffers of one thread, reused between pairs.
 struct DifferenceMemory {
@@ -56,7 +56,7 @@ struct DifferenceMemory {
     }
   };
   Buffer<std::uint8_t> text, rows, table, saved;
-  Buffer<Read> reads, again, sorted;
+  Buffer<Read> reads, retries, sorted;
   Buffer<std::uint32_t> cigars;  // of the last call of difference_reads
   Buffer<Checkpoint> checkpoints;
   Buffer<Piece> pieces;

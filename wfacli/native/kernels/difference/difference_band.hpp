@@ -24,12 +24,18 @@ struct Corner {
 class Bounds {
  public:
   explicit Bounds(const KernelTask& task)
-      : c_(task.costs), n_(task.query_len), m_(task.target_len), end_(m_ - n_), extend_(c_.gap[0].extend),
-        start_(smaller(task.free.target_end, m_)), start_low_(-smaller(task.free.query_end, n_)),
-        end_low_(end_ - smaller(task.free.target_begin, m_)), end_high_(end_ + smaller(task.free.query_begin, n_)),
-        least_(task.free.query_begin || task.free.query_end
-                   ? 0
-                   : std::int64_t{c_.skip} * larger(0, smaller(end_, smaller(start_, end_ - end_low_)))) {
+      : c_(task.costs),
+        n_(task.query_len),
+        m_(task.target_len),
+        end_(m_ - n_),
+        extend_(c_.gap[0].extend),
+        start_(smaller(task.free.target_end, m_)),
+        start_low_(-smaller(task.free.query_end, n_)),
+        end_low_(end_ - smaller(task.free.target_begin, m_)),
+        end_high_(end_ + smaller(task.free.query_begin, n_)),
+        min_cost_(task.free.query_begin || task.free.query_end
+                      ? 0
+                      : std::int64_t{c_.skip} * larger(0, smaller(end_, smaller(start_, end_ - end_low_)))) {
     if (c_.pieces == 2) extend_ = smaller(extend_, c_.gap[1].extend);
   }
 
@@ -48,7 +54,7 @@ class Bounds {
   }
   // Returns a lower bound of the cost of every path. Each query symbol outside a gap uses one target symbol, so the
   // surplus of target symbols stays unaligned or lies in gaps, which cost more.
-  std::int64_t least() const { return least_; }
+  std::int64_t min_cost() const { return min_cost_; }
 
   // Returns the largest bound whose band a window of `cells` cells always covers, or a negative value if there is
   // none.
@@ -93,10 +99,10 @@ class Bounds {
     // The rest of the bound pays for reaching the nearest diagonal where paths end, or for l symbols beyond the last
     // such diagonal and back.
     const std::int64_t above = bound - right - e * end_, below = bound - left + e * end_low_;
-    const std::int64_t most = above < 0 ? rounded_down(bound - right, e) : end_ + letters(above);
-    const std::int64_t least = below < 0 ? -rounded_down(bound - left, e) : end_low_ - letters(below);
-    const std::int64_t first = begins ? smaller<std::int64_t>(least, r) : least;
-    band = ordered(smaller<std::int64_t>(band.hi, most), larger<std::int64_t>(band.lo, first));
+    const std::int64_t max_hi = above < 0 ? rounded_down(bound - right, e) : end_ + max_gap_length(above);
+    const std::int64_t min_lo = below < 0 ? -rounded_down(bound - left, e) : end_low_ - max_gap_length(below);
+    const std::int64_t first = begins ? smaller<std::int64_t>(min_lo, r) : min_lo;
+    band = ordered(smaller<std::int64_t>(band.hi, max_hi), larger<std::int64_t>(band.lo, first));
     return band.first(r) <= hi && band.last(r) >= lo;
   }
 
@@ -108,15 +114,15 @@ class Bounds {
   // Returns the highest diagonal reached by paths of cost `bound` that begin on `first` or below and end on `last` or
   // below. Such a path needs one gap beyond the lower of the two, and a second one beyond the higher.
   std::int64_t beyond(std::int32_t first, std::int32_t last, std::int64_t bound) const {
-    const std::int64_t low = smaller(first, last), apart = larger(first, last) - low, left = bound - least_;
+    const std::int64_t low = smaller(first, last), difference = larger(first, last) - low, left = bound - min_cost_;
     std::int64_t one = 0, two = 0;
     for (int g = 0; g < c_.pieces; ++g) {
       one = larger(one, (left - c_.gap[g].open) / c_.gap[g].extend);
       for (int h = 0; h < c_.pieces; ++h)
-        two = larger(two, (left - c_.gap[g].open - c_.gap[h].open - c_.gap[h].extend * apart) /
+        two = larger(two, (left - c_.gap[g].open - c_.gap[h].open - c_.gap[h].extend * difference) /
                               (c_.gap[g].extend + c_.gap[h].extend));
     }
-    return one < apart ? low + one : low + apart + two;
+    return one < difference ? low + one : low + difference + two;
   }
   // Rounds to borders of windows, which stay on the first row and move on the second: the upper border's diagonal
   // occurs on odd rows (from the first row on), the lower border's on even rows. So switching between a window and a
@@ -126,7 +132,7 @@ class Bounds {
   }
   // Returns the maximum length l of two gaps that together cost at most `bound`, one of them already open at the
   // cheapest extension.
-  std::int64_t letters(std::int64_t bound) const {
+  std::int64_t max_gap_length(std::int64_t bound) const {
     std::int64_t l = 0;
     for (int g = 0; g < c_.pieces; ++g)
       l = larger(l, (bound - c_.gap[g].open) / (extend_ + c_.gap[g].extend));
@@ -135,7 +141,7 @@ class Bounds {
 
   const Costs& c_;
   std::int32_t n_, m_, end_, extend_, start_, start_low_, end_low_, end_high_;
-  std::int64_t least_;
+  std::int64_t min_cost_;
 };
 
 // Rows of a band in memory, updated in place. A cell depends on slots i - 1 and i of the previous row, so descending i

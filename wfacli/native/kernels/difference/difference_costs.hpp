@@ -62,8 +62,8 @@ struct Scheme {
   static constexpr int kArrays = 2 + 2 * kPieces;      // u, v, a of each piece, b of each piece
   static constexpr int kPlanes = kPieces ? 2 * kPieces : 2;  // stored for the traceback
   static constexpr bool kWildcard = Wildcard_;  // for 8-bit lanes
-  static constexpr bool kNarrow = sizeof(Lane_) > 1;
-  static constexpr int kWindowCells = kNarrow ? 64 : kWildcard ? 128 : 256;  // maximum width of a window
+  static constexpr bool k16BitLanes = sizeof(Lane_) > 1;
+  static constexpr int kWindowCells = k16BitLanes ? 64 : kWildcard ? 128 : 256;  // maximum width of a window
   using Lane = Lane_;
 
   // `free_target`, `free_query`: numbers of symbols that may stay unaligned before the first column and the first row.
@@ -123,15 +123,15 @@ struct Step {
   // In: v, a of (i-1, j) and u, b of (i, j-1). Out: u, v, a, b of (i, j). Returns z.
   WFACLI_INLINE Vector operator()(const std::uint8_t* q, const std::uint8_t* t, Vector& u, Vector& v, Vector* a,
                                   Vector* b) const {
-    Vector z = L::compared(q, t, same, different, S::kNarrow ? wildcard : S::kWildcard);
+    Vector z = L::compared(q, t, same, different, S::k16BitLanes ? wildcard : S::kWildcard);
     Vector ins[P + 1], del[P + 1];
     if constexpr (P == 0) {
-      z = L::least(z, L::least(u, v));
+      z = L::min(z, L::min(u, v));
     } else {
       for (int g = 0; g < P; ++g) {
         ins[g] = a[g] + v;
         del[g] = b[g] + u;
-        z = L::least(z, L::least(ins[g], del[g]));
+        z = L::min(z, L::min(ins[g], del[g]));
       }
     }
     const Vector new_u = z - v;
@@ -139,8 +139,8 @@ struct Step {
     u = new_u;
     for (int g = 0; g < P; ++g) {
       const Vector base = g ? z - between : z;
-      a[g] = L::least(ins[g] - base, full[g]);
-      b[g] = L::least(del[g] - base, full[g]);
+      a[g] = L::min(ins[g] - base, full[g]);
+      b[g] = L::min(del[g] - base, full[g]);
     }
     return z;
   }

@@ -21,22 +21,22 @@ class FreeGroup {
 
  public:
   static constexpr int kLanes = L::kCount;
-  static constexpr std::int32_t kMostSpread = 255;  // maximum length difference; last_row_ has a byte per lane
+  static constexpr std::int32_t kMaxSpread = 255;  // maximum length difference; last_row_ has a byte per lane
 
   FreeGroup(const ReadsTask& task, DifferenceMemory& memory)
       : task_(task), memory_(memory), s_(task.costs, false, task.free.target_end, task.free.query_end), step_(s_) {}
 
-  // Aligns `count` <= kLanes reads with non-empty sequences, whose query lengths differ by at most kMostSpread.
+  // Aligns `count` <= kLanes reads with non-empty sequences, whose query lengths differ by at most kMaxSpread.
   // Returns false if the trace exceeds table_bytes.
   bool run(const Read* reads, std::int32_t count) {
     rows_ = columns_ = 0;
-    least_ = INT32_MAX;
+    min_rows_ = INT32_MAX;
     for (int l = 0; l < kLanes; ++l) {
       const Read& r = reads[l < count ? l : 0];  // unused lanes repeat the first read
       n_[l] = r.query_len;
       m_[l] = r.target_len;
       rows_ = larger(rows_, n_[l]);
-      least_ = smaller(least_, n_[l]);
+      min_rows_ = smaller(min_rows_, n_[l]);
       columns_ = larger(columns_, m_[l]);
     }
     const std::size_t bytes = static_cast<std::size_t>(rows_) * columns_ * kLanes;
@@ -55,18 +55,18 @@ class FreeGroup {
   std::int32_t cost(int lane) const { return smaller(row_end_[lane].cost, column_end_[lane].cost); }
 
   // Writes the lane's CIGAR and its numbers of unaligned symbols.
-  void walk(int lane, RunWriter& runs, ReadsAnswer& answer) const {
+  void trace_path(int lane, RunWriter& runs, ReadsAnswer& answer) const {
     std::int32_t i = n_[lane], j = m_[lane];
     if (column_end_[lane].cost < row_end_[lane].cost)  // of equal ends, the one that skips no query symbol
-      i = column_end_[lane].letters;
+      i = column_end_[lane].before;
     else
-      j = row_end_[lane].letters;
+      j = row_end_[lane].before;
     answer.query_skip = n_[lane] - i;
     answer.target_skip = m_[lane] - j;
     const auto cell = [&](std::int32_t row, std::int32_t col) __attribute__((always_inline)) {
       return table_[(static_cast<std::size_t>(col - 1) * rows_ + (row - 1)) * kLanes + lane];
     };
-    const typename T::Edge edge = T::back(i, j, cell, runs);
+    const typename T::Edge edge = T::trace_path(i, j, cell, runs);
     answer.query_skip_end = smaller(edge.i, task_.free.query_end);
     answer.target_skip_end = smaller(edge.j, task_.free.target_end);
     if (edge.i > answer.query_skip_end) runs.add(kInsertion, edge.i - answer.query_skip_end);
@@ -79,17 +79,17 @@ class FreeGroup {
   // Cheapest cell so far where a path may end, and the number of symbols aligned there of the sequence that may end
   // early. Of equal cells the last one is kept, which skips the fewest symbols.
   struct Ending {
-    std::int32_t cost, letters;
-    WFACLI_INLINE void see(std::int32_t at_cost, std::int32_t at_letters) {
-      letters = at_cost <= cost ? at_letters : letters;
+    std::int32_t cost, before;
+    WFACLI_INLINE void see(std::int32_t at_cost, std::int32_t at) {
+      before = at_cost <= cost ? at : before;
       cost = smaller(cost, at_cost);
     }
   };
 
-  // Returns the cost of `letters` symbols at the beginning of a sequence, of which `free` may stay unaligned.
-  std::int32_t along(std::int32_t letters, std::int32_t free) const {
-    const std::int32_t out = smaller(letters, free);
-    return static_cast<std::int32_t>(gap_cost(task_.costs, letters - out)) + out * task_.costs.skip;
+  // Returns the cost of `length` symbols at the beginning of a sequence, of which `free` may stay unaligned.
+  std::int32_t along(std::int32_t length, std::int32_t free) const {
+    const std::int32_t out = smaller(length, free);
+    return static_cast<std::int32_t>(gap_cost(task_.costs, length - out)) + out * task_.costs.skip;
   }
   bool may_end_in_row(int l, std::int32_t j) const { return m_[l] >= j && m_[l] - j <= task_.free.target_begin; }
 
@@ -102,7 +102,7 @@ class FreeGroup {
       for (int g = 0; g < P; ++g) L::store(slot(kB + g, i), step_.full[g]);
     }
     for (int l = 0; l < kLanes; ++l) {
-      last_row_[l] = static_cast<std::uint8_t>(n_[l] - least_);
+      last_row_[l] = static_cast<std::uint8_t>(n_[l] - min_rows_);
       row_cost_[l] = along(n_[l], task_.free.query_end);
       row_end_[l] = column_end_[l] = {kNone, 0};
       if (may_end_in_row(l, 0)) row_end_[l].see(row_cost_[l] + m_[l] * task_.costs.skip, 0);
@@ -143,10 +143,10 @@ class FreeGroup {
       table += kLanes;
       q += kLanes;
     };
-    for (std::int32_t i = 1; i < least_; ++i) cell();
-    for (std::int32_t i = least_; i <= rows_; ++i) {
+    for (std::int32_t i = 1; i < min_rows_; ++i) cell();
+    for (std::int32_t i = min_rows_; i <= rows_; ++i) {
       cell();
-      last = last_row_ == L::all(i - least_) ? v : last;
+      last = last_row_ == L::all(i - min_rows_) ? v : last;
     }
     return last;
   }
@@ -182,10 +182,10 @@ class FreeGroup {
   DifferenceMemory& memory_;
   const S s_;
   const Step<S> step_;
-  Vector last_row_;  // last row of each lane, minus least_
+  Vector last_row_;                                        // last row of each lane, minus min_rows_
   std::int32_t n_[kLanes], m_[kLanes], row_cost_[kLanes];  // row_cost_: cost of (n, j)
   Ending row_end_[kLanes], column_end_[kLanes];
-  std::int32_t rows_ = 0, least_ = 0, columns_ = 0;  // longest and shortest query, longest target
+  std::int32_t rows_ = 0, min_rows_ = 0, columns_ = 0;  // longest and shortest query, longest target
   LanesText text_;
   std::uint8_t* table_ = nullptr;
   Lane* state_ = nullptr;
@@ -207,7 +207,7 @@ class FreeReads {
     for (std::int32_t p = 0; p < task_.count; ++p) {
       const std::int32_t n = task_.pairs[p].query_len, m = task_.pairs[p].target_len;
       answers_[p] = ReadsAnswer();
-      if (larger(n, m) > kFreeReadsLongest)
+      if (larger(n, m) > kMaxFreeReadsLength)
         answers_[p].status = Status::LengthLimit;
       else if (n == 0 || m == 0)
         answers_[p].status = Status::Unsupported;
@@ -220,11 +220,11 @@ class FreeReads {
     });
     const auto count = static_cast<std::int32_t>(m_.reads.size());
     for (std::int32_t from = 0, to; from < count; from = to) {
-      std::int32_t least = read(from).query_len, most = least;
+      std::int32_t min_length = read(from).query_len, max_length = min_length;
       for (to = from + 1; to < count && to < from + kLanes; ++to) {
-        least = smaller(least, read(to).query_len);
-        most = larger(most, read(to).query_len);
-        if (most - least > FreeGroup<P>::kMostSpread) break;
+        min_length = smaller(min_length, read(to).query_len);
+        max_length = larger(max_length, read(to).query_len);
+        if (max_length - min_length > FreeGroup<P>::kMaxSpread) break;
       }
       align(from, to);
     }
@@ -253,7 +253,7 @@ class FreeReads {
     }
     a.cigar = static_cast<std::int64_t>(m_.cigars.size());
     RunWriter runs(m_.cigars, static_cast<std::size_t>(r.query_len) + r.target_len);
-    group_.walk(lane, runs, a);
+    group_.trace_path(lane, runs, a);
     runs.finish();
     if (!task_.path) m_.cigars.resize(static_cast<std::size_t>(a.cigar));
     a.runs = static_cast<std::int64_t>(m_.cigars.size()) - a.cigar;

@@ -26,8 +26,8 @@ class Group {
   static constexpr int kLanes = L::kCount;
 
   Group(const ReadsTask& task, DifferenceMemory& memory) : task_(task), memory_(memory), s_(task.costs, false), step_(s_) {
-    const std::int32_t most = s_.different - s_.same;
-    spill_ = 255 / (most > 0 ? most : 1);
+    const std::int32_t difference = s_.different - s_.same;
+    spill_ = 255 / (difference > 0 ? difference : 1);
   }
 
   // Aligns `count` <= kLanes reads with non-empty sequences. Returns false if the trace exceeds table_bytes.
@@ -51,9 +51,9 @@ class Group {
   }
 
   // Writes the lane's CIGAR.
-  void walk(int lane, RunWriter& runs) const {
+  void trace_path(int lane, RunWriter& runs) const {
     const auto cell = [&](std::int32_t i, std::int32_t j) __attribute__((always_inline)) { return at(lane, i, j); };
-    const typename T::Edge edge = T::back(n_[lane], m_[lane], cell, runs);
+    const typename T::Edge edge = T::trace_path(n_[lane], m_[lane], cell, runs);
     if (edge.i > 0) runs.add(kInsertion, edge.i);
     if (edge.j > 0) runs.add(kDeletion, edge.j);
   }

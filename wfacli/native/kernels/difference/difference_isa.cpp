@@ -15,8 +15,8 @@ static KernelAnswer in_memory(const KernelTask& task, DifferenceMemory& memory, 
 template <int Pieces>
 static KernelAnswer by_costs(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar) {
   const std::int64_t need = lane_need(task.costs);
-  const std::int64_t letters = static_cast<std::int64_t>(task.query_len) + task.target_len;
-  if (need > INT16_MAX || letters * need > INT32_MAX) return {Status::Unsupported};
+  const std::int64_t total_length = static_cast<std::int64_t>(task.query_len) + task.target_len;
+  if (need > INT16_MAX || total_length * need > INT32_MAX) return {Status::Unsupported};
   if (need > INT8_MAX) return in_memory<Scheme<Pieces, std::int16_t, false>>(task, memory, cigar);
   if (task.wildcard) return in_memory<Scheme<Pieces, std::int8_t, true>>(task, memory, cigar);
   return in_memory<Scheme<Pieces, std::int8_t, false>>(task, memory, cigar);

@@ -23,12 +23,12 @@ struct Lanes {
   static constexpr int kCount = kBytes / sizeof(Lane);
   typedef Lane Signed __attribute__((vector_size(kBytes)));
   typedef std::make_unsigned_t<Lane> Vector __attribute__((vector_size(kBytes)));
-  typedef std::uint8_t Letters __attribute__((vector_size(kCount)));
+  typedef std::uint8_t Symbols __attribute__((vector_size(kCount)));
 
   static WFACLI_INLINE Vector all(std::int32_t value) {
     return Vector{} + static_cast<std::make_unsigned_t<Lane>>(value);
   }
-  static WFACLI_INLINE Vector least(Vector a, Vector b) {
+  static WFACLI_INLINE Vector min(Vector a, Vector b) {
     const Signed x = (Signed)a, y = (Signed)b;
     return (Vector)(x < y ? x : y);
   }
@@ -73,7 +73,7 @@ struct Lanes {
   // Returns `same` in lanes whose symbols match, else `different`.
   static WFACLI_INLINE Vector compared(const std::uint8_t* q, const std::uint8_t* t, Vector same, Vector different,
                                        bool wildcard) {
-    Letters a, b;
+    Symbols a, b;
     std::memcpy(&a, q, sizeof a);
     std::memcpy(&b, t, sizeof b);
     if constexpr (sizeof(Lane) == 1) {

@@ -10,7 +10,7 @@ template <int P>
 class Reads {
   using Read = DifferenceMemory::Read;
   static constexpr int kLanes = Group<P>::kLanes;
-  static constexpr std::int32_t kMostRoom = 96, kMostSkew = 48;  // slots and their origins are stored in bytes
+  static constexpr std::int32_t kMaxRoom = 96, kMaxSkew = 48;  // slots and their origins are stored in bytes
   static constexpr std::int32_t kFirstRoom = 4;
   static constexpr std::int32_t kAhead = 8;  // prefetch distance in pairs
   static constexpr std::int32_t kSetUp = 6;  // work that does not depend on the number of slots, in slots
@@ -21,7 +21,7 @@ class Reads {
 
   void run() {
     m_.reads.clear();
-    m_.again.clear();
+    m_.retries.clear();
     m_.cigars.clear();
     for (std::int32_t p = 0; p < task_.count; ++p) {
       if (p + kAhead < task_.count) fetch(p + kAhead);
@@ -34,22 +34,22 @@ class Reads {
       for (int l = 0; l < kLanes; ++l)
         std::swap(m_.reads[l], m_.reads[l + static_cast<std::int64_t>(l) * (count - kLanes) / kLanes]);
       align(m_.reads, 0, kLanes);
-      repeat();
+      retry();
       const std::int32_t best = best_room();
       for (std::int32_t x = kLanes; x < count; ++x) m_.reads[x].room = roomy(m_.reads[x], best);
       align(m_.reads, kLanes, count);
     } else {
       align(m_.reads, 0, count);
     }
-    repeat();
+    retry();
   }
 
  private:
   // Prefetches a pair's sequences while others are aligned.
   WFACLI_INLINE void fetch(std::int32_t p) const {
     const PairView& pair = task_.pairs[p];
-    const std::int32_t most = larger(pair.query_len, pair.target_len);
-    for (std::int32_t at = 0; at < most && at <= kReadsLongest; at += 64) {
+    const std::int32_t max_length = larger(pair.query_len, pair.target_len);
+    for (std::int32_t at = 0; at < max_length && at <= kMaxReadsLength; at += 64) {
       __builtin_prefetch(pair.query + smaller(at, pair.query_len));
       __builtin_prefetch(pair.target + smaller(at, pair.target_len));
     }
@@ -66,13 +66,13 @@ class Reads {
     const std::int32_t n = pair.query_len, m = pair.target_len;
     answers_[p] = ReadsAnswer();
     answers_[p].cigar = static_cast<std::int64_t>(m_.cigars.size());
-    if (n > kReadsLongest || m > kReadsLongest) {
+    if (n > kMaxReadsLength || m > kMaxReadsLength) {
       answers_[p].status = Status::LengthLimit;
     } else if (n == 0 || m == 0) {
       RunWriter runs(m_.cigars, 1);
       if (n + m > 0) runs.add(n ? kInsertion : kDeletion, n + m);
       done(p, gap_cost(task_.costs, n + m), runs);
-    } else if (larger(n, m) - smaller(n, m) > kMostSkew) {
+    } else if (larger(n, m) - smaller(n, m) > kMaxSkew) {
       answers_[p].status = Status::ScoreLimit;
     } else if (n != m || !ungapped(p)) {
       Read read{p, n, m, 0};
@@ -86,8 +86,8 @@ class Reads {
   bool ungapped(std::int32_t p) {
     const PairView& pair = task_.pairs[p];
     const std::int32_t n = pair.query_len;
-    const std::int64_t least = 2 * gap_cost(task_.costs, 1);
-    RunWriter runs(m_.cigars, 2 * static_cast<std::size_t>(least) + 1);
+    const std::int64_t gaps_cost = 2 * gap_cost(task_.costs, 1);
+    RunWriter runs(m_.cigars, 2 * static_cast<std::size_t>(gaps_cost) + 1);
     std::int64_t cost = 0;
     std::int32_t next = 0;
     for (std::int32_t first = 0; first < n; first += 64) {
@@ -95,7 +95,7 @@ class Reads {
       if (n - first < 64) bits &= (std::uint64_t{1} << (n - first)) - 1;
       for (; bits; bits &= bits - 1) {
         cost += task_.costs.mismatch;
-        if (cost >= least) {
+        if (cost >= gaps_cost) {
           m_.cigars.resize(static_cast<std::size_t>(answers_[p].cigar));
           return false;
         }
@@ -124,10 +124,10 @@ class Reads {
   }
 
   // Aligns reads again whose first band proved nothing.
-  void repeat() {
-    while (!m_.again.empty()) {
-      Buffer<Read> reads = std::move(m_.again);
-      m_.again.clear();
+  void retry() {
+    while (!m_.retries.empty()) {
+      Buffer<Read> reads = std::move(m_.retries);
+      m_.retries.clear();
       sort(reads);
       align(reads, 0, static_cast<std::int32_t>(reads.size()));
     }
@@ -154,17 +154,17 @@ class Reads {
     const std::int32_t cost = group_.cost(lane), room = group_.room(lane);
     if (!proved(read, cost, room)) {
       // If a narrow band lost the path, the cost may be far too high, so the room at most about doubles.
-      const std::int32_t had = read.room, most = smaller(2 * had + kFirstRoom, kMostRoom);
-      while (read.room < most && !proved(read, cost, read.room)) ++read.room;
-      if (read.room > had)
-        m_.again.push(read);
+      const std::int32_t previous_room = read.room, max_room = smaller(2 * previous_room + kFirstRoom, kMaxRoom);
+      while (read.room < max_room && !proved(read, cost, read.room)) ++read.room;
+      if (read.room > previous_room)
+        m_.retries.push(read);
       else
         answers_[read.pair].status = Status::ScoreLimit;
       return;
     }
     answers_[read.pair].cigar = static_cast<std::int64_t>(m_.cigars.size());
     RunWriter runs(m_.cigars, task_.path ? 2 * static_cast<std::size_t>(cost) + 2 : 1);
-    if (task_.path) group_.walk(lane, runs);
+    if (task_.path) group_.trace_path(lane, runs);
     done(read.pair, cost, runs);
   }
 
@@ -177,23 +177,23 @@ class Reads {
 
   // Returns the room with the shortest expected time, if all reads are like the sample.
   std::int32_t best_room() const {
-    std::int32_t need[kMostRoom + 1] = {}, all = 0, slots = 0;
+    std::int32_t need[kMaxRoom + 1] = {}, all = 0, slots = 0;
     for (int l = 0; l < kLanes; ++l) {
       const Read& r = m_.reads[static_cast<std::size_t>(l)];
       const ReadsAnswer& a = answers_[r.pair];
       std::int32_t room = 0;
-      while (room < kMostRoom && !proved(r, a.score, room)) ++room;
+      while (room < kMaxRoom && !proved(r, a.score, room)) ++room;
       ++need[room];
       ++all;
       slots += 2 * room + kSetUp;
     }
-    std::int32_t best = 0, least = INT32_MAX;
-    for (std::int32_t room = 0; room < kMostRoom; ++room) {
+    std::int32_t best = 0, min_time = INT32_MAX;
+    for (std::int32_t room = 0; room < kMaxRoom; ++room) {
       all -= need[room];
       slots -= need[room] * (2 * room + kSetUp);
       const std::int32_t time = kLanes * (2 * room + kSetUp) + slots;
-      if (time < least) {
-        least = time;
+      if (time < min_time) {
+        min_time = time;
         best = room;
       }
     }

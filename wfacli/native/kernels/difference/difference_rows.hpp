@@ -97,9 +97,9 @@ struct Rows {
   // Gives cells from slot `from` to `to` (exclusive) that hold no cost the cost of a gap from those that do: deletions
   // below, insertions above. Nothing inside the matrix reads slots outside it.
   void beside(std::int32_t from, std::int32_t to) {
-    const std::int32_t least = larger(from, 0), most = smaller(to - 1, row);
-    for (std::int32_t i = smaller(lo - 1, most); i >= least; --i) gap(i, 2 * (lo - i) - 1, kV, kU, kA, kB);
-    for (std::int32_t i = larger(hi + 1, least); i <= most; ++i) gap(i, 2 * (i - hi) - 1, kU, kV, kB, kA);
+    const std::int32_t first = larger(from, 0), last = smaller(to - 1, row);
+    for (std::int32_t i = smaller(lo - 1, last); i >= first; --i) gap(i, 2 * (lo - i) - 1, kV, kU, kA, kB);
+    for (std::int32_t i = larger(hi + 1, first); i <= last; ++i) gap(i, 2 * (i - hi) - 1, kU, kV, kB, kA);
   }
   // Sets a cell at the end of a gap of length l.
   void gap(std::int32_t i, std::int32_t l, int there, int back, int others, int own) {

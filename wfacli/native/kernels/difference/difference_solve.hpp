@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/difference/difference_band.hpp"
-#include "kernels/difference/difference_walk.hpp"
+#include "kernels/difference/difference_traceback.hpp"
 #include "kernels/difference/difference_window.hpp"
 
 namespace wfacli {
@@ -31,14 +31,15 @@ class Difference {
   }
 
   KernelAnswer run() {
-    std::int64_t known = t_.max_score;  // cost of some path, or the highest cost of interest
+    std::int64_t upper_bound = t_.max_score;  // cost of some path, or the highest cost of interest
     std::int64_t bound = free_ ? first_free_bound() : first_bound();
-    if (free_) known = smaller(known, gap_cost(t_.costs, t_.query_len) + gap_cost(t_.costs, t_.target_len));
-    if (free_query_ && bounds_.whole(bounds_.band(bound))) bound = known;
+    if (free_)
+      upper_bound = smaller(upper_bound, gap_cost(t_.costs, t_.query_len) + gap_cost(t_.costs, t_.target_len));
+    if (free_query_ && bounds_.whole(bounds_.band(bound))) bound = upper_bound;
     for (;;) {
-      bound = smaller(bound, known);
+      bound = smaller(bound, upper_bound);
       // With free target ends, most diagonals of a band that never narrows match nothing, so let it narrow.
-      const std::int64_t cost = forward(bound, !free_query_ && (free_ || bound >= known));
+      const std::int64_t cost = forward(bound, !free_query_ && (free_ || bound >= upper_bound));
       if (halt_ != Status::Ok) return {halt_};
       if (cost <= bound) {
         KernelAnswer answer;
@@ -47,12 +48,12 @@ class Difference {
         return answer;
       }
       if (bound >= t_.max_score) return {Status::ScoreLimit};
-      if (cost < known) known = cost;
+      if (cost < upper_bound) upper_bound = cost;
       // If a narrow band lost the path, a wider one lowers the cost before a full-width band is computed.
       if (free_)
-        bound = known <= 2 * bound ? known : bound + bound / 2 + 1;
+        bound = upper_bound <= 2 * bound ? upper_bound : bound + bound / 2 + 1;
       else
-        bound = cost > likely() ? 4 * bound + 1 : known;
+        bound = cost > likely() ? 4 * bound + 1 : upper_bound;
     }
   }
 
@@ -65,7 +66,7 @@ class Difference {
   // visited.
   struct Ending {
     std::int64_t cost = kNone;
-    std::int32_t letters = 0;  // symbols of the other sequence before the cheapest one
+    std::int32_t before = 0;   // symbols of the other sequence before the cheapest one
     std::int32_t row = -1;     // anti-diagonal of the last one
     Tracked at{};
   };
@@ -86,7 +87,7 @@ class Difference {
   // Returns the first bound with free ends: enough for most pairs, judging by the estimate.
   std::int64_t first_free_bound() const {
     const std::int64_t cost = t_.estimate >= 0 ? t_.estimate : std::int64_t{t_.costs.mismatch} * t_.query_len / 16;
-    return bounds_.least() + cost + cost / 4 + 4 * gap_cost(t_.costs, 1);
+    return bounds_.min_cost() + cost + cost / 4 + 4 * gap_cost(t_.costs, 1);
   }
   std::int64_t likely() const { return static_cast<std::int64_t>(t_.costs.mismatch) * total_ / 8; }
 
@@ -106,14 +107,14 @@ class Difference {
     const Corner corner{t_.query_len, t_.target_len};
     std::size_t table = 0;
     std::int32_t narrowed = start;
-    ending_ = beside_ = {};
+    query_end_ = target_end_ = {};
     if (free_ && start) end_here(tracked);  // a whole sequence may stay unaligned
     while (rows_.row < total_ && may_end_after(band)) {
       if (t_.cancelled->is_set()) return stop(Status::Dropped);
       const std::int32_t r = rows_.row;
       if (sure && r - narrowed >= larger(kSpan, band.width())) {
         narrowed = r;
-        if (!bounds_.narrow(band, rows_, tracked, bound)) return ending_.cost;  // no path of this cost continues
+        if (!bounds_.narrow(band, rows_, tracked, bound)) return query_end_.cost;  // no path of this cost continues
       }
       if (t_.path && !whole_ && !checkpoint(band, 0, start)) return stop(Status::MemoryLimit);
       const bool last = (whole_ || !t_.path) && (!sure || band.cells(r) <= 64);
@@ -129,7 +130,7 @@ class Difference {
         advance(band, corner, count, &tracked, nullptr);
       }
     }
-    if (free_) return smaller(ending_.cost, beside_.cost);
+    if (free_) return smaller(query_end_.cost, target_end_.cost);
     rows_.move(tracked, t_.query_len);
     return tracked.cost;
   }
@@ -158,35 +159,35 @@ class Difference {
     if (t_.free.query_begin) end_beside(tracked);
     const std::int32_t j = rows_.row - t_.query_len, left = t_.target_len - j;
     if (rows_.hi < t_.query_len || rows_.lo > t_.query_len) return;
-    if (ending_.row == rows_.row - 1) {
-      ending_.at.cost += rows_.array[Rows<S>::kV][t_.query_len] + s_.extend;
+    if (query_end_.row == rows_.row - 1) {
+      query_end_.at.cost += rows_.array[Rows<S>::kV][t_.query_len] + s_.extend;
     } else {
-      ending_.at = tracked;
-      rows_.move(ending_.at, t_.query_len);
+      query_end_.at = tracked;
+      rows_.move(query_end_.at, t_.query_len);
     }
-    ending_.row = rows_.row;
+    query_end_.row = rows_.row;
     // Of equal cells the last one is kept, which skips the fewest target symbols.
-    const std::int64_t cost = ending_.at.cost + std::int64_t{s_.c.skip} * left;
-    if (left <= t_.free.target_begin && cost <= ending_.cost) {
-      ending_.cost = cost;
-      ending_.letters = j;
+    const std::int64_t cost = query_end_.at.cost + std::int64_t{s_.c.skip} * left;
+    if (left <= t_.free.target_begin && cost <= query_end_.cost) {
+      query_end_.cost = cost;
+      query_end_.before = j;
     }
   }
   // The same at the end of the target, where query symbols are skipped.
   void end_beside(const Tracked& tracked) {
     const std::int32_t i = rows_.row - t_.target_len, left = t_.query_len - i;
     if (i < 0 || left <= 0 || rows_.lo > i || rows_.hi < i) return;
-    if (beside_.row == rows_.row - 1) {
-      beside_.at.cost += rows_.array[Rows<S>::kU][i] + s_.extend;
+    if (target_end_.row == rows_.row - 1) {
+      target_end_.at.cost += rows_.array[Rows<S>::kU][i] + s_.extend;
     } else {
-      beside_.at = tracked;
-      rows_.move(beside_.at, i);
+      target_end_.at = tracked;
+      rows_.move(target_end_.at, i);
     }
-    beside_.row = rows_.row;
-    const std::int64_t cost = beside_.at.cost + std::int64_t{s_.c.skip} * left;
-    if (left <= t_.free.query_begin && cost <= beside_.cost) {
-      beside_.cost = cost;
-      beside_.letters = i;
+    target_end_.row = rows_.row;
+    const std::int64_t cost = target_end_.at.cost + std::int64_t{s_.c.skip} * left;
+    if (left <= t_.free.query_begin && cost <= target_end_.cost) {
+      target_end_.cost = cost;
+      target_end_.before = i;
     }
   }
 
@@ -219,8 +220,8 @@ class Difference {
   };
   Frame framed(std::int32_t slot, std::int32_t cells, const Corner& corner) const {
     const std::int32_t r = rows_.row;
-    const std::int32_t least = larger(0, r - corner.target_len), most = smaller(r, corner.query_len);
-    const bool low_edge = rows_.lo > larger(slot, least), high_edge = rows_.hi < smaller(slot + cells - 1, most);
+    const std::int32_t first = larger(0, r - corner.target_len), last = smaller(r, corner.query_len);
+    const bool low_edge = rows_.lo > larger(slot, first), high_edge = rows_.hi < smaller(slot + cells - 1, last);
     if (high_edge) slot = smaller(slot, rows_.hi - cells + 1);
     if (low_edge) slot = larger(slot, rows_.lo);
     if (high_edge && slot + cells - 1 > rows_.hi) cells = smaller(cells, rounded(rows_.hi - slot + 1));
@@ -231,9 +232,8 @@ class Difference {
   // memory. Values made up for them would fall along diagonals as soon as gaps reach them from inside, by more than a
   // lane holds.
   bool opens(const Frame& frame, const Corner& corner) const {
-    const std::int32_t least = larger(0, rows_.row - corner.target_len), most = smaller(rows_.row, corner.query_len);
-    return (rows_.lo > least && frame.slot < rows_.lo) ||
-           (rows_.hi < most && frame.slot + frame.cells - 1 > rows_.hi);
+    const std::int32_t first = larger(0, rows_.row - corner.target_len), last = smaller(rows_.row, corner.query_len);
+    return (rows_.lo > first && frame.slot < rows_.lo) || (rows_.hi < last && frame.slot + frame.cells - 1 > rows_.hi);
   }
 
   // Computes `count` rows of a band in memory, and stores the planes that a window would store in `table`.
@@ -270,8 +270,8 @@ class Difference {
   // cell.
   void set_piece() {
     piece_cells_ = S::kWindowCells < 128 || 126 * 128 * kRowBytes > t_.table_bytes ? 64 : 128;
-    const std::size_t most = t_.table_bytes / (piece_cells_ * kRowBytes) / 2 * 2;
-    piece_rows_ = static_cast<std::int32_t>(larger<std::size_t>(2, smaller<std::size_t>(most, piece_cells_ - 2)));
+    const std::size_t max_rows = t_.table_bytes / (piece_cells_ * kRowBytes) / 2 * 2;
+    piece_rows_ = static_cast<std::int32_t>(larger<std::size_t>(2, smaller<std::size_t>(max_rows, piece_cells_ - 2)));
   }
 
   Lane* table_at(std::size_t bytes) {
@@ -280,30 +280,30 @@ class Difference {
   }
 
   __attribute__((noinline)) void path(KernelAnswer& answer) {
-    Walk<S> walk(s_, text_, cigar_);
-    Place place{t_.query_len, t_.target_len, -1};
-    if (beside_.cost < ending_.cost)  // of equal ends, the one that skips no query symbol
-      place.i = beside_.letters;
+    WindowTraceback<S> traceback(s_, text_, cigar_);
+    TracePosition place{t_.query_len, t_.target_len, -1};
+    if (target_end_.cost < query_end_.cost)  // of equal ends, the one that skips no query symbol
+      place.i = target_end_.before;
     else if (free_)
-      place.j = ending_.letters;
+      place.j = query_end_.before;
     answer.query_skip = t_.query_len - place.i;
     answer.target_skip = t_.target_len - place.j;
     if (whole_) {
       while (!m_.pieces.empty() && place.i > 0 && place.j > 0) {
         const Piece piece = m_.pieces.back();
-        walk.back(piece, table_at(piece.at), place);
+        traceback.trace_piece(piece, table_at(piece.at), place);
         m_.pieces.resize(m_.pieces.size() - 1);
       }
     } else {
       while (place.i > 0 && place.j > 0) {
-        if (answer.status = piece_back(walk, place); answer.status != Status::Ok) return;
+        if (answer.status = trace_piece(traceback, place); answer.status != Status::Ok) return;
       }
     }
-    walk.finish(place, answer);
+    traceback.finish(place, answer);
   }
 
   // Recomputes the rows before `place`, only in cells that lead to it, and traces the path through them.
-  Status piece_back(Walk<S>& walk, Place& place) {
+  Status trace_piece(WindowTraceback<S>& traceback, TracePosition& place) {
     if (t_.cancelled->is_set()) return Status::Dropped;
     while (m_.checkpoints.back().row >= place.row()) drop_checkpoints(m_.checkpoints.size() - 1);
     const Checkpoint from = m_.checkpoints.back();
@@ -319,7 +319,7 @@ class Difference {
       keep_band(band, corner, count, frame, table_at(0));
     else
       window(frame.cells, count, frame.slot, nullptr, table_at(0));
-    walk.back(piece, table_at(0), place);
+    traceback.trace_piece(piece, table_at(0), place);
     return Status::Ok;
   }
 
@@ -354,7 +354,7 @@ class Difference {
   }
 
   void thin(std::size_t first, std::int32_t base) {
-    std::size_t kept = first, at = m_.checkpoints[first].at;
+    std::size_t count = first, at = m_.checkpoints[first].at;
     for (std::size_t x = first; x < m_.checkpoints.size(); ++x) {
       Checkpoint c = m_.checkpoints[x];
       const std::size_t bytes = (c.hi - c.lo + 1) * S::kArrays * sizeof(Lane);
@@ -362,10 +362,10 @@ class Difference {
       std::memmove(m_.saved.data() + at, m_.saved.data() + c.at, bytes);
       c.at = at;
       at += bytes;
-      m_.checkpoints[kept++] = c;
+      m_.checkpoints[count++] = c;
     }
     m_.saved.resize(at);
-    m_.checkpoints.resize(kept);
+    m_.checkpoints.resize(count);
   }
 
   void drop_checkpoints(std::size_t from) {
@@ -398,7 +398,7 @@ class Difference {
   const std::size_t room_;  // bytes for checkpoints beside the rows
   std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
   bool whole_ = false;
-  Ending ending_, beside_;  // best cells at the end of the query and of the target
+  Ending query_end_, target_end_;  // best cells at the end of the query and of the target
   Status halt_ = Status::Ok;
 };
 

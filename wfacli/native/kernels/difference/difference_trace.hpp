@@ -6,7 +6,7 @@
 #pragma once
 
 #include "kernels/bits/bits_runs.hpp"
-#include "kernels/difference/difference_letters.hpp"
+#include "kernels/difference/difference_symbols.hpp"
 #include "kernels/difference/difference_rows.hpp"
 
 namespace wfacli {
@@ -21,24 +21,24 @@ WFACLI_INLINE std::uint8_t* aligned_bytes(Buffer<std::uint8_t>& buffer, std::siz
 
 // Reads that share a vector, and the numbers of vectors for their symbols. The query of lane l starts shift[l] vectors
 // later.
-struct Lot {
+struct ReadBatch {
   const DifferenceMemory::Read* reads;
   std::int32_t count;  // unused lanes repeat the first read
   std::int32_t query_vectors, target_vectors;
   const std::int32_t* shift;
 };
 
-// Reversed sequences of a Lot, one pair per lane.
+// Reversed sequences of a ReadBatch, one pair per lane.
 struct LanesText {
   std::uint8_t *query = nullptr, *target = nullptr;
 
-  void fill(const ReadsTask& task, const Lot& lot, Buffer<std::uint8_t>& memory) {
+  void fill(const ReadsTask& task, const ReadBatch& lot, Buffer<std::uint8_t>& memory) {
     constexpr std::int32_t kLanes = kVectorBytes;
     const std::int32_t q_count = (lot.query_vectors + 15) / 16 * 16, t_count = (lot.target_vectors + 15) / 16 * 16;
     query = aligned_bytes(memory, static_cast<std::size_t>(q_count + t_count) * kLanes);
     target = query + static_cast<std::size_t>(q_count) * kLanes;
-    Strand queries[kLanes], targets[kLanes];
-    LettersV masks;
+    ReversedSequence queries[kLanes], targets[kLanes];
+    SymbolsV masks;
     for (int l = 0; l < kLanes; ++l) {
       const std::int32_t pair = lot.reads[l < lot.count ? l : 0].pair;
       const PairView& p = task.pairs[pair];
@@ -87,7 +87,7 @@ struct Trace {
 
   // Writes the path from (i, j) to an edge; `at(i, j)` returns the byte of a cell.
   template <class At>
-  static WFACLI_INLINE Edge back(std::int32_t i, std::int32_t j, const At& at, RunWriter& runs) {
+  static WFACLI_INLINE Edge trace_path(std::int32_t i, std::int32_t j, const At& at, RunWriter& runs) {
     std::int32_t matches = 0;
     while (i > 0 && j > 0) {
       const unsigned from = at(i, j) & kSources;
@@ -106,9 +106,9 @@ struct Trace {
         --j;
       } else {
         const bool insertion = from <= kGaps / 2;
-        const std::int32_t letters = gap(i, j, static_cast<int>(from) - 1, at);
-        runs.add(insertion ? kInsertion : kDeletion, letters);
-        (insertion ? i : j) -= letters;
+        const std::int32_t length = gap(i, j, static_cast<int>(from) - 1, at);
+        runs.add(insertion ? kInsertion : kDeletion, length);
+        (insertion ? i : j) -= length;
       }
     }
     runs.matches(matches);
@@ -119,8 +119,8 @@ struct Trace {
   // run with the upper bits set.
   static WFACLI_INLINE Vector source(const Step<S>& step, const std::uint8_t* q, const std::uint8_t* t, Vector run,
                                      Vector u, Vector v, const Vector* a, const Vector* b, std::uint8_t* to) {
-    const Vector least = L::all(kNoRun);
-    run = L::one_more(run > least ? run : least);
+    const Vector no_run = L::all(kNoRun);
+    run = L::one_more(run > no_run ? run : no_run);
     run = L::compared(q, t, run, L::all(kUpper), false);
     if constexpr (P == 0) {
       run = v == 0 ? L::all(kUpper + 2) : run;
@@ -131,12 +131,12 @@ struct Trace {
     for (int g = P - 1; g >= 0; --g)
       run = (step.opens_freely[g] ? u : a[g]) == none(step, g) ? L::all(kUpper + 1 + g) : run;
     // If a value is below full, the difference has its top bit set.
-    Vector kept = run;
+    Vector stored = run;
     for (int g = 0; g < P; ++g) {
-      kept = L::choose(kept, L::shifted(a[g] - step.full[g], g), L::all(0x80 >> g));
-      kept = L::choose(kept, L::shifted(b[g] - step.full[g], P + g), L::all(0x80 >> (P + g)));
+      stored = L::choose(stored, L::shifted(a[g] - step.full[g], g), L::all(0x80 >> g));
+      stored = L::choose(stored, L::shifted(b[g] - step.full[g], P + g), L::all(0x80 >> (P + g)));
     }
-    L::store(reinterpret_cast<Lane*>(to), kept);
+    L::store(reinterpret_cast<Lane*>(to), stored);
     return run;
   }
 
@@ -144,15 +144,15 @@ struct Trace {
   // Returns the length of gap x that ends in cell (i, j). Without opening costs, each symbol is a gap of its own.
   template <class At>
   static WFACLI_INLINE std::int32_t gap(std::int32_t i, std::int32_t j, int x, const At& at) {
-    std::int32_t letters = 1;
+    std::int32_t length = 1;
     if constexpr (P > 0) {
       const bool insertion = x < P;
-      for (;; ++letters) {
+      for (;; ++length) {
         (insertion ? i : j) -= 1;
         if (i == 0 || j == 0 || !(at(i, j) & (0x80u >> x))) break;
       }
     }
-    return letters;
+    return length;
   }
   static WFACLI_INLINE Vector none(const Step<S>& step, int g) { return g ? step.between : Vector{}; }
 };

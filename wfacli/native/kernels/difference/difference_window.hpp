@@ -75,7 +75,7 @@ class Window {
       step_(q + w * L::kCount, t + w * L::kCount, u_[w], v_[w], a_[w], b_[w]);
     }
     if constexpr (Corner) edges();
-    if constexpr (Trace) keep();
+    if constexpr (Trace) store_flags();
     // The window moves: (i, j-1) is one lane above.
     ++row_;
     ++slot_;
@@ -88,7 +88,7 @@ class Window {
       if (kVectors == 1 || lane_ / L::kCount == w) changes = change;
     }
     if constexpr (Corner) edges();
-    if constexpr (Trace) keep();
+    if constexpr (Trace) store_flags();
     alignas(kBytes) Lane z[L::kCount];
     L::store(z, changes);
     return z[lane_ % L::kCount];
@@ -111,7 +111,7 @@ class Window {
     }
   }
 
-  WFACLI_INLINE void keep() {
+  WFACLI_INLINE void store_flags() {
     for (int w = 0; w < kVectors; ++w) {
       Lane* to = table_ + w * L::kCount;
       if constexpr (P == 0) {

@@ -82,8 +82,8 @@ class GotohRows {
   std::int32_t target_left(std::int32_t j) const { return j < free_target_ ? j : free_target_; }
 
   void save(GotohMemory& memory, std::int32_t first, std::int32_t query_len, std::int32_t target_len) const {
-    const std::int32_t least = step_ - 1 - target_len > first ? step_ - 1 - target_len : first;
-    const std::int32_t lo = least > 0 ? least : 0, hi = query_len < step_ ? query_len : step_;
+    const std::int32_t first_cell = step_ - 1 - target_len > first ? step_ - 1 - target_len : first;
+    const std::int32_t lo = first_cell > 0 ? first_cell : 0, hi = query_len < step_ ? query_len : step_;
     memory.checkpoints.push({step_, lo, hi, memory.saved.size()});
     const std::size_t bytes = static_cast<std::size_t>(hi - lo + 1) * sizeof(Cell);
     for (const Cell* values : array_) memory.saved.append(reinterpret_cast<const std::uint8_t*>(values + lo), bytes);
@@ -105,7 +105,7 @@ class GotohRows {
     return v;
   }
   static WFACLI_INLINE void store(Cell* to, Vector v) { std::memcpy(to, &v, sizeof v); }
-  static WFACLI_INLINE Vector least(Vector a, Vector b) { return a < b ? a : b; }
+  static WFACLI_INLINE Vector min(Vector a, Vector b) { return a < b ? a : b; }
   static WFACLI_INLINE Vector all(Cell value) { return Vector{} + value; }
 
   // Returns the cost of a gap of the given length.
@@ -164,8 +164,8 @@ class GotohRows {
         const Vector opening = all(c.gap[g].open), extend = all(c.gap[g].extend);
         const Vector e_before = load(array_[2 + g] + i - 1), e_opened = above + opening;
         const Vector f_before = load(array_[2 + P + g] + i), f_opened = beside + opening;
-        e[g] = least(e_before, e_opened) + extend;
-        f[g] = least(f_before, f_opened) + extend;
+        e[g] = min(e_before, e_opened) + extend;
+        f[g] = min(f_before, f_opened) + extend;
         if constexpr (Trace) {
           open |= (e_before < e_opened) & all(8 << g);
           open |= (f_before < f_opened) & all(8 << (P + g));
@@ -176,13 +176,13 @@ class GotohRows {
       // The source that wins ties is tested last.
       for (int g = P - 1; g >= 0; --g) {
         if constexpr (Trace) from = f[g] <= h ? all(1 + P + g) : from;
-        h = least(h, f[g]);
+        h = min(h, f[g]);
       }
       for (int g = P - 1; g >= 0; --g) {
         if constexpr (Trace) from = e[g] <= h ? all(1 + g) : from;
-        h = least(h, e[g]);
+        h = min(h, e[g]);
       }
-      store(now + i, least(h, ceiling));
+      store(now + i, min(h, ceiling));
       if constexpr (Trace) {
         typedef std::uint8_t Bytes __attribute__((vector_size(kLanes)));
         const Bytes bytes = __builtin_convertvector(from | open, Bytes);

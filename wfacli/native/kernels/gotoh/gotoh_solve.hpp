@@ -15,7 +15,7 @@ class Gotoh {
   using Cell = typename Rows::Cell;
   static constexpr int P = Rows::P;
   static constexpr std::int32_t kBefore = Rows::kLanes;  // bytes of a traced row before its first cell
-  static constexpr std::int32_t kFewest = 62, kMost = 4096;  // limits on the steps of a table
+  static constexpr std::int32_t kMinSteps = 62, kMaxSteps = 4096;  // limits on the steps of a table
 
  public:
   Gotoh(const KernelTask& task, GotohMemory& memory, Cigar& cigar)
@@ -23,7 +23,7 @@ class Gotoh {
     m_.saved.clear();
     m_.checkpoints.clear();
     const double side = __builtin_sqrt(static_cast<double>(t_.table_bytes)) - kBefore - 1;
-    steps_ = side < kFewest ? kFewest : side > kMost ? kMost : static_cast<std::int32_t>(side);
+    steps_ = side < kMinSteps ? kMinSteps : side > kMaxSteps ? kMaxSteps : static_cast<std::int32_t>(side);
   }
 
   KernelAnswer run() {
@@ -38,7 +38,7 @@ class Gotoh {
     if (!t_.path) return answer;
     Place place{end_.i, end_.j, -1};
     if (traced) {
-      walk(place, 0, t_.query_len + 1 + kBefore, 0);
+      trace_path(place, 0, t_.query_len + 1 + kBefore, 0);
     } else if (answer.status = path(place); answer.status != Status::Ok) {
       return answer;
     }
@@ -60,12 +60,12 @@ class Gotoh {
       rows_.template advance<false>(0, t_.query_len, t_.target_len, nullptr);
       const std::int32_t d = rows_.step(), lo = larger(0, d - t_.target_len), hi = smaller(d, t_.query_len);
       const Cell* costs = rows_.costs();
-      Cell least = Rows::kCeiling;
-      for (std::int32_t i = lo; i <= hi; ++i) least = costs[i] < least ? costs[i] : least;
-      const std::int64_t score = std::int64_t{t_.costs.skip} * d - least;
+      Cell min_cost = Rows::kCeiling;
+      for (std::int32_t i = lo; i <= hi; ++i) min_cost = costs[i] < min_cost ? costs[i] : min_cost;
+      const std::int64_t score = std::int64_t{t_.costs.skip} * d - min_cost;
       if (score <= best) continue;
       best = score;
-      for (end_i = lo; costs[end_i] != least;) ++end_i;
+      for (end_i = lo; costs[end_i] != min_cost;) ++end_i;
       end_j = d - end_i;
     }
     KernelAnswer answer;
@@ -132,8 +132,9 @@ class Gotoh {
 
   // Returns the number of steps between checkpoints of `bytes` bytes each, within `room` bytes.
   std::int32_t spacing_of(std::int64_t steps, std::size_t bytes, std::size_t room) const {
-    const std::size_t kept = room / bytes > 0 ? room / bytes : 1;
-    const std::int64_t spacing = (steps + static_cast<std::int64_t>(kept)) / static_cast<std::int64_t>(kept);
+    const std::size_t num_checkpoints = room / bytes > 0 ? room / bytes : 1;
+    const std::int64_t spacing =
+        (steps + static_cast<std::int64_t>(num_checkpoints)) / static_cast<std::int64_t>(num_checkpoints);
     return static_cast<std::int32_t>(spacing > steps_ ? spacing : steps_);
   }
 
@@ -147,13 +148,13 @@ class Gotoh {
       if (place.step() - from.step > steps_)
         add_checkpoints(place);
       else
-        piece_back(place);
+        trace_piece(place);
     }
     return Status::Ok;
   }
 
   // Recomputes the cells that lead to `place`, from the last checkpoint on, and traces through them.
-  void piece_back(Place& place) {
+  void trace_piece(Place& place) {
     const std::int32_t from = rows_.step(), to = place.step(), first = larger(0, place.i - (to - from));
     const std::int64_t stride = smaller(place.i, to - from) + 1 + kBefore;
     m_.table.resize(static_cast<std::size_t>(stride * (to - from)));
@@ -162,7 +163,7 @@ class Gotoh {
       const std::int32_t reach = place.i - (to - rows_.step() - 1);
       rows_.template advance<true>(larger(0, reach), place.i, place.j, row - first);
     }
-    walk(place, from, stride, first);
+    trace_path(place, from, stride, first);
   }
 
   // Adds checkpoints before `place`, only of cells that lead to it.
@@ -187,7 +188,7 @@ class Gotoh {
   }
 
   // Writes operations until the path leaves the table, whose first row is step `from` + 1 and first slot `first`.
-  void walk(Place& place, std::int32_t from, std::int64_t stride, std::int32_t first) {
+  void trace_path(Place& place, std::int32_t from, std::int64_t stride, std::int32_t first) {
     while (place.i > 0 && place.j > 0 && place.step() > from) {
       const std::uint8_t cell =
           m_.table[static_cast<std::size_t>(stride * (place.step() - from - 1) + kBefore + place.i - first)];

@@ -30,12 +30,12 @@ constexpr int kSwCodes = 32;
 constexpr std::uint8_t kQueryPad = 30, kTargetPad = 31;
 // Number of readable pad codes before and after each sequence.
 constexpr std::int32_t kSwMargin = 96;
-constexpr std::int32_t kSwMostGap = 10'000;  // maximum of open and of extend
+constexpr std::int32_t kSwMaxGap = 10'000;  // maximum of open and of extend
 
 struct SwScheme {
   alignas(64) std::int8_t matrix[kSwCodes][kSwCodes];  // score of a query code (row) and a target code (column)
   std::int32_t open = 0, extend = 0;                   // a gap of length l costs open + l * extend
-  std::int32_t most = 0, least = 0;                    // maximum and minimum of all scores, without pads
+  std::int32_t max_score = 0, min_score = 0;           // maximum and minimum of all scores, without pads
   std::uint8_t same[kSwCodes];                         // whether a code aligned to itself is written as =
   std::int32_t plain_codes = 0;  // of codes below this, equal ones score matrix[0][0], others matrix[0][1] < 0
 };
@@ -58,7 +58,7 @@ struct SwAnswer {
 
 // Buffers of one thread, reused between calls.
 struct SwMemory {
-  Buffer<std::uint8_t> letters, rows, table, saved;
+  Buffer<std::uint8_t> symbols, rows, table, saved;
   Buffer<std::int32_t> bases;
   Cigar cigars;  // of all pairs since it was last cleared
 };
@@ -73,7 +73,7 @@ struct SwTask {
 };
 
 // Heuristics that leave cells out; 0 turns one off.
-struct SwCuts {
+struct SwHeuristics {
   std::int32_t band = 0;   // diagonals on either side
   std::int32_t xdrop = 0;  // extensions: drop cells that score this much below the best of earlier anti-diagonals
   std::int32_t zdrop = 0;  // extensions: stop after an anti-diagonal whose best cell scores this much lower
@@ -91,7 +91,7 @@ struct SwBand {
 struct SwExtent {
   Status status = Status::Ok;
   std::int32_t score = 0, i = 0, j = 0;
-  bool cut = false;  // a heuristic left cells out
+  bool heuristic_applied = false;  // a heuristic left cells out
 };
 
 // 8-bit lanes support local scores only.
@@ -106,7 +106,7 @@ struct SwKernels {
   // Let best be the best cell of the previous anti-diagonals. X-drop drops cells that score more than xdrop below
   // best. Z-drop (as in minimap2: Li 2018, section 2.2.3) stops after an anti-diagonal whose best cell is before best
   // in neither sequence, and scores less than best by more than zdrop plus `extend` per diagonal between them.
-  SwExtent (*extent)(const SwTask&, int bits, const SwPair&, const SwCuts&, SwMemory&) = nullptr;
+  SwExtent (*extent)(const SwTask&, int bits, const SwPair&, const SwHeuristics&, SwMemory&) = nullptr;
   // Computes the canonical global alignment inside a band of at least two diagonals that contains both corners, in 16-
   // or 32-bit lanes.
   SwAnswer (*banded)(const SwTask&, int bits, const SwPair&, const SwBand&, SwMemory&) = nullptr;
@@ -115,26 +115,26 @@ struct SwKernels {
 // Return the value that stands for a score of 0 in 8-bit lanes, and the maximum local score that is certain to fit;
 // the latter is less than 1 if gaps leave no room.
 WFACLI_INLINE std::int32_t sw_zero8(const SwScheme& s) {
-  const std::int32_t gap = s.open + 2 * s.extend, down = gap > -s.least + 1 ? gap : -s.least + 1;
+  const std::int32_t gap = s.open + 2 * s.extend, down = gap > -s.min_score + 1 ? gap : -s.min_score + 1;
   return -128 + down;
 }
-WFACLI_INLINE std::int32_t sw_room8(const SwScheme& s) { return 127 - s.most - sw_zero8(s); }
+WFACLI_INLINE std::int32_t sw_room8(const SwScheme& s) { return 127 - s.max_score - sw_zero8(s); }
 // Returns true if 16 bits hold all non-local scores of pairs with these maximum lengths.
 WFACLI_INLINE bool sw_fits16(const SwScheme& s, std::int64_t n, std::int64_t m) {
-  const std::int64_t gaps = 3 * std::int64_t{s.open} + (n + m + 64) * s.extend - 2 * s.least;
-  return gaps < 28'000 && (n < m ? n : m) * s.most < 32'000 - 128;
+  const std::int64_t gaps = 3 * std::int64_t{s.open} + (n + m + 64) * s.extend - 2 * s.min_score;
+  return gaps < 28'000 && (n < m ? n : m) * s.max_score < 32'000 - 128;
 }
 
 // sw_strips16 returns true if a strip of rows changes scores by less than kSwMoves16.
 constexpr std::int32_t kSwMoves16 = 6'000;
-WFACLI_INLINE bool sw_strips16(const SwScheme& s) { return 35 * s.most - s.least < kSwMoves16; }
+WFACLI_INLINE bool sw_strips16(const SwScheme& s) { return 35 * s.max_score - s.min_score < kSwMoves16; }
 
 // Defined for each instruction set.
-#define WFACLI_DECLARE(isa)                                                                         \
-  namespace isa {                                                                                   \
-  SwKernels sw_kernels();                                                                           \
-  SwExtent sw_extent(const SwTask&, int bits, const SwPair&, const SwCuts&, SwMemory&);             \
-  SwAnswer sw_banded(const SwTask&, int bits, const SwPair&, const SwBand&, SwMemory&);             \
+#define WFACLI_DECLARE(isa)                                                                   \
+  namespace isa {                                                                             \
+  SwKernels sw_kernels();                                                                     \
+  SwExtent sw_extent(const SwTask&, int bits, const SwPair&, const SwHeuristics&, SwMemory&); \
+  SwAnswer sw_banded(const SwTask&, int bits, const SwPair&, const SwBand&, SwMemory&);       \
   }
 WFACLI_DECLARE(x86_64_v2)
 WFACLI_DECLARE(x86_64_v3)

@@ -5,10 +5,11 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-SwExtent sw_extent(const SwTask& task, int bits, const SwPair& pair, const SwCuts& cuts, SwMemory& memory) {
+SwExtent sw_extent(const SwTask& task, int bits, const SwPair& pair, const SwHeuristics& heuristics,
+                   SwMemory& memory) {
   const auto solve = [&]<class Lane, bool kPlain>() -> SwExtent {
-    if (cuts.xdrop) return SwExtension<Lane, SwCells::Live, kPlain>(task, pair, cuts, memory).run();
-    return SwExtension<Lane, SwCells::All, kPlain>(task, pair, cuts, memory).run();
+    if (heuristics.xdrop) return SwExtension<Lane, SwCells::Live, kPlain>(task, pair, heuristics, memory).run();
+    return SwExtension<Lane, SwCells::All, kPlain>(task, pair, heuristics, memory).run();
   };
   if (bits == 16)
     return task.plain ? solve.template operator()<std::int16_t, true>()

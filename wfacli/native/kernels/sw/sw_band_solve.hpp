@@ -15,24 +15,28 @@ class SwExtension {
   static constexpr std::int32_t kWidest = 20'000;  // 16-bit limit on X-drop plus gap below the best score
 
  public:
-  SwExtension(const SwTask& task, const SwPair& pair, const SwCuts& cuts, SwMemory& memory)
-      : task_(task), cuts_(cuts), n_(pair.query_len), m_(pair.target_len), band_(band_of(pair, cuts)),
+  SwExtension(const SwTask& task, const SwPair& pair, const SwHeuristics& heuristics, SwMemory& memory)
+      : task_(task),
+        heuristics_(heuristics),
+        n_(pair.query_len),
+        m_(pair.target_len),
+        band_(band_of(pair, heuristics)),
         sweep_(*task.scheme, pair, band_, memory) {}
 
   SwExtent run() {
     const SwScheme& s = *task_.scheme;
-    if (Sweep::kBased && kCells == SwCells::Live && std::int64_t{cuts_.xdrop} + s.open + s.extend > kWidest)
+    if (Sweep::kBased && kCells == SwCells::Live && std::int64_t{heuristics_.xdrop} + s.open + s.extend > kWidest)
       return {.status = Status::ScoreLimit};
-    best_.cut = !band_.covers(n_, m_);
+    best_.heuristic_applied = !band_.covers(n_, m_);
     sweep_.begin();
     aim();
     std::int32_t dead = 0;  // consecutive anti-diagonals without a live cell
     for (std::int32_t d = 1; d <= n_ + m_ && dead < 2; ++d) {
       if ((d & 255) == 0 && task_.cancelled->is_set()) return {.status = Status::Dropped};
-      if (!sweep_.step(std::int64_t{best_.score} - cuts_.xdrop, nullptr)) break;
+      if (!sweep_.step(std::int64_t{best_.score} - heuristics_.xdrop, nullptr)) break;
       if (sweep_.base() != base_) aim();
       if constexpr (kCells == SwCells::Live) {
-        best_.cut |= sweep_.dropped();
+        best_.heuristic_applied |= sweep_.dropped();
         dead = sweep_.none() ? dead + 1 : 0;
       }
       if (nothing_new()) continue;
@@ -42,55 +46,57 @@ class SwExtension {
   }
 
  private:
-  static SwBand band_of(const SwPair& pair, const SwCuts& cuts) {
-    const std::int64_t width = cuts.band ? cuts.band : std::int64_t{pair.query_len} + pair.target_len;
+  static SwBand band_of(const SwPair& pair, const SwHeuristics& heuristics) {
+    const std::int64_t width = heuristics.band ? heuristics.band : std::int64_t{pair.query_len} + pair.target_len;
     return {-width, width};
   }
   // Updates the values that scores are compared with, after a change of the best score or the base.
   void aim() {
     base_ = sweep_.base();
-    above_ = V::all(sweep_.held(best_.score));
-    kept_ = V::all(sweep_.held(std::int64_t{best_.score} - cuts_.zdrop));
+    above_ = V::all(sweep_.to_lane(best_.score));
+    zdrop_floor_ = V::all(sweep_.to_lane(std::int64_t{best_.score} - heuristics_.zdrop));
   }
 
   // Returns true if no cell of the last anti-diagonal beats the best one, and at least one is too close to it for
   // Z-drop to stop.
   bool nothing_new() const {
-    if (sweep_.tainted() || V::bits((Vector)((typename V::Signed)sweep_.most() > (typename V::Signed)above_)))
+    if (sweep_.tainted() || V::bits((Vector)((typename V::Signed)sweep_.max_scores() > (typename V::Signed)above_)))
       return false;
-    return !cuts_.zdrop || V::bits((Vector)((typename V::Signed)sweep_.most() >= (typename V::Signed)kept_));
+    return !heuristics_.zdrop ||
+           V::bits((Vector)((typename V::Signed)sweep_.max_scores() >= (typename V::Signed)zdrop_floor_));
   }
 
   // Evaluates the last anti-diagonal's best cell. Returns false if it ends the extension or exceeds the lanes.
   bool look(std::int32_t d) {
     if (sweep_.none()) return true;
-    const std::int32_t most = sweep_.best();
-    if (sweep_.overrated(most) && (most > best_.score || cuts_.zdrop)) {
+    const std::int32_t max_score = sweep_.best();
+    if (sweep_.overrated(max_score) && (max_score > best_.score || heuristics_.zdrop)) {
       best_ = {.status = Status::ScoreLimit};
       return false;
     }
-    if (most <= best_.score && !cuts_.zdrop) return true;
-    const std::int32_t i = sweep_.row_of(most), j = d - i;
-    if (most > best_.score) {
-      best_.score = most, best_.i = i, best_.j = j;
+    if (max_score <= best_.score && !heuristics_.zdrop) return true;
+    const std::int32_t i = sweep_.row_of(max_score), j = d - i;
+    if (max_score > best_.score) {
+      best_.score = max_score, best_.i = i, best_.j = j;
       aim();
       return true;
     }
     if (i < best_.i || j < best_.j) return true;
-    const std::int64_t turn = std::int64_t{i} - best_.i - (j - best_.j), apart = turn < 0 ? -turn : turn;
-    if (std::int64_t{best_.score} - most <= cuts_.zdrop + apart * task_.scheme->extend) return true;
-    best_.cut |= d < n_ + m_;
+    const std::int64_t diagonal_shift = std::int64_t{i} - best_.i - (j - best_.j),
+                       distance = diagonal_shift < 0 ? -diagonal_shift : diagonal_shift;
+    if (std::int64_t{best_.score} - max_score <= heuristics_.zdrop + distance * task_.scheme->extend) return true;
+    best_.heuristic_applied |= d < n_ + m_;
     return false;
   }
 
   const SwTask& task_;
-  const SwCuts& cuts_;
+  const SwHeuristics& heuristics_;
   const std::int32_t n_, m_;
   const SwBand band_;
   Sweep sweep_;
   SwExtent best_;
   std::int32_t base_ = 0;
-  Vector above_{}, kept_{};
+  Vector above_{}, zdrop_floor_{};
 };
 
 // SwKernels::banded. The path is traced in blocks of anti-diagonals. A first sweep stores the state before each block;
@@ -101,10 +107,10 @@ class SwBanded {
   template <SwCells kCells>
   using Sweep = SwDiagonals<Lane, kCells, kPlain>;
   static constexpr int kLanes = SwVector<Lane>::kCount;
-  static constexpr std::int32_t kLeast = 128;  // minimum anti-diagonals per block
+  static constexpr std::int32_t kMinSpacing = 128;  // minimum anti-diagonals per block
   // Up to this many cells per anti-diagonal and bytes of flags, one sweep with flags is faster than two sweeps.
-  static constexpr std::int32_t kNarrow = 256;
-  static constexpr std::size_t kOnce = std::size_t{4} << 20;
+  static constexpr std::int32_t kMaxOnePassCells = 256;
+  static constexpr std::size_t kMaxOnePassBytes = std::size_t{4} << 20;
 
  public:
   SwBanded(const SwTask& task, const SwPair& pair, const SwBand& band, SwMemory& memory)
@@ -117,8 +123,8 @@ class SwBanded {
   SwAnswer run() {
     answer_.query_at = n_;
     answer_.target_at = m_;
-    const std::size_t most = kOnce < task_.memory_bytes ? kOnce : task_.memory_bytes;
-    const bool whole = task_.path && cells_ <= kNarrow && (std::int64_t{n_} + m_) * stride() <= most;
+    const std::size_t max_bytes = kMaxOnePassBytes < task_.memory_bytes ? kMaxOnePassBytes : task_.memory_bytes;
+    const bool whole = task_.path && cells_ <= kMaxOnePassCells && (std::int64_t{n_} + m_) * stride() <= max_bytes;
     if (whole) block_ = n_ + m_;
     begin_ = n_ + m_;
     if (whole)
@@ -126,7 +132,7 @@ class SwBanded {
     else
       sweep_all<SwCells::All>();
     if (answer_.status != Status::Ok || !task_.path) return answer_;
-    walk();
+    trace_path();
     return answer_;
   }
 
@@ -136,7 +142,8 @@ class SwBanded {
   // Returns the bytes of flags per anti-diagonal. With several blocks, the cells that lead to one cell of a block are
   // at most as many per anti-diagonal as the block has anti-diagonals.
   std::size_t stride() const {
-    return (static_cast<std::size_t>(cells_ <= kNarrow ? cells_ : smaller(cells_, block_)) / kLanes + 2) * kLanes;
+    return (static_cast<std::size_t>(cells_ <= kMaxOnePassCells ? cells_ : smaller(cells_, block_)) / kLanes + 2) *
+           kLanes;
   }
   // Returns the position where the flags of lane 0 of an anti-diagonal would be.
   std::uint8_t* flags_of(std::int32_t d) const {
@@ -194,22 +201,22 @@ class SwBanded {
     }
   }
 
-  void walk() {
+  void trace_path() {
     memory_.cigars.begin();
     answer_.cigar = static_cast<std::int64_t>(memory_.cigars.runs().size());
-    SwWalk way(task_, pair_, answer_);
+    SwTraceback traceback(task_, pair_, answer_);
     const auto has = [&](std::int32_t i, std::int32_t j) { return i + j > begin_; };
     const auto flags = [&](std::int32_t i, std::int32_t j) { return unsigned{flags_of(i + j)[n_ - i]}; };
-    way.go(memory_.cigars, has, flags);
-    if (!way.ended()) {
+    traceback.go(memory_.cigars, has, flags);
+    if (!traceback.ended()) {
       Sweep<SwCells::Flags> sweep(*task_.scheme, pair_, band_, memory_);
-      while (!way.ended()) {
+      while (!traceback.ended()) {
         if (stopped()) return;
-        const std::int32_t end = way.row() + way.column();
+        const std::int32_t end = traceback.row() + traceback.column();
         sweep.restore(saved_ + static_cast<std::size_t>((end - 1) / block_) * state_);
-        sweep.lead_to(way.row(), way.column());
-        with_flags(sweep, end, way.row());
-        way.go(memory_.cigars, has, flags);
+        sweep.lead_to(traceback.row(), traceback.column());
+        with_flags(sweep, end, traceback.row());
+        traceback.go(memory_.cigars, has, flags);
       }
     }
     answer_.runs = static_cast<std::int64_t>(memory_.cigars.runs().size()) - answer_.cigar;
@@ -220,7 +227,7 @@ class SwBanded {
   const SwBand& band_;
   SwMemory& memory_;
   const std::int32_t n_, m_;
-  std::int32_t block_ = kLeast;
+  std::int32_t block_ = kMinSpacing;
   std::size_t state_ = 0, stride_ = 0;
   std::uint8_t* saved_ = nullptr;  // state before each block
   std::uint8_t* flags_ = nullptr;  // flags of the anti-diagonals after begin_, in order

@@ -49,10 +49,10 @@ class SwDiagonals {
     deleted_ = inserted_ + lanes;
     h_[0] = deleted_ + lanes;
     h_[1] = h_[0] + lanes;
-    letters_ = aligned_bytes(memory.letters, lanes + kLookedUp * (vectors() + 2));
-    scores_ = letters_ + lanes;
-    for (std::int32_t p = 0; p < n_; ++p) letters_[p] = pair.query[n_ - 1 - p];
-    std::memset(letters_ + n_, kQueryPad, lanes - kLanes - static_cast<std::size_t>(n_));
+    symbols_ = aligned_bytes(memory.symbols, lanes + kLookedUp * (vectors() + 2));
+    scores_ = symbols_ + lanes;
+    for (std::int32_t p = 0; p < n_; ++p) symbols_[p] = pair.query[n_ - 1 - p];
+    std::memset(symbols_ + n_, kQueryPad, lanes - kLanes - static_cast<std::size_t>(n_));
   }
 
   // Initializes anti-diagonal 0.
@@ -77,9 +77,9 @@ class SwDiagonals {
   }
 
   // Computes the next anti-diagonal. Returns false if it has no cells in the band, or no live cell leads to it. With
-  // SwCells::Live, cells that score less than `least` are dropped. `flags` is the address for lane 0 of the
+  // SwCells::Live, cells that score less than `min_score` are dropped. `flags` is the address for lane 0 of the
   // anti-diagonal.
-  bool step(std::int64_t least, std::uint8_t* flags) {
+  bool step(std::int64_t min_score, std::uint8_t* flags) {
     if (d_ % kFold == 0) follow();
     ++d_;
     Rows rows = rows_of(d_);
@@ -93,7 +93,7 @@ class SwDiagonals {
     if constexpr (!kPlain) {
       if ((d_ - 1) % kSwBlock == 0 || first_ < looked_first_ || last_ > looked_last_) look_up(rows);
     }
-    vectors_of(rows, least, flags);
+    vectors_of(rows, min_score, flags);
     for (Lane* values : {inserted_, deleted_, h_[d_ & 1]}) V::store(values + (first_ - 1) * kLanes, never());
     for (Lane* values : {inserted_, h_[d_ & 1]}) V::store(values + (last_ + 1) * kLanes, never());
     if constexpr (kCells == SwCells::Live) live_[d_ & 1] = live_of(rows);
@@ -101,18 +101,18 @@ class SwDiagonals {
   }
 
   std::int32_t base() const { return base_; }
-  // Returns the lane value of a score, clamped to what lanes can hold and to `least`.
-  Lane held(std::int64_t score, std::int32_t least = kNever) const {
-    const std::int64_t lane = score - base_, most = kBased ? INT16_MAX : INT32_MAX;
-    return static_cast<Lane>(lane < least ? least : lane > most ? most : lane);
+  // Returns the lane value of a score, clamped to what lanes can hold and to `min_lane`.
+  Lane to_lane(std::int64_t score, std::int32_t min_lane = kNever) const {
+    const std::int64_t lane = score - base_, max_lane = kBased ? INT16_MAX : INT32_MAX;
+    return static_cast<Lane>(lane < min_lane ? min_lane : lane > max_lane ? max_lane : lane);
   }
   std::int32_t diagonal() const { return d_; }
   // Maximum H of the last anti-diagonal in each lane; whether a cell of it was dropped.
-  Vector most() const { return most_; }
+  Vector max_scores() const { return max_scores_; }
   bool dropped() const { return V::bits(dropped_) != 0; }
   bool none() const { return kCells == SwCells::Live && live_[d_ & 1].to < 0; }
   // The best score of the last anti-diagonal, and the first row that has a given score.
-  std::int32_t best() const { return base_ + V::greatest(most_); }
+  std::int32_t best() const { return base_ + V::max_element(max_scores_); }
   std::int32_t row_of(std::int32_t score) const {
     const Vector wanted = V::all(score - base_);
     for (std::int32_t w = last_; w >= first_; --w)
@@ -124,7 +124,9 @@ class SwDiagonals {
   std::int32_t at(std::int32_t i) const { return base_ + h_[d_ & 1][n_ - i]; }
 
   // Returns true if a cell of the last anti-diagonal with this score may be overrated.
-  bool overrated(std::int64_t score) const { return tainted() && 2 * score <= taint_ + std::int64_t{d_} * larger(s_.most, 0); }
+  bool overrated(std::int64_t score) const {
+    return tainted() && 2 * score <= taint_ + std::int64_t{d_} * larger(s_.max_score, 0);
+  }
   bool tainted() const { return taint_ > INT64_MIN; }
 
   // Rows of an anti-diagonal inside the matrix and the band.
@@ -136,20 +138,20 @@ class SwDiagonals {
   }
 
   // Save and restore the state after an anti-diagonal.
-  std::size_t state_bytes() const { return sizeof(Kept) + 4 * (vectors() + 2) * sizeof(Vector); }
+  std::size_t state_bytes() const { return sizeof(SavedState) + 4 * (vectors() + 2) * sizeof(Vector); }
   void save(std::uint8_t* to) const {
-    const Kept kept{d_, base_, first_, last_};
-    std::memcpy(to, &kept, sizeof kept);
-    copied(kept, [&, at = to + sizeof kept](Lane* values, std::size_t bytes) mutable {
+    const SavedState saved{d_, base_, first_, last_};
+    std::memcpy(to, &saved, sizeof saved);
+    copied(saved, [&, at = to + sizeof saved](Lane* values, std::size_t bytes) mutable {
       std::memcpy(at, values, bytes);
       at += bytes;
     });
   }
   void restore(const std::uint8_t* from) {
-    Kept kept;
-    std::memcpy(&kept, from, sizeof kept);
-    d_ = kept.d, base_ = kept.base, first_ = kept.first, last_ = kept.last;
-    copied(kept, [at = from + sizeof kept](Lane* values, std::size_t bytes) mutable {
+    SavedState saved;
+    std::memcpy(&saved, from, sizeof saved);
+    d_ = saved.d, base_ = saved.base, first_ = saved.first, last_ = saved.last;
+    copied(saved, [at = from + sizeof saved](Lane* values, std::size_t bytes) mutable {
       std::memcpy(values, at, bytes);
       at += bytes;
     });
@@ -157,14 +159,14 @@ class SwDiagonals {
 
  private:
   static constexpr std::size_t kLookedUp = kPlain ? 0 : kSwBlock * C::kBytes;  // bytes per vector of scores
-  struct Kept {
+  struct SavedState {
     std::int32_t d, base, first, last;
   };
   static std::int32_t larger(std::int32_t a, std::int32_t b) { return a > b ? a : b; }
   static std::int32_t smaller(std::int32_t a, std::int32_t b) { return a < b ? a : b; }
   static Vector never() { return V::all(kNever); }
   static WFACLI_INLINE Vector less(Vector score, Vector by) {
-    return kBased ? V::minus(score, by) : V::most(score - by, never());
+    return kBased ? V::minus(score, by) : V::max(score - by, never());
   }
 
   // Returns the maximum number of vectors that hold the rows of kSwBlock anti-diagonals.
@@ -173,38 +175,48 @@ class SwDiagonals {
     return static_cast<std::size_t>(smaller(shorter, wide) + kSwBlock) / kLanes + 3;
   }
   template <class Copy>
-  void copied(const Kept& kept, Copy&& copy) const {
-    const std::size_t bytes = static_cast<std::size_t>(kept.last - kept.first + 3) * sizeof(Vector);
-    for (Lane* values : {inserted_, deleted_, h_[0], h_[1]}) copy(values + (kept.first - 1) * kLanes, bytes);
+  void copied(const SavedState& saved, Copy&& copy) const {
+    const std::size_t bytes = static_cast<std::size_t>(saved.last - saved.first + 3) * sizeof(Vector);
+    for (Lane* values : {inserted_, deleted_, h_[0], h_[1]}) copy(values + (saved.first - 1) * kLanes, bytes);
   }
 
   // Constants of an anti-diagonal, held in registers so that no vector reads them from memory again.
   struct Step {
     Lane *h, *inserted, *deleted;
-    const std::uint8_t *letters, *target, *scores;
+    const std::uint8_t *symbols, *target, *scores;
     std::uint8_t* flags;
-    Vector opened, extend, same, other, least;
+    Vector opened, extend, same, other, min_score;
     std::int32_t low, high;  // first and last lane with a cell
   };
   // Values carried from vector to vector: I, H of two anti-diagonals before, and results.
   struct Passing {
-    Vector inserted, diagonal, most, dropped;
+    Vector inserted, diagonal, max_scores, dropped;
   };
 
-  void vectors_of(const Rows& rows, std::int64_t least, std::uint8_t* flags) {
+  void vectors_of(const Rows& rows, std::int64_t min_score, std::uint8_t* flags) {
     const std::uint8_t* target = pair_.target + (d_ - 1 - n_);
     const std::uint8_t* scores = scores_ + static_cast<std::size_t>((d_ - 1) % kSwBlock) * C::kBytes;
-    const Step step{h_[d_ & 1], inserted_, deleted_, letters_, target,
-                    scores - looked_first_ * static_cast<std::ptrdiff_t>(kLookedUp), flags,
-                    V::all(s_.open + s_.extend), V::all(s_.extend), V::all(s_.matrix[0][0]), V::all(s_.matrix[0][1]),
-                    V::all(held(least, kNever + 1)), n_ - rows.to, n_ - rows.from};
+    const Step step{h_[d_ & 1],
+                    inserted_,
+                    deleted_,
+                    symbols_,
+                    target,
+                    scores - looked_first_ * static_cast<std::ptrdiff_t>(kLookedUp),
+                    flags,
+                    V::all(s_.open + s_.extend),
+                    V::all(s_.extend),
+                    V::all(s_.matrix[0][0]),
+                    V::all(s_.matrix[0][1]),
+                    V::all(to_lane(min_score, kNever + 1)),
+                    n_ - rows.to,
+                    n_ - rows.from};
     const std::int32_t last = last_;
     std::int32_t w = first_;
     Passing on{V::load(step.inserted + w * kLanes), V::load(step.h + w * kLanes), never(), Vector{}};
     one<true>(step, w, on);
     for (++w; w < last; ++w) one<false>(step, w, on);
     if (w == last) one<true>(step, w, on);
-    most_ = on.most;
+    max_scores_ = on.max_scores;
     dropped_ = on.dropped;
   }
 
@@ -220,15 +232,15 @@ class SwDiagonals {
     on.diagonal = diagonal_next;
     Vector score;
     if constexpr (kPlain)
-      score = V::if_same(step.letters + lane, step.target + lane, step.same, step.other);
+      score = V::if_same(step.symbols + lane, step.target + lane, step.same, step.other);
     else
       score = V::widened(step.scores + w * static_cast<std::ptrdiff_t>(kLookedUp));
-    Vector h = V::most(V::most(V::plus(diagonal, score), inserted), deleted);
+    Vector h = V::max(V::max(V::plus(diagonal, score), inserted), deleted);
     const Vector gap = less(h, step.opened);
     const Vector inserted_on = less(inserted, step.extend), deleted_on = less(deleted, step.extend);
     if constexpr (kCells == SwCells::Flags)
       V::store_bytes(step.flags + lane, sw_flags_of<V>(h, inserted, deleted, gap, inserted_on, deleted_on));
-    Vector inserts = V::most(gap, inserted_on), deletes = V::most(gap, deleted_on);
+    Vector inserts = V::max(gap, inserted_on), deletes = V::max(gap, deleted_on);
     if constexpr (kEdge) {
       const Vector lanes = V::numbers();
       const Vector from = V::all(larger(step.low - lane, 0)), to = V::all(smaller(step.high - lane, kLanes));
@@ -236,12 +248,12 @@ class SwDiagonals {
         *values = V::if_at_least(lanes, from, V::if_above(lanes, to, never(), *values), never());
     }
     if constexpr (kCells == SwCells::Live) {
-      on.dropped |= V::if_above(step.least, h, (Vector)((Signed)h > (Signed)never()), Vector{});
-      inserts = V::if_above(step.least, h, never(), inserts);
-      deletes = V::if_above(step.least, h, never(), deletes);
-      h = V::if_above(step.least, h, never(), h);
+      on.dropped |= V::if_above(step.min_score, h, (Vector)((Signed)h > (Signed)never()), Vector{});
+      inserts = V::if_above(step.min_score, h, never(), inserts);
+      deletes = V::if_above(step.min_score, h, never(), deletes);
+      h = V::if_above(step.min_score, h, never(), h);
     }
-    on.most = V::most(on.most, h);
+    on.max_scores = V::max(on.max_scores, h);
     V::store(h_at, h);
     V::store(step.inserted + lane, inserts);
     V::store(step.deleted + lane, deletes);
@@ -254,7 +266,7 @@ class SwDiagonals {
     looked_last_ = last_;
     for (std::int32_t w = looked_first_; w <= looked_last_; ++w) {
       Lookup lookup;
-      for (int lane = 0; lane < kLanes; ++lane) lookup.set_row(s_, lane, letters_[w * kLanes + lane]);
+      for (int lane = 0; lane < kLanes; ++lane) lookup.set_row(s_, lane, symbols_[w * kLanes + lane]);
       const std::uint8_t* target = pair_.target + (from - n_ + w * kLanes);
       lookup.look_up([&](int r) { return C::load(target + r); },
                      scores_ + static_cast<std::size_t>(w - looked_first_) * kLookedUp);
@@ -277,19 +289,20 @@ class SwDiagonals {
   // update.
   void follow() {
     if constexpr (!kBased) return;
-    Vector most = never(), least = V::all(INT16_MAX);
+    Vector max_values = never(), min_values = V::all(INT16_MAX);
     for (const Lane* h : h_)
       for (std::int32_t w = first_; w <= last_ + 1; ++w) {
         const Vector values = V::load(h + w * kLanes);
-        most = V::most(most, values);
-        least = V::least(least, V::if_equal(values, never(), least, values));
+        max_values = V::max(max_values, values);
+        min_values = V::min(min_values, V::if_equal(values, never(), min_values, values));
       }
-    const std::int32_t top = V::greatest(most);
+    const std::int32_t top = V::max_element(max_values);
     if (top == kNever) return;
     const std::int32_t moved = top > kTop || top < kTop - kSlack ? larger(top - kTop, -30'000) : 0;  // fits 16 bits
-    if (kCells != SwCells::Live && -V::greatest(-least) - moved - kFold * (s_.open + s_.extend) - kSlack <= kNever) {
+    if (kCells != SwCells::Live &&
+        -V::max_element(-min_values) - moved - kFold * (s_.open + s_.extend) - kSlack <= kNever) {
       const std::int64_t floor = std::int64_t{base_} + moved + kNever + kSlack;
-      const std::int64_t taint = 2 * floor + std::int64_t{2 - d_} * larger(s_.most, 0);
+      const std::int64_t taint = 2 * floor + std::int64_t{2 - d_} * larger(s_.max_score, 0);
       taint_ = taint > taint_ ? taint : taint_;
     }
     if (!moved) return;
@@ -306,13 +319,13 @@ class SwDiagonals {
   const std::int32_t n_;
   std::int32_t low_, high_, last_i_, last_j_;
   Lane *inserted_, *deleted_, *h_[2];  // at [lane], after one spare vector; h_: even and odd anti-diagonals
-  std::uint8_t *letters_, *scores_;    // query, at [lane]; [vector - looked_first_][anti-diagonal][lane]
+  std::uint8_t *symbols_, *scores_;    // query, at [lane]; [vector - looked_first_][anti-diagonal][lane]
   std::int32_t d_ = 0, base_ = 0;
   std::int32_t first_ = 0, last_ = 0;  // vectors of the last anti-diagonal
   std::int32_t looked_first_ = 0, looked_last_ = -1;
   Rows live_[2];  // even and odd anti-diagonals
   std::int64_t taint_ = INT64_MIN;
-  Vector most_{}, dropped_{};
+  Vector max_scores_{}, dropped_{};
 };
 
 }  // namespace WFACLI_ISA

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/sw/sw_scores.hpp"
-#include "kernels/sw/sw_walk.hpp"
+#include "kernels/sw/sw_traceback.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
@@ -62,7 +62,7 @@ class SwLanes {
       if constexpr (kFind == SwFind::Ends || kFind == SwFind::EndsFlags) look_at_ends(i, answers);
     }
     if constexpr (kFind != SwFind::Ends && kFind != SwFind::EndsFlags) take_best(answers);
-    if constexpr (sw_flags(kFind)) walk(answers);
+    if constexpr (sw_flags(kFind)) trace_path(answers);
   }
 
  private:
@@ -77,7 +77,7 @@ class SwLanes {
     alignas(64) Lane best[kLanes];
     V::store(best, best_);
     std::int32_t over = 0;
-    for (std::int32_t p = 0; p < count_; ++p) over += best[p] > INT8_MAX - s_.most;
+    for (std::int32_t p = 0; p < count_; ++p) over += best[p] > INT8_MAX - s_.max_score;
     return 2 * over > count_;
   }
 
@@ -85,8 +85,8 @@ class SwLanes {
   void lay_out() {
     const std::size_t columns = (static_cast<std::size_t>(m_) + kSwBlock) & ~std::size_t{kSwBlock - 1};
     const std::size_t across = 16 * Lookup::chunks();
-    const std::size_t letters = kPlain ? columns * sizeof(Vector) : columns * across;
-    std::uint8_t* at = aligned_bytes(memory_.letters, letters);
+    const std::size_t symbol_bytes = kPlain ? columns * sizeof(Vector) : columns * across;
+    std::uint8_t* at = aligned_bytes(memory_.symbols, symbol_bytes);
     for (int lane = 0; lane < static_cast<int>(kPlain ? kLanes : across); ++lane) {
       const SwPair* pair = lane < count_ ? &pairs_[lane] : nullptr;
       for (std::size_t j = 0; j < columns; ++j) {
@@ -98,7 +98,7 @@ class SwLanes {
           at[(j / 16 * 16 + lane % 16) * across + lane / 16 * 16 + j % 16] = code;
       }
     }
-    letters_ = at;
+    symbols_ = at;
     std::uint8_t* rows = aligned_bytes(memory_.rows, 2 * (static_cast<std::size_t>(m_) + 1) * sizeof(Vector));
     h_ = reinterpret_cast<Lane*>(rows);
     inserted_ = h_ + (static_cast<std::size_t>(m_) + 1) * kLanes;
@@ -112,29 +112,29 @@ class SwLanes {
   }
 
   // Returns the score of a border cell where a leading gap counts.
-  std::int32_t border(std::int32_t letters) const { return letters ? -(s_.open + letters * s_.extend) : 0; }
+  std::int32_t border(std::int32_t length) const { return length ? -(s_.open + length * s_.extend) : 0; }
 
   // Returns the query symbols of row i in all lanes.
-  Vector letters_of_row(std::int32_t i) {
-    alignas(64) Lane letters[kLanes];
+  Vector query_symbols(std::int32_t i) {
+    alignas(64) Lane symbols[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
       const bool has = lane < count_ && i <= pairs_[lane].query_len;
       const std::uint8_t code = has ? pairs_[lane].query[i - 1] : kQueryPad;
-      letters[lane] = static_cast<Lane>(code);
+      symbols[lane] = static_cast<Lane>(code);
       if constexpr (!kPlain) lookup_.set_row(s_, lane, code);
     }
-    return V::load(letters);
+    return V::load(symbols);
   }
 
   void row(std::int32_t i) {
-    const Vector q = letters_of_row(i), same = V::all(s_.matrix[0][0]), other = V::all(s_.matrix[0][1]);
+    const Vector q = query_symbols(i), same = V::all(s_.matrix[0][0]), other = V::all(s_.matrix[0][1]);
     const Vector opened = V::all(s_.open + s_.extend), extend = V::all(s_.extend), zero = V::all(zero_);
     const Vector here = V::all(i);
     // Positions of this row's cells that are the best so far; 0 means none.
     Vector at{};
     Lane* const row_h = h_;
     Lane* const row_inserted = inserted_;
-    const std::uint8_t* const letters_at = letters_;
+    const std::uint8_t* const symbols_at = symbols_;
     const std::int32_t columns = m_;
     Vector diagonal = V::load(row_h), border_h = V::all(sw_local(kFind) ? zero_ : border(i)), best = best_;
     V::store(row_h, border_h);
@@ -143,7 +143,7 @@ class SwLanes {
     for (std::int32_t j0 = 0; j0 < columns; j0 += kSwBlock) {
       if constexpr (!kPlain) {
         constexpr std::size_t across = 16 * Lookup::chunks();
-        const std::uint8_t* block = letters_at + static_cast<std::size_t>(j0) * across;
+        const std::uint8_t* block = symbols_at + static_cast<std::size_t>(j0) * across;
         lookup_.look_up([&](int r) { return SwChunks<Lookup::chunks()>::load(block + r * across); });
       }
       const std::int32_t last = columns - j0 < kSwBlock ? columns - j0 : kSwBlock;
@@ -153,25 +153,25 @@ class SwLanes {
         Lane* const inserted_at = row_inserted + cell + kLanes;
         Vector score;
         if constexpr (kPlain)
-          score = V::if_equal(q, V::load(reinterpret_cast<const Lane*>(letters_at) + cell), same, other);
+          score = V::if_equal(q, V::load(reinterpret_cast<const Lane*>(symbols_at) + cell), same, other);
         else
           score = lookup_.score(k);
         const Vector up = V::load(h_at), inserted = V::load(inserted_at);
-        Vector h = V::most(diagonal + score, inserted);
-        if constexpr (sw_local(kFind)) h = V::most(h, zero);
-        h = V::most(h, deleted);
+        Vector h = V::max(diagonal + score, inserted);
+        if constexpr (sw_local(kFind)) h = V::max(h, zero);
+        h = V::max(h, deleted);
         const Vector gap = h - opened, inserted_on = inserted - extend, deleted_on = deleted - extend;
         if constexpr (sw_flags(kFind))
           V::store_bytes(flags + cell, sw_flags_of<V>(h, inserted, deleted, gap, inserted_on, deleted_on));
-        V::store(inserted_at, V::most(gap, inserted_on));
-        deleted = V::most(gap, deleted_on);
+        V::store(inserted_at, V::max(gap, inserted_on));
+        deleted = V::max(gap, deleted_on);
         diagonal = up;
         V::store(h_at, h);
-        if constexpr (kFind == SwFind::Score) best = V::most(best, h);
+        if constexpr (kFind == SwFind::Score) best = V::max(best, h);
         if constexpr (kFind == SwFind::BestFlags) {
           place += V::all(1);
           at = V::if_above(h, best, place, at);
-          best = V::most(best, h);
+          best = V::max(best, h);
         }
         if constexpr (kFind == SwFind::Furthest) {
           // Of equal best cells, prefer one with fewer symbols.
@@ -179,7 +179,7 @@ class SwLanes {
           const Vector fewer = V::if_equal(h, best, V::if_above(at_sum_, place, place, at), at);
           at = V::if_above(h, best, place, fewer);
           at_sum_ = V::if_equal(at, place, place, at_sum_);
-          best = V::most(best, h);
+          best = V::max(best, h);
         }
       }
     }
@@ -211,30 +211,30 @@ class SwLanes {
     V::store(best, best_);
     V::store(i, at_i_);
     V::store(j, at_j_);
-    constexpr std::int32_t most = sizeof(Lane) == 1 ? INT8_MAX : INT16_MAX;
+    constexpr std::int32_t max_score = sizeof(Lane) == 1 ? INT8_MAX : INT16_MAX;
     for (std::int32_t p = 0; p < count_; ++p) {
       answers[p].score = best[p] - zero_;
-      if (best[p] > most - s_.most) answers[p].status = Status::ScoreLimit;  // a cell may have overflowed
+      if (best[p] > max_score - s_.max_score) answers[p].status = Status::ScoreLimit;  // a cell may have overflowed
       if (answers[p].score == 0 || kFind == SwFind::Score) continue;
       answers[p].query_at = i[p];
       answers[p].target_at = kFind == SwFind::Furthest ? j[p] - i[p] : j[p];
     }
   }
 
-  void walk(SwAnswer* answers) {
+  void trace_path(SwAnswer* answers) {
     for (std::int32_t p = 0; p < count_; ++p) {
       SwAnswer& a = answers[p];
       if (a.status != Status::Ok) continue;
       memory_.cigars.begin();
       a.cigar = static_cast<std::int64_t>(memory_.cigars.runs().size());
-      SwWalk way(task_, pairs_[p], a);
-      way.go(
+      SwTraceback traceback(task_, pairs_[p], a);
+      traceback.go(
           memory_.cigars, [](std::int32_t, std::int32_t) { return true; },
           [&](std::int32_t i, std::int32_t j) {
             return table_[(static_cast<std::size_t>(i - 1) * m_ + (j - 1)) * kLanes + p];
           });
-      a.query_left = way.row();
-      a.target_left = way.column();
+      a.query_left = traceback.row();
+      a.target_left = traceback.column();
       a.runs = static_cast<std::int64_t>(memory_.cigars.runs().size()) - a.cigar;
     }
   }
@@ -246,7 +246,7 @@ class SwLanes {
   SwMemory& memory_;
   std::int32_t n_ = 0, m_ = 0;  // maximum lengths
   std::int32_t zero_;           // lane value of score 0
-  const std::uint8_t* letters_ = nullptr;
+  const std::uint8_t* symbols_ = nullptr;
   Lane *h_ = nullptr, *inserted_ = nullptr;  // last row, at [column][lane]; inserted_: next row
   std::uint8_t* table_ = nullptr;            // SwFlag at [row - 1][column - 1][lane]
   Lookup lookup_;

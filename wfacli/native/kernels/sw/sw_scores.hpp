@@ -30,7 +30,7 @@ struct SwVector : Lanes<Lane> {
   using L = Lanes<Lane>;
   using typename L::Signed;
   using typename L::Vector;
-  static WFACLI_INLINE Vector most(Vector a, Vector b) {
+  static WFACLI_INLINE Vector max(Vector a, Vector b) {
     const Signed x = (Signed)a, y = (Signed)b;
     return (Vector)(x > y ? x : y);
   }
@@ -46,7 +46,7 @@ struct SwVector : Lanes<Lane> {
 #if defined(__SSE2__)
     if constexpr (L::kBytes == 16) return (Vector)_mm_adds_epi16((__m128i)a, (__m128i)b);
 #endif
-    return most(a, if_above(Vector{}, b, L::all(INT16_MIN) - b, a)) + b;
+    return max(a, if_above(Vector{}, b, L::all(INT16_MIN) - b, a)) + b;
   }
   static WFACLI_INLINE Vector minus(Vector a, Vector b) {
     if constexpr (sizeof(Lane) != 2) return a - b;
@@ -59,7 +59,7 @@ struct SwVector : Lanes<Lane> {
 #if defined(__SSE2__)
     if constexpr (L::kBytes == 16) return (Vector)_mm_subs_epi16((__m128i)a, (__m128i)b);
 #endif
-    return most(a, if_above(b, Vector{}, L::all(INT16_MIN) + b, a)) - b;
+    return max(a, if_above(b, Vector{}, L::all(INT16_MIN) + b, a)) - b;
   }
   // Return x where the comparison of a and b holds, else y. As one expression each, they compile to one masked blend.
   static WFACLI_INLINE Vector if_equal(Vector a, Vector b, Vector x, Vector y) {
@@ -88,15 +88,15 @@ struct SwVector : Lanes<Lane> {
     return found;
   }
   // Returns the maximum over all lanes.
-  static WFACLI_INLINE std::int32_t greatest(Vector v) {
+  static WFACLI_INLINE std::int32_t max_element(Vector v) {
 #if defined(__SSE4_1__)
     if constexpr (sizeof(Lane) == 2) {  // there is an instruction for the unsigned minimum of eight
       alignas(64) __m128i parts[L::kBytes / 16];
       std::memcpy(parts, &v, sizeof v);
       for (int some = L::kBytes / 32; some; some /= 2)
         for (int part = 0; part < some; ++part) parts[part] = _mm_max_epi16(parts[part], parts[part + some]);
-      const __m128i least = _mm_minpos_epu16(_mm_xor_si128(parts[0], _mm_set1_epi16(INT16_MAX)));
-      return INT16_MAX - _mm_extract_epi16(least, 0);
+      const __m128i minimum = _mm_minpos_epu16(_mm_xor_si128(parts[0], _mm_set1_epi16(INT16_MAX)));
+      return INT16_MAX - _mm_extract_epi16(minimum, 0);
     }
 #endif
     alignas(64) Lane lanes[L::kCount];
@@ -197,12 +197,12 @@ struct SwChunks {
   // Transposes 16 rows of 16 bytes in each chunk.
   static WFACLI_INLINE void transpose(Bytes (&rows)[16]) {
     for (int round = 0; round < 4; ++round) {
-      Bytes mixed[16];
+      Bytes mix64[16];
       for (int r = 0; r < 8; ++r) {
-        mixed[2 * r] = in_turn<false>(rows[r], rows[r + 8]);
-        mixed[2 * r + 1] = in_turn<true>(rows[r], rows[r + 8]);
+        mix64[2 * r] = in_turn<false>(rows[r], rows[r + 8]);
+        mix64[2 * r + 1] = in_turn<true>(rows[r], rows[r + 8]);
       }
-      for (int r = 0; r < 16; ++r) rows[r] = mixed[r];
+      for (int r = 0; r < 16; ++r) rows[r] = mix64[r];
     }
   }
 };
@@ -221,18 +221,18 @@ class SwLookup {
     std::memcpy(at, scheme.matrix[code], 16);
     std::memcpy(at + C::kBytes, scheme.matrix[code] + 16, 16);
   }
-  // Looks up the next 16 symbols. `letters(r)` returns those of lanes r, r + 16, ..., one lane after another.
-  template <class Letters>
-  WFACLI_INLINE void look_up(Letters&& letters) {
-    look_up(letters, found_);
+  // Looks up the next 16 symbols. `symbols(r)` returns those of lanes r, r + 16, ..., one lane after another.
+  template <class Symbols>
+  WFACLI_INLINE void look_up(Symbols&& symbols) {
+    look_up(symbols, found_);
   }
   // The same, with results in `to`: C::kBytes bytes per symbol.
-  template <class Letters>
-  WFACLI_INLINE void look_up(Letters&& letters, std::uint8_t* to) const {
+  template <class Symbols>
+  WFACLI_INLINE void look_up(Symbols&& symbols, std::uint8_t* to) const {
     typename C::Bytes rows[16];
     for (int r = 0; r < 16; ++r) {
       const std::uint8_t* table = tables_ + r * 2 * C::kBytes;
-      rows[r] = C::looked_up(C::load(table), C::load(table + C::kBytes), letters(r));
+      rows[r] = C::looked_up(C::load(table), C::load(table + C::kBytes), symbols(r));
     }
     C::transpose(rows);
     for (int k = 0; k < 16; ++k) C::store(to + k * C::kBytes, rows[k]);

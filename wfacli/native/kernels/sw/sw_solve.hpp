@@ -10,7 +10,7 @@ template <class Lane, bool kPlain>
 class SwStrips {
   using V = SwVector<Lane>;
   static constexpr int kLanes = V::kCount;
-  static constexpr std::int32_t kKept = 256;  // steps between two stored states
+  static constexpr std::int32_t kCheckpointSteps = 256;  // steps between two stored states
 
  public:
   SwStrips(const SwTask& task, const SwPair& pair, SwMemory& memory)
@@ -47,9 +47,9 @@ class SwStrips {
     }
     if (answer_.status != Status::Ok || !task_.path) return answer_;
     if (task_.rule == SwRule::Local)
-      walk<SwFind::Score, SwFind::BestFlags>();
+      trace_path<SwFind::Score, SwFind::BestFlags>();
     else
-      walk<SwFind::Ends, SwFind::EndsFlags>();
+      trace_path<SwFind::Ends, SwFind::EndsFlags>();
     return answer_;
   }
 
@@ -63,7 +63,7 @@ class SwStrips {
     alignas(64) std::uint8_t bytes[sizeof(State)];
   };
 
-  std::size_t states() const { return static_cast<std::size_t>(m_ + kLanes) / kKept + 1; }
+  std::size_t states() const { return static_cast<std::size_t>(m_ + kLanes) / kCheckpointSteps + 1; }
   std::size_t bytes_of(std::int64_t strips) const {
     return static_cast<std::size_t>(strips) * (row_ + states() * sizeof(Raw));
   }
@@ -80,32 +80,32 @@ class SwStrips {
     inserted_ = h_ + m_ + kRoom;
     const bool counts = task_.rule == SwRule::Global || task_.rule == SwRule::Extension;
     if (kBased && task_.rule != SwRule::Local) base_ = kSwMoves16 - INT16_MAX;
-    const auto held = [](std::int64_t score) {
+    const auto to_lane = [](std::int64_t score) {
       return static_cast<Lane>(kBased && score < INT16_MIN ? INT16_MIN : score);
     };
     for (std::int32_t j = 0; j <= m_; ++j) {
       const std::int64_t h = (counts && j ? -(s_.open + j * std::int64_t{s_.extend}) : 0) - base_;
-      h_[j] = held(h);
-      inserted_[j] = held(h - s_.open - s_.extend);
+      h_[j] = to_lane(h);
+      inserted_[j] = to_lane(h - s_.open - s_.extend);
     }
     if (!task_.path) return;
-    const std::size_t apart = every_ > 1 ? (static_cast<std::size_t>(strips_) / every_ + 1) * row_ : 0;
+    const std::size_t checkpoint_bytes = every_ > 1 ? (static_cast<std::size_t>(strips_) / every_ + 1) * row_ : 0;
     const std::size_t all = bytes_of(every_ > 1 ? every_ : strips_);
     memory_.bases.resize(2 * static_cast<std::size_t>(strips_) + 1);
     bases_ = memory_.bases.data();
     far_bases_ = bases_ + strips_;
-    std::uint8_t* at = aligned_bytes(memory_.saved, apart + all + 64);
+    std::uint8_t* at = aligned_bytes(memory_.saved, checkpoint_bytes + all + 64);
     states_ = reinterpret_cast<Raw*>(at);
     at += (every_ > 1 ? every_ : strips_) * states() * sizeof(Raw);
     rows_ = at;
     far_rows_ = at + static_cast<std::size_t>(every_ > 1 ? every_ : strips_) * row_;
   }
 
-  void keep(std::uint8_t* at, std::int32_t& base) const {
+  void save_rows(std::uint8_t* at, std::int32_t& base) const {
     std::memcpy(at, h_ - kLanes, row_);
     base = base_;
   }
-  void put_back(const std::uint8_t* at, std::int32_t base) {
+  void restore_rows(const std::uint8_t* at, std::int32_t base) {
     std::memcpy(h_ - kLanes, at, row_);
     base_ = base;
   }
@@ -114,16 +114,16 @@ class SwStrips {
   // there. Scores below the lanes' minimum saturate and are then overrated, but no path from them scores more than
   // `overrated_`.
   void rebase(std::int32_t row, std::int32_t columns) {
-    Lane most = h_[0];
-    for (std::int32_t j = 1; j <= columns; ++j) most = h_[j] > most ? h_[j] : most;
-    const std::int32_t up = most - (INT16_MAX - kSwMoves16);
+    Lane max_value = h_[0];
+    for (std::int32_t j = 1; j <= columns; ++j) max_value = h_[j] > max_value ? h_[j] : max_value;
+    const std::int32_t up = max_value - (INT16_MAX - kSwMoves16);
     if (up > 0 || up < -kSwMoves16) {
       for (Lane* values : {h_, inserted_})
         for (std::int32_t j = 0; j < columns + kLanes; j += kLanes)  // and what lanes left past the last column
           V::store(values + j, V::minus(V::load(values + j), V::all(up)));
       base_ += up;
     }
-    const std::int64_t from_least = std::int64_t{base_} + INT16_MIN + std::int64_t{n_ - row} * s_.most;
+    const std::int64_t from_least = std::int64_t{base_} + INT16_MIN + std::int64_t{n_ - row} * s_.max_score;
     overrated_ = from_least > overrated_ ? from_least : overrated_;
   }
 
@@ -136,7 +136,7 @@ class SwStrips {
       if (stopped()) return;
       if constexpr (kBased && !sw_local(kFind)) rebase(strip * kLanes, m_);
       if (task_.path && every_ > 1 && strip % every_ == 0)
-        keep(far_rows_ + static_cast<std::size_t>(strip / every_) * row_, far_bases_[strip / every_]);
+        save_rows(far_rows_ + static_cast<std::size_t>(strip / every_) * row_, far_bases_[strip / every_]);
       one_strip(sweep, strip, task_.path && every_ == 1 ? strip : -1, m_);
       sweep.look(best);
     }
@@ -148,7 +148,7 @@ class SwStrips {
     answer_.score = best.score;
     answer_.query_at = best.i;
     answer_.target_at = best.j;
-    if (kBased && (sw_local(kFind) ? best.score > INT16_MAX - s_.most : best.score <= overrated_))
+    if (kBased && (sw_local(kFind) ? best.score > INT16_MAX - s_.max_score : best.score <= overrated_))
       answer_.status = Status::ScoreLimit;
   }
 
@@ -158,55 +158,58 @@ class SwStrips {
     sweep.begin(strip * kLanes, base_);
     const std::int32_t steps = Sweep<kFind>::steps(columns);
     if (slot < 0) return sweep.run(0, steps, nullptr);
-    keep(rows_ + static_cast<std::size_t>(slot) * row_, bases_[slot]);
-    for (std::int32_t u = 0; u < steps; u += kKept) {
-      std::memcpy(states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(u / kKept)].bytes,
-                  &sweep.state, sizeof(State));
-      sweep.run(u, u + kKept < steps ? u + kKept : steps, nullptr);
+    save_rows(rows_ + static_cast<std::size_t>(slot) * row_, bases_[slot]);
+    for (std::int32_t u = 0; u < steps; u += kCheckpointSteps) {
+      std::memcpy(
+          states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(u / kCheckpointSteps)].bytes,
+          &sweep.state, sizeof(State));
+      sweep.run(u, u + kCheckpointSteps < steps ? u + kCheckpointSteps : steps, nullptr);
     }
   }
 
   template <SwFind kAgain, SwFind kFlags>
-  void walk() {
+  void trace_path() {
     memory_.cigars.begin();
     answer_.cigar = static_cast<std::int64_t>(memory_.cigars.runs().size());
-    SwWalk way(task_, pair_, answer_);
+    SwTraceback traceback(task_, pair_, answer_);
     Sweep<kFlags> sweep(task_, pair_, h_, inserted_);
     std::int32_t first = every_ > 1 ? strips_ : 0;  // strip in slot 0
-    way.go(memory_.cigars, [](auto, auto) { return false; }, [](auto, auto) { return 0u; });
-    while (!way.ended()) {
+    traceback.go(memory_.cigars, [](auto, auto) { return false; }, [](auto, auto) { return 0u; });
+    while (!traceback.ended()) {
       if (stopped()) return;
-      const std::int32_t strip = (way.row() - 1) / kLanes;
+      const std::int32_t strip = (traceback.row() - 1) / kLanes;
       if (strip < first) {
         first = strip / every_ * every_;
-        put_back(far_rows_ + static_cast<std::size_t>(first / every_) * row_, far_bases_[first / every_]);
+        restore_rows(far_rows_ + static_cast<std::size_t>(first / every_) * row_, far_bases_[first / every_]);
         Sweep<kAgain> again(task_, pair_, h_, inserted_);
         for (std::int32_t k = first; k <= strip; ++k) {
-          if constexpr (kBased && !sw_local(kAgain)) rebase(k * kLanes, way.column());
-          one_strip(again, k, k - first, way.column());
+          if constexpr (kBased && !sw_local(kAgain)) rebase(k * kLanes, traceback.column());
+          one_strip(again, k, k - first, traceback.column());
         }
       }
-      through_strip(way, sweep, strip, strip - first);
+      through_strip(traceback, sweep, strip, strip - first);
     }
-    answer_.query_left = way.row();
-    answer_.target_left = way.column();
+    answer_.query_left = traceback.row();
+    answer_.target_left = traceback.column();
     answer_.runs = static_cast<std::int64_t>(memory_.cigars.runs().size()) - answer_.cigar;
   }
 
   // Traces the path through the cells of a strip that lie after the last stored state before it.
   template <SwFind kFlags>
-  void through_strip(SwWalk& way, Sweep<kFlags>& sweep, std::int32_t strip, std::int32_t slot) {
+  void through_strip(SwTraceback& traceback, Sweep<kFlags>& sweep, std::int32_t strip, std::int32_t slot) {
     const std::int32_t above = strip * kLanes;
     const auto step_of = [&](std::int32_t i, std::int32_t j) { return j + (i - above - 1); };
-    const std::int32_t last = step_of(way.row(), way.column()), first = last / kKept * kKept;
-    put_back(rows_ + static_cast<std::size_t>(slot) * row_, bases_[slot]);
+    const std::int32_t last = step_of(traceback.row(), traceback.column()),
+                       first = last / kCheckpointSteps * kCheckpointSteps;
+    restore_rows(rows_ + static_cast<std::size_t>(slot) * row_, bases_[slot]);
     sweep.begin(above, base_);
-    std::memcpy(&sweep.state,
-                states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(first / kKept)].bytes,
-                sizeof(State));
-    std::uint8_t* flags = aligned_bytes(memory_.table, std::size_t{kKept} * kLanes);
+    std::memcpy(
+        &sweep.state,
+        states_[static_cast<std::size_t>(slot) * states() + static_cast<std::size_t>(first / kCheckpointSteps)].bytes,
+        sizeof(State));
+    std::uint8_t* flags = aligned_bytes(memory_.table, std::size_t{kCheckpointSteps} * kLanes);
     sweep.run(first, last + 1, flags);
-    way.go(
+    traceback.go(
         memory_.cigars, [&](std::int32_t i, std::int32_t j) { return i > above && step_of(i, j) >= first; },
         [&](std::int32_t i, std::int32_t j) {
           const std::int32_t lane = kLanes - (i - above);
@@ -224,7 +227,7 @@ class SwStrips {
   std::int32_t base_ = 0;  // true scores minus those in h_ and inserted_
   std::int64_t overrated_ = INT64_MIN;
   std::int32_t *bases_ = nullptr, *far_bases_ = nullptr;  // base_ of each row in rows_ and far_rows_
-  Raw* states_ = nullptr;                                 // [slot][step / kKept]
+  Raw* states_ = nullptr;                                 // [slot][step / kCheckpointSteps]
   std::uint8_t *rows_ = nullptr, *far_rows_ = nullptr;    // [slot], [strip / every_]
   SwAnswer answer_;
 };

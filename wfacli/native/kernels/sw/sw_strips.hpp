@@ -3,8 +3,8 @@
 // write in a step are adjacent, and what remains for the next strip is the lowest row, which is written last.
 //
 // The path is traced by sweeping strips again with flags for each cell, from states of the lanes that were stored
-// every kKept steps. If the rows between all strips are too large to store, only those of every n-th strip are stored,
-// and the strips between two of them are swept two more times.
+// every kCheckpointSteps steps. If the rows between all strips are too large to store, only those of every n-th strip
+// are stored, and the strips between two of them are swept two more times.
 #pragma once
 
 #include "kernels/sw/sw_lanes.hpp"
@@ -26,7 +26,7 @@ class SwSweep {
 
  public:
   static constexpr int kLanes = V::kCount;
-  static constexpr std::int32_t kKept = 256, kFold = 16'384;  // steps
+  static constexpr std::int32_t kCheckpointSteps = 256, kFold = 16'384;  // steps
   // State carried from step to step.
   struct State {
     Vector h, inserted, deleted, diagonal;
@@ -48,17 +48,17 @@ class SwSweep {
     base_ = base;
     const std::int32_t rows = pair_.query_len - above;
     beyond_ = rows < kLanes ? kLanes - rows : 0;
-    alignas(64) Lane letters[kLanes], borders[kLanes], below[kLanes];
+    alignas(64) Lane symbols[kLanes], borders[kLanes], below[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
       const std::int32_t row = lane < beyond_ ? pair_.query_len : above + kLanes - lane;
       const std::uint8_t code = lane < beyond_ ? kQueryPad : pair_.query[row - 1];
-      letters[lane] = static_cast<Lane>(code);
+      symbols[lane] = static_cast<Lane>(code);
       if constexpr (!kPlain) lookup_.set_row(s_, lane, code);
       const std::int64_t border = sw_local(kFind) ? 0 : -(s_.open + std::int64_t{row} * s_.extend) - base;
       borders[lane] = static_cast<Lane>(sizeof(Lane) == 2 && border < INT16_MIN ? INT16_MIN : border);
       below[lane] = static_cast<Lane>(lane < beyond_ ? -1 : 0);
     }
-    letters_ = V::load(letters);
+    symbols_ = V::load(symbols);
     border_ = V::load(borders);
     below_ = V::load(below);
     const Vector none = V::all(never(s_));
@@ -111,7 +111,7 @@ class SwSweep {
     Vector place = V::all(first - at_first_);
     State s = state;
     Vector best = best_, at = at_;
-    const Vector letters = letters_;
+    const Vector symbols = symbols_;
     // Target symbol of the lowest row, whose column is u - kLanes + 1, counted from 1.
     const std::uint8_t* target = pair_.target + (first - kLanes);
     if constexpr (!kPlain) look_up(target);
@@ -122,12 +122,12 @@ class SwSweep {
       const Vector inserted = V::down(s.inserted, V::load(inserted_at + kLanes - 1));
       Vector score;
       if constexpr (kPlain)
-        score = V::if_equal(letters, V::widened(target + k), same, other);
+        score = V::if_equal(symbols, V::widened(target + k), same, other);
       else
         score = lookup_.score(k);
-      Vector h = V::most(V::plus(s.diagonal, score), inserted);
-      if constexpr (sw_local(kFind)) h = V::most(h, zero);
-      h = V::most(h, s.deleted);
+      Vector h = V::max(V::plus(s.diagonal, score), inserted);
+      if constexpr (sw_local(kFind)) h = V::max(h, zero);
+      h = V::max(h, s.deleted);
       if constexpr (kRough) {
         h = V::choose(h, up, below_);
         if (u < kLanes) h = V::if_above(numbers, V::all(kLanes - 1 - u), h, border_);
@@ -137,9 +137,9 @@ class SwSweep {
       if constexpr (sw_flags(kFind))
         V::store_bytes(flags + static_cast<std::size_t>(k) * kLanes,
                        sw_flags_of<V>(h, inserted, s.deleted, gap, inserted_on, deleted_on));
-      s.inserted = V::most(gap, inserted_on);
+      s.inserted = V::max(gap, inserted_on);
       if constexpr (kRough) s.inserted = V::choose(s.inserted, inserted, below_);
-      s.deleted = V::most(gap, deleted_on);
+      s.deleted = V::max(gap, deleted_on);
       s.diagonal = up;
       s.h = h;
       V::store(h_at, h);
@@ -147,7 +147,7 @@ class SwSweep {
       if constexpr (kFind != SwFind::Score && kTracks) at = V::if_above(h, best, place, at);
       if constexpr (kTracks) {
         place += V::all(1);
-        best = V::most(best, h);
+        best = V::max(best, h);
       }
     }
     best_ = best;
@@ -167,9 +167,10 @@ class SwSweep {
     V::store(at, at_);
     for (int lane = beyond_; lane < kLanes; ++lane) {
       SwBest& row = rows_[lane];
-      const std::int32_t most = score[lane] + base_;
-      if (most > row.score)
-        row = {most, above_ + kLanes - lane, at_first_ + static_cast<std::int32_t>(at[lane]) - (kLanes - 1 - lane)};
+      const std::int32_t max_score = score[lane] + base_;
+      if (max_score > row.score)
+        row = {max_score, above_ + kLanes - lane,
+               at_first_ + static_cast<std::int32_t>(at[lane]) - (kLanes - 1 - lane)};
     }
     at_first_ = next;
     best_ = V::all(kNone);
@@ -181,7 +182,7 @@ class SwSweep {
   std::int32_t above_ = 0, base_ = 0, beyond_ = 0;  // beyond_: lanes below the last row
   std::int32_t at_first_ = 0;
   Lookup lookup_;
-  Vector letters_, border_, below_, best_{}, at_{};
+  Vector symbols_, border_, below_, best_{}, at_{};
   SwBest rows_[kLanes];
 };
 

@@ -2,7 +2,7 @@
 // wavefront_isa.cpp only; everything here exists once per instruction set.
 //
 // Recurrences: S. Marco-Sola et al., "Fast gap-affine pairwise alignment using the wavefront algorithm",
-// Bioinformatics 2021. Sequences are stored reversed, so the traceback (wavefront_back.hpp) meets operations in
+// Bioinformatics 2021. Sequences are stored reversed, so the traceback (wavefront_traceback.hpp) meets operations in
 // forward order. Free ends: a diagonal enters at the score of the bases that it leaves unaligned.
 #pragma once
 
@@ -30,13 +30,17 @@ class Front {
   static constexpr std::int32_t kMeetingDepth = 8;  // maximum depth for two wavefronts to meet (Meeting)
 
   explicit Front(const KernelTask& task)
-      : c_(task.costs), query_(task.query), target_(task.target), n_(task.query_len), m_(task.target_len),
+      : c_(task.costs),
+        query_(task.query),
+        target_(task.target),
+        n_(task.query_len),
+        m_(task.target_len),
         starts_{-smaller(task.free.query_end, n_), smaller(task.free.target_end, m_)},
         ends_{m_ - n_ - smaller(task.free.target_begin, m_), m_ - n_ + smaller(task.free.query_begin, n_)},
-        most_(task.free.any() && !task.heuristics.any() ? task.max_score : kUnbounded) {
-    if (most_ == kUnbounded) return;
-    const std::int32_t letters = most_letters(most_);
-    starts_ = {larger(starts_.lo, smaller(0, lowest(letters))), smaller(starts_.hi, larger(0, highest(letters)))};
+        max_score_(task.free.any() && !task.heuristics.any() ? task.max_score : kUnbounded) {
+    if (max_score_ == kUnbounded) return;
+    const std::int32_t length = max_gap_length(max_score_);
+    starts_ = {larger(starts_.lo, smaller(0, lowest(length))), smaller(starts_.hi, larger(0, highest(length)))};
   }
 
   WFACLI_INLINE std::int32_t open_cost(int g) const { return c_.gap[g].open + c_.gap[g].extend; }
@@ -80,11 +84,11 @@ class Front {
   // Returns the diagonals that are reachable at score s.
   Range reached(std::int32_t s) const {
     const Range at{-reach(s, -starts_.lo, n_), reach(s, starts_.hi, m_)};
-    if (most_ == kUnbounded) return at;
+    if (max_score_ == kUnbounded) return at;
     // The gap may already be open.
-    const std::int32_t letters = larger(most_ - s, 0) / sideways();
-    const std::int32_t hi = larger(at.lo, smaller(at.hi, highest(letters)));
-    return {smaller(hi, larger(at.lo, lowest(letters))), hi};
+    const std::int32_t length = larger(max_score_ - s, 0) / sideways();
+    const std::int32_t hi = larger(at.lo, smaller(at.hi, highest(length)));
+    return {smaller(hi, larger(at.lo, lowest(length))), hi};
   }
 
   // Computes the row of score s on a range of its diagonals.
@@ -119,32 +123,28 @@ class Front {
   static constexpr std::int32_t kUnbounded = INT32_MAX;
 
   // Return the outermost diagonals from which a gap of this length leads to where alignments end.
-  std::int32_t highest(std::int32_t letters) const {
-    return letters < m_ - ends_.hi ? ends_.hi + letters : m_;
-  }
-  std::int32_t lowest(std::int32_t letters) const {
-    return letters < ends_.lo + n_ ? ends_.lo - letters : -n_;
-  }
+  std::int32_t highest(std::int32_t length) const { return length < m_ - ends_.hi ? ends_.hi + length : m_; }
+  std::int32_t lowest(std::int32_t length) const { return length < ends_.lo + n_ ? ends_.lo - length : -n_; }
   // Returns the maximum length of a gap that costs at most s.
-  std::int32_t most_letters(std::int32_t s) const {
-    return Pieces == 2 ? larger(gap_letters(s, 0), gap_letters(s, 1)) : gap_letters(s, 0);
+  std::int32_t max_gap_length(std::int32_t s) const {
+    return Pieces == 2 ? larger(gap_length(s, 0), gap_length(s, 1)) : gap_length(s, 0);
   }
 
-  // Returns the number of diagonals on one side that score s reaches, at most `most`. The first `free` of them can be
-  // entered for `skip` each. A gap base costs more than a skipped one, so skipping first reaches furthest.
-  std::int32_t reach(std::int32_t s, std::int32_t free, std::int32_t most) const {
+  // Returns the number of diagonals on one side that score s reaches, at most `max_score`. The first `free` of them
+  // can be entered for `skip` each. A gap base costs more than a skipped one, so skipping first reaches furthest.
+  std::int32_t reach(std::int32_t s, std::int32_t free, std::int32_t max_score) const {
     const std::int32_t entered = c_.skip > 0 ? smaller(s / c_.skip, free) : free;
     const std::int32_t left = s - entered * c_.skip;
-    const std::int32_t letters = most_letters(left);
-    return letters < most - entered ? entered + letters : most;
+    const std::int32_t length = max_gap_length(left);
+    return length < max_score - entered ? entered + length : max_score;
   }
-  std::int32_t gap_letters(std::int32_t s, int g) const {
+  std::int32_t gap_length(std::int32_t s, int g) const {
     return s < open_cost(g) ? 0 : (s - c_.gap[g].open) / c_.gap[g].extend;
   }
 
-  // Enters diagonals that begin after `letters` skipped bases.
-  void enter(Offset* m, std::int32_t letters, Range at) const {
-    const std::int32_t left = -letters, right = letters;
+  // Enters diagonals that begin after `length` skipped bases.
+  void enter(Offset* m, std::int32_t length, Range at) const {
+    const std::int32_t left = -length, right = length;
     if (left >= starts_.lo && left >= at.lo && left <= at.hi) m[left] = larger(m[left], 0);
     if (right <= starts_.hi && right >= at.lo && right <= at.hi) m[right] = larger(m[right], right);
   }
@@ -219,7 +219,7 @@ class Front {
   const std::int32_t n_, m_;
   Range starts_;      // diagonals where an alignment may begin (reversed), as far as they matter
   const Range ends_;  // and where it may end
-  const std::int32_t most_;  // scores above it do not matter, if ends are free
+  const std::int32_t max_score_;  // scores above it do not matter, if ends are free
 };
 
 }  // namespace WFACLI_ISA

@@ -34,12 +34,12 @@ struct Extend {
 // limit leaves fewer of those diagonals, so limits are tried in turn, each twice the previous one.
 KernelAnswer wavefront(const KernelTask& task, WavefrontMemory& memory, Cigar& cigar) {
   if (!task.free.any() || task.heuristics.any()) return by_costs<Align>(task, memory, cigar);
-  constexpr std::int64_t kLeast = 32;
+  constexpr std::int64_t kMinCap = 32;
   KernelTask bounded = task;
   const std::int64_t unaligned = larger(0, task.target_len - task.query_len);
-  std::int64_t most = kLeast + task.costs.skip * unaligned + larger(task.estimate, 0) * std::int64_t{5} / 4;
-  for (; most < task.max_score; most *= 2) {
-    bounded.max_score = static_cast<std::int32_t>(most);
+  std::int64_t max_score = kMinCap + task.costs.skip * unaligned + larger(task.estimate, 0) * std::int64_t{5} / 4;
+  for (; max_score < task.max_score; max_score *= 2) {
+    bounded.max_score = static_cast<std::int32_t>(max_score);
     const KernelAnswer answer = by_costs<Align>(bounded, memory, cigar);
     if (answer.status != Status::ScoreLimit) return answer;
   }

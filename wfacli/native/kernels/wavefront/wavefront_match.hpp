@@ -48,7 +48,7 @@ WFACLI_INLINE T load(const std::uint8_t* from) {
 
 // Loads bases from `run` bases after p; with FromEnd those that end `run` bases before p, with the next one last.
 template <class T, bool FromEnd>
-WFACLI_INLINE T letters_at(const std::uint8_t* p, std::int32_t run) {
+WFACLI_INLINE T symbols_at(const std::uint8_t* p, std::int32_t run) {
   return load<T>(FromEnd ? p - run - sizeof(T) : p + run);
 }
 
@@ -57,19 +57,19 @@ WFACLI_INLINE T letters_at(const std::uint8_t* p, std::int32_t run) {
 template <class Match, bool FromEnd>
 WFACLI_INLINE std::int32_t matching(const std::uint8_t* q, const std::uint8_t* t) {
   const auto word = [=](std::int32_t run) {
-    return Match::differ(letters_at<std::uint64_t, FromEnd>(q, run), letters_at<std::uint64_t, FromEnd>(t, run));
+    return Match::differ(symbols_at<std::uint64_t, FromEnd>(q, run), symbols_at<std::uint64_t, FromEnd>(t, run));
   };
   const std::uint64_t first = word(0);
   if (first) return (FromEnd ? __builtin_clzll(first) : __builtin_ctzll(first)) >> 3;
   for (std::int32_t run = 8;;) {
 #if defined(__AVX512BW__)
     const std::uint64_t d =
-        Match::differ_mask(letters_at<__m512i, FromEnd>(q, run), letters_at<__m512i, FromEnd>(t, run));
+        Match::differ_mask(symbols_at<__m512i, FromEnd>(q, run), symbols_at<__m512i, FromEnd>(t, run));
     if (d) return run + (FromEnd ? __builtin_clzll(d) : __builtin_ctzll(d));
     run += 64;
 #elif defined(__AVX2__)
     const std::uint32_t d =
-        Match::differ_mask(letters_at<__m256i, FromEnd>(q, run), letters_at<__m256i, FromEnd>(t, run));
+        Match::differ_mask(symbols_at<__m256i, FromEnd>(q, run), symbols_at<__m256i, FromEnd>(t, run));
     if (d) return run + (FromEnd ? __builtin_clz(d) : __builtin_ctz(d));
     run += 32;
 #else

@@ -13,7 +13,7 @@ namespace WFACLI_ISA {
 
 // Scores that the first wavefront visits alone, for a cost only and with a path: easy pairs are finished by then. With
 // a path, the rows after the meeting must be computed as well.
-constexpr std::int32_t kAlone = 24, kAloneWithPath = 48;
+constexpr std::int32_t kMeetingScore = 24, kMeetingScoreWithPath = 48;
 
 template <int Pieces, class Match>
 class Meeting {
@@ -31,9 +31,9 @@ class Meeting {
     return front.depth() <= F::kMeetingDepth && task.costs.skip == 0 && !task.free.any() && !task.heuristics.any();
   }
 
-  // Advances both wavefronts, the first from score s, until the cost is known. `ring_depth` 0 keeps all rows; `most`
-  // is the memory limit of both in bytes.
-  Status run(std::int32_t s, std::int32_t ring_depth, std::size_t most) {
+  // Advances both wavefronts, the first from score s, until the cost is known. `ring_depth` 0 keeps all rows;
+  // `max_bytes` is the memory limit of both in bytes.
+  Status run(std::int32_t s, std::int32_t ring_depth, std::size_t max_bytes) {
     f_ = s;
     b_ = 0;
     back_.begin(behind_, ring_depth);
@@ -43,7 +43,7 @@ class Meeting {
     while (cost_ > settled()) {
       if (t_.cancelled->is_set()) return Status::Dropped;
       if (settled() >= t_.max_score) return Status::ScoreLimit;
-      if (ahead_.bytes() + behind_.bytes() > most) return Status::MemoryLimit;
+      if (ahead_.bytes() + behind_.bytes() > max_bytes) return Status::MemoryLimit;
       if (f_ <= b_) {
         front_.step(ahead_, f_ + 1, front_.reached(f_ + 1));
         reach_f_ = larger(reach_f_, reach(ahead_, ++f_));
@@ -84,9 +84,9 @@ class Meeting {
     if (s < 0) return kNone;
     const RowRef& row = rows.ref(s);
     const Offset* m = rows.component(s, 0);
-    Offset most = kNone;
-    for (std::int32_t k = row.lo; k <= row.hi; ++k) most = larger(most, m[k] - (k >> 1));
-    return most;
+    Offset furthest = kNone;
+    for (std::int32_t k = row.lo; k <= row.hi; ++k) furthest = larger(furthest, m[k] - (k >> 1));
+    return furthest;
   }
 
   // Updates the cost with the cheapest path through the new row s of one wavefront and the last rows of the other, up
@@ -113,9 +113,9 @@ class Meeting {
     const Range at = shared(rows, s, others, o);
     const Offset* a = rows.component(s, component);
     const Offset* b = others.component(o, component) + last_;
-    Offset most = kNone;
-    for (std::int32_t k = at.lo; k <= at.hi; ++k) most = larger(most, a[k] + b[-k]);
-    return most >= t_.target_len;
+    Offset furthest = kNone;
+    for (std::int32_t k = at.lo; k <= at.hi; ++k) furthest = larger(furthest, a[k] + b[-k]);
+    return furthest >= t_.target_len;
   }
 
   // Returns the range of diagonals of row s on which an optimal path may run: its score plus the remaining score of

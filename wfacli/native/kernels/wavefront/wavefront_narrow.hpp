@@ -15,7 +15,7 @@ class Narrow {
       : t_(task), h_(task.heuristics), front_(front), ranges_(ranges), any_(h_.any()) {}
 
   WFACLI_INLINE bool any() const { return any_; }
-  bool cut() const { return cut_; }
+  bool heuristic_applied() const { return heuristic_applied_; }
   Range range(std::int32_t s) const { return {ranges_[s].lo, ranges_[s].hi}; }
   bool blank(std::int32_t s) const { return ranges_[s].blank; }
 
@@ -33,7 +33,7 @@ class Narrow {
   Range before(const Rows& rows, std::int32_t s, Range reached) {
     Range at = common(reached, from_rows(rows, s));
     if (h_.band > 0) at = common(at, band_);
-    cut_ |= at.lo > reached.lo || at.hi < reached.hi;
+    heuristic_applied_ |= at.lo > reached.lo || at.hi < reached.hi;
     return at;
   }
 
@@ -86,7 +86,7 @@ class Narrow {
       known = {smaller(known.lo, k), larger(known.hi, k)};
       if (h_.drop == 0 || value(k) >= best_ - h_.drop) live = {smaller(live.lo, k), larger(live.hi, k)};
     }
-    cut_ |= live.lo != known.lo || live.hi != known.hi;
+    heuristic_applied_ |= live.lo != known.lo || live.hi != known.hi;
     // If nothing was dropped, unreached diagonals remain, because later rows read them.
     if (!live.empty()) live = {live.lo == known.lo ? at.lo : live.lo, live.hi == known.hi ? at.hi : live.hi};
     return live;
@@ -95,16 +95,16 @@ class Narrow {
   // Centres the band on the diagonal with the least left to the ends of the sequences.
   void centre(Rows& rows, std::int32_t s, Range at) {
     const Offset* m = rows.component(s, 0);
-    std::int32_t least = INT32_MAX, diagonal = 0;
+    std::int32_t min_distance = INT32_MAX, diagonal = 0;
     for (std::int32_t k = at.lo; k <= at.hi; ++k) {
       if (m[k] < 0) continue;
       const std::int32_t left = larger(t_.target_len - m[k], t_.query_len - (m[k] - k));
-      if (left < least) {
-        least = left;
+      if (left < min_distance) {
+        min_distance = left;
         diagonal = k;
       }
     }
-    if (least != INT32_MAX) band_ = {diagonal - h_.band, diagonal + h_.band};
+    if (min_distance != INT32_MAX) band_ = {diagonal - h_.band, diagonal + h_.band};
   }
 
   const KernelTask& t_;
@@ -112,7 +112,7 @@ class Narrow {
   const F& front_;
   Buffer<RowSpan>& ranges_;
   const bool any_;
-  bool cut_ = false;
+  bool heuristic_applied_ = false;
   std::int32_t dead_ = 0;  // consecutive rows without a live cell
   std::int64_t best_ = INT64_MIN;
   Range band_{0, 0};

@@ -157,7 +157,7 @@ class Checkpoints {
 
   void save(Rows& rows, std::int32_t score) {
     std::size_t values = 0;
-    for (std::int32_t r = 0; r < depth_; ++r) values += width(rows.ref(score - r)) * kept(r);
+    for (std::int32_t r = 0; r < depth_; ++r) values += width(rows.ref(score - r)) * saved_components(r);
     const std::size_t bytes = depth_ * sizeof(RowRef) + values * sizeof(Offset);
     std::uint8_t* block = static_cast<std::uint8_t*>(take_bytes(bytes));
     RowRef* refs = reinterpret_cast<RowRef*>(block);
@@ -165,7 +165,7 @@ class Checkpoints {
     for (std::int32_t r = 0; r < depth_; ++r) {
       refs[r] = rows.ref(score - r);
       const std::size_t w = width(refs[r]);
-      for (int c = 0; c < kept(r); ++c, to += w)
+      for (int c = 0; c < saved_components(r); ++c, to += w)
         std::memcpy(to, rows.component(score - r, c) + refs[r].lo, w * sizeof(Offset));
     }
     saved_.push({score, bytes, block});
@@ -179,12 +179,12 @@ class Checkpoints {
     const Offset* from = reinterpret_cast<const Offset*>(refs + depth_);
     // Rows are stored newest first and opened oldest first, so each row's values are located from the end.
     const Offset* ends = from;
-    for (std::int32_t r = 0; r < depth_; ++r) ends += width(refs[r]) * kept(r);
+    for (std::int32_t r = 0; r < depth_; ++r) ends += width(refs[r]) * saved_components(r);
     rows.reset(saved.score - depth_ + 1, ring_depth);
     for (std::int32_t r = depth_ - 1; r >= 0; --r) {
       const std::size_t w = width(refs[r]);
-      ends -= w * kept(r);
-      restore_row(rows, saved.score - r, refs[r], ends, w, kept(r), cone);
+      ends -= w * saved_components(r);
+      restore_row(rows, saved.score - r, refs[r], ends, w, saved_components(r), cone);
     }
   }
 
@@ -216,11 +216,11 @@ class Checkpoints {
     std::size_t bytes;
     std::uint8_t* block;  // RowRef[depth], newest first; then their offsets without pads
   };
-  int kept(std::int32_t r) const { return r < gap_depth_ ? components_ : 1; }
+  int saved_components(std::int32_t r) const { return r < gap_depth_ ? components_ : 1; }
   static std::size_t width(const RowRef& r) { return static_cast<std::size_t>(r.hi - r.lo + 1); }
 
-  void restore_row(Rows& rows, std::int32_t score, const RowRef& ref, const Offset* values,
-                                 std::size_t stored_width, int kept, const Cone& cone) {
+  void restore_row(Rows& rows, std::int32_t score, const RowRef& ref, const Offset* values, std::size_t stored_width,
+                   int saved_components, const Cone& cone) {
     const std::int32_t lo = cone.lo(score) > ref.lo ? cone.lo(score) : ref.lo;
     const std::int32_t hi = cone.hi(score) < ref.hi ? cone.hi(score) : ref.hi;
     if (lo > hi) return rows.open_blank(score, cone.lo(score), cone.hi(score));
@@ -228,7 +228,7 @@ class Checkpoints {
     const std::size_t w = static_cast<std::size_t>(hi - lo + 1);
     for (int c = 0; c < components_; ++c) {
       Offset* to = rows.component(score, c) + lo;
-      if (c < kept) {
+      if (c < saved_components) {
         std::memcpy(to, values + c * stored_width + (lo - ref.lo), w * sizeof(Offset));
       } else {
         for (std::size_t i = 0; i < w; ++i) to[i] = kNone;

@@ -3,7 +3,7 @@
 // instruction set.
 #pragma once
 
-#include "kernels/wavefront/wavefront_back.hpp"
+#include "kernels/wavefront/wavefront_traceback.hpp"
 #include "kernels/wavefront/wavefront_meet.hpp"
 #include "kernels/wavefront/wavefront_narrow.hpp"
 
@@ -16,10 +16,16 @@ class Solver {
 
  public:
   Solver(const KernelTask& task, WavefrontMemory& memory, Cigar& cigar)
-      : t_(task), front_(task), table_(memory.table, F::kComponents, front_.pad()),
-        ring_(memory.ring, F::kComponents, front_.pad()), behind_(memory.behind),
-        alone_(!Meeting<Pieces, Match>::suits(task, front_) ? INT32_MAX : task.path ? kAloneWithPath : kAlone),
-        narrow_(task, front_, memory.ranges), cigar_(cigar),
+      : t_(task),
+        front_(task),
+        table_(memory.table, F::kComponents, front_.pad()),
+        ring_(memory.ring, F::kComponents, front_.pad()),
+        behind_(memory.behind),
+        meeting_score_(!Meeting<Pieces, Match>::suits(task, front_) ? INT32_MAX
+                       : task.path                                  ? kMeetingScoreWithPath
+                                                                    : kMeetingScore),
+        narrow_(task, front_, memory.ranges),
+        cigar_(cigar),
         saved_(F::kComponents, front_.depth(), front_.gap_depth()) {}
 
   KernelAnswer run() {
@@ -52,7 +58,7 @@ class Solver {
     KernelAnswer answer;
     answer.query_skip_end = t_.query_len - (best.offset - best.diagonal);
     answer.target_skip_end = t_.target_len - best.offset;
-    answer.cut = narrow_.cut() || dropped;
+    answer.heuristic_applied = narrow_.heuristic_applied() || dropped;
     return answer;
   }
 
@@ -76,7 +82,7 @@ class Solver {
     narrow_.begin();
     End end = end_at(table_, 0, front_.reached(0), End{});
     for (std::int32_t s = 0; s < end.total;) {
-      if (s == alone_) {
+      if (s == meeting_score_) {
         const Status status = meet(table_, s, 0, t_.table_bytes, end);
         if (status != Status::Ok) return failed(status);
         break;
@@ -88,7 +94,7 @@ class Solver {
       end = end_at(table_, s, at, end);
     }
     Cell cell = end_cell(end);
-    Back<Pieces, Match>(front_, table_, cigar_).walk(cell, 0);
+    WavefrontTraceback<Pieces, Match>(front_, table_, cigar_).trace_path(cell, 0);
     return answered(end, cell);
   }
 
@@ -106,11 +112,11 @@ class Solver {
   KernelAnswer run_linear() {
     End end;
     std::int32_t spacing = piece_scores();
-    if (t_.may_hand_on && rows_outweigh(spacing)) return failed(Status::WorkLimit);
+    if (t_.may_return_work_limit && rows_outweigh(spacing)) return failed(Status::WorkLimit);
     Status status = run_forward(end, spacing, true);
     if (status != Status::Ok) return failed(status);
     Cell cell = end_cell(end);
-    status = pieces_back(cell);
+    status = trace_pieces(cell);
     return status == Status::Ok ? answered(end, cell) : failed(status);
   }
 
@@ -120,7 +126,7 @@ class Solver {
     if (keep) saved_.save(ring_, 0);
     end = end_at(ring_, 0, front_.reached(0), end);
     for (std::int32_t s = 0; s < end.total;) {
-      if (!keep && s == alone_) return meet(ring_, s, ring_depth(), t_.checkpoint_bytes, end);
+      if (!keep && s == meeting_score_) return meet(ring_, s, ring_depth(), t_.checkpoint_bytes, end);
       if (const Status halt = halted(s); halt != Status::Ok) return halt;
       const Range at = forward(ring_, ++s);
       if (at.empty()) return Status::Dropped;
@@ -132,9 +138,9 @@ class Solver {
   }
 
   // Continues from score s with a second wavefront from the other end. If `rows` keeps all rows, completes them.
-  Status meet(Rows& rows, std::int32_t s, std::int32_t ring_depth, std::size_t most, End& end) {
+  Status meet(Rows& rows, std::int32_t s, std::int32_t ring_depth, std::size_t max_bytes, End& end) {
     Meeting<Pieces, Match> meeting(t_, front_, rows, behind_);
-    if (const Status status = meeting.run(s, ring_depth, most); status != Status::Ok) return status;
+    if (const Status status = meeting.run(s, ring_depth, max_bytes); status != Status::Ok) return status;
     if (!ring_depth) meeting.finish();
     end = {meeting.cost(), meeting.cost(), front_.last_diagonal()};
     return Status::Ok;
@@ -172,7 +178,7 @@ class Solver {
     return k > last ? k < other : k > other;
   }
 
-  Status pieces_back(Cell& cell) {
+  Status trace_pieces(Cell& cell) {
     for (;;) {
       if (t_.cancelled->is_set()) return Status::Dropped;
       while (saved_.count() > 1 && saved_.last() >= cell.score) saved_.truncate(saved_.count() - 1);
@@ -180,8 +186,8 @@ class Solver {
       const Cone cone{cell.score, cell.diagonal, front_.sideways()};
       if (cell.score - from <= piece_scores()) {
         saved_.restore_last(table_, 0, cone);
-        for (std::int32_t s = from + 1; s <= cell.score; ++s) again(table_, s, cone);
-        if (Back<Pieces, Match>(front_, table_, cigar_).walk(cell, from)) return Status::Ok;
+        for (std::int32_t s = from + 1; s <= cell.score; ++s) recompute(table_, s, cone);
+        if (WavefrontTraceback<Pieces, Match>(front_, table_, cigar_).trace_path(cell, from)) return Status::Ok;
       } else if (!split_piece(from, cone)) {
         return t_.cancelled->is_set() ? Status::Dropped : Status::MemoryLimit;
       }
@@ -195,14 +201,14 @@ class Solver {
     saved_.restore_last(ring_, ring_depth(), cone);
     for (std::int32_t s = from + 1; s < cone.score; ++s) {
       if (t_.cancelled->is_set()) return false;
-      again(ring_, s, cone);
+      recompute(ring_, s, cone);
       if ((s - from) % spacing == 0 && !checkpoint(s, first, from, spacing)) return false;
     }
     return saved_.count() > first;
   }
 
   // Recomputes a row inside the cone.
-  void again(Rows& rows, std::int32_t s, const Cone& cone) {
+  void recompute(Rows& rows, std::int32_t s, const Cone& cone) {
     const Range around{cone.lo(s), cone.hi(s)};
     const Range inside = common(narrow_.any() ? narrow_.range(s) : front_.reached(s), around);
     if (inside.empty()) return rows.open_blank(s, around.lo, around.hi);
@@ -242,11 +248,11 @@ class Solver {
 
   Furthest furthest(std::int32_t s, Range at, std::int32_t near) {
     const Offset* m = ring_.component(s, 0);
-    const auto apart = [&](std::int32_t k) { return k < near ? near - k : k - near; };
+    const auto distance = [&](std::int32_t k) { return k < near ? near - k : k - near; };
     std::int32_t most = -1, diagonal = 0, nearest = 0;
     for (std::int32_t k = at.lo; k <= at.hi; ++k) {
       if (m[k] < 0 || 2 * m[k] - k < most) continue;
-      if (2 * m[k] - k > most || apart(k) < apart(nearest)) nearest = k;
+      if (2 * m[k] - k > most || distance(k) < distance(nearest)) nearest = k;
       most = 2 * m[k] - k;
       diagonal = k;
     }
@@ -270,14 +276,14 @@ class Solver {
             .target_skip = larger(-begin, 0),
             .query_skip_end = larger(-start.diagonal, 0),
             .target_skip_end = larger(start.diagonal, 0),
-            .cut = narrow_.cut()};
+            .heuristic_applied = narrow_.heuristic_applied()};
   }
 
   const KernelTask& t_;
   const F front_;
   Rows table_, ring_;
   RowMemory& behind_;  // rows of the wavefront from the other end
-  const std::int32_t alone_;  // score at which that wavefront starts
+  const std::int32_t meeting_score_;  // score at which that wavefront starts
   Narrow<F> narrow_;
   Cigar& cigar_;
   Checkpoints saved_;

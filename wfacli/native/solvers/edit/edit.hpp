@@ -14,26 +14,27 @@ struct EditPair {
   const void* query;
   const void* target;
   std::int64_t query_len, target_len;
-  int letter_bytes;  // bytes per symbol: 1 or 4
+  int symbol_bytes;  // bytes per symbol: 1 or 4
 
-  std::int64_t apart() const { return target_len - query_len; }  // the diagonal (column - row) of the last cell
+  // Diagonal (column - row) of the last cell.
+  std::int64_t last_diagonal() const { return target_len - query_len; }
   // Minimum and maximum of the distance, by the lengths alone.
-  std::int64_t least() const { return apart() < 0 ? -apart() : apart(); }
-  std::int64_t most() const { return query_len > target_len ? query_len : target_len; }
+  std::int64_t min_distance() const { return last_diagonal() < 0 ? -last_diagonal() : last_diagonal(); }
+  std::int64_t max_distance() const { return query_len > target_len ? query_len : target_len; }
 };
 
 // The diagonals of row s of the furthest-reaching points: those within the matrix that s edits reach, and from which a
-// path of at most `most` edits in total can still reach the last cell.
+// path of at most `max_edits` edits in total can still reach the last cell.
 struct FrontReach {
-  std::int64_t query_len, target_len, most;
+  std::int64_t query_len, target_len, max_edits;
 
   std::int64_t first(std::int64_t s) const {
-    const std::int64_t needed = target_len - query_len - (most - s), least = s < query_len ? -s : -query_len;
-    return needed > least ? needed : least;
+    const std::int64_t needed = target_len - query_len - (max_edits - s), lowest = s < query_len ? -s : -query_len;
+    return needed > lowest ? needed : lowest;
   }
   std::int64_t last(std::int64_t s) const {
-    const std::int64_t needed = target_len - query_len + (most - s), greatest = widest(s);
-    return needed < greatest ? needed : greatest;
+    const std::int64_t needed = target_len - query_len + (max_edits - s), highest = widest(s);
+    return needed < highest ? needed : highest;
   }
   // Upper bound of last() over rows 0 .. s.
   std::int64_t widest(std::int64_t s) const { return s < target_len ? s : target_len; }

@@ -17,7 +17,7 @@ constexpr std::int64_t kChunk = 8, kAhead = 128, kWorthTwoThreads = 96;
 // The longer sequence becomes the rows, which are computed in slabs.
 EditPair upright(const EditPair& pair) {
   if (pair.query_len >= pair.target_len) return pair;
-  return {pair.target, pair.query, pair.target_len, pair.query_len, pair.letter_bytes};
+  return {pair.target, pair.query, pair.target_len, pair.query_len, pair.symbol_bytes};
 }
 
 std::int64_t net(const std::uint64_t* deltas, std::uint64_t mask = ~std::uint64_t{0}) {
@@ -26,29 +26,40 @@ std::int64_t net(const std::uint64_t* deltas, std::uint64_t mask = ~std::uint64_
 
 }  // namespace
 
-EditBits::EditBits(const EditPair& pair, std::int64_t most, int threads, const EditKernels& kernels)
-    : EditSolver(upright(pair), most), threads_(threads), kernel_(kernels.slab) {
-  at_least_ = std::min(pair_.least(), most_ + 1);
-  if (pair_.least() > most_) end(-1);
-  else if (pair_.target_len == 0) end(pair_.most());
+EditBits::EditBits(const EditPair& pair, std::int64_t max_edits, int threads, const EditKernels& kernels)
+    : EditSolver(upright(pair), max_edits), threads_(threads), kernel_(kernels.slab) {
+  lower_bound_ = std::min(pair_.min_distance(), max_edits_ + 1);
+  if (pair_.min_distance() > max_edits_)
+    end(-1);
+  else if (pair_.target_len == 0)
+    end(pair_.max_distance());
   if (ended_) return;
   kernel_.pack(pair_, planes_, true);
   row_.resize(static_cast<std::size_t>((pair_.target_len + 63) / 64 + 1) * 2);
   std::fill_n(row_.data(), row_.size(), 0);
-  pass_.upper = pair_.most();
+  pass_.upper = pair_.max_distance();
   begin_pass(kFirstSlack);
 }
 
 // The padding rows continue the diagonals of row 0 upwards: their cells cost column - row, whatever their symbols.
 void EditBits::begin_pass(std::int64_t slack) {
-  const std::int64_t n = pair_.query_len, apart = pair_.apart(), upper = pass_.upper;
-  const std::int64_t bound = std::min(most_, upper);
+  const std::int64_t n = pair_.query_len, last_diagonal = pair_.last_diagonal(), upper = pass_.upper;
+  const std::int64_t bound = std::min(max_edits_, upper);
   if (slack >= bound / 2) slack = kAny;
-  const std::int64_t cut = std::min(bound, pair_.least() + slack);
+  const std::int64_t cut = std::min(bound, pair_.min_distance() + slack);
   const std::int64_t row = -((n + kSlabRows - 1) / kSlabRows * kSlabRows - n);
-  pass_ = {.bound = bound, .slack = slack, .proved = cut, .row = row, .lo = row - (cut - apart) / 2,
-           .hi = row + (cut + apart) / 2, .first = 0, .filled = 0, .anchor = -row, .best = pair_.least(),
-           .steepest = 0, .upper = upper};
+  pass_ = {.bound = bound,
+           .slack = slack,
+           .proved = cut,
+           .row = row,
+           .lo = row - (cut - last_diagonal) / 2,
+           .hi = row + (cut + last_diagonal) / 2,
+           .first = 0,
+           .filled = 0,
+           .anchor = -row,
+           .best = pair_.min_distance(),
+           .steepest = 0,
+           .upper = upper};
 }
 
 // Range of words of slab x from the current row. Cells of a diagonal that has stopped to matter never matter again.
@@ -71,7 +82,7 @@ void EditBits::move_anchor(std::int64_t word) {
 
 // Minimum edits from a cell of the row to the end, by its diagonal.
 std::int64_t EditBits::rest(std::int64_t column) const {
-  const std::int64_t off = pair_.apart() - (column - pass_.row);
+  const std::int64_t off = pair_.last_diagonal() - (column - pass_.row);
   return off < 0 ? -off : off;
 }
 
@@ -147,7 +158,7 @@ void EditBits::narrow(std::int64_t rows) {
   pass_.best = best;
   pass_.proved = std::min(pass_.proved, cut);
   // Columns of a word are at most 64 away from its left border, and each step changes cost + rest by at most 2.
-  raise_least(std::min(best - 128, pass_.proved + 1));
+  raise_lower_bound(std::min(best - 128, pass_.proved + 1));
   if (narrow_left(cut)) narrow_right(cut, cost);
   else nothing_left();
 }
@@ -169,7 +180,7 @@ std::int64_t EditBits::column_within(std::int64_t word, std::int64_t cost, std::
 
 bool EditBits::narrow_left(std::int64_t cut) {
   if (pass_.first == 0 && pass_.anchor + rest(0) <= cut) {  // paths may still begin further down
-    pass_.lo = pass_.row - (cut - pair_.apart()) / 2;
+    pass_.lo = pass_.row - (cut - pair_.last_diagonal()) / 2;
     return true;
   }
   std::int64_t cost = pass_.anchor;
@@ -202,22 +213,22 @@ void EditBits::narrow_right(std::int64_t cut, std::int64_t cost) {
 // End with a path of `found` edits if it is proved to be a best one, else begin the next pass.
 void EditBits::conclude(std::int64_t found) {
   if (found <= pass_.proved) {
-    raise_least(found);
+    raise_lower_bound(found);
     return end(found);
   }
-  raise_least(std::min(found, pass_.proved + 1));
+  raise_lower_bound(std::min(found, pass_.proved + 1));
   next_pass(found);
 }
 
 void EditBits::nothing_left() {
-  raise_least(pass_.proved + 1);
+  raise_lower_bound(pass_.proved + 1);
   next_pass(kAny);
 }
 
 // Widen the slack as long as that finds much better paths, because such a pass is cheap compared to the proof. If
 // `best` never rose by more than kLost edits per 1,000 rows, the path was never lost, and no path is much better.
 void EditBits::next_pass(std::int64_t found) {
-  if (at_least_ > most_) return end(-1);
+  if (lower_bound_ > max_edits_) return end(-1);
   const std::int64_t before = pass_.upper, slack = pass_.slack;
   const bool better = found < before - before / 32;
   pass_.upper = std::min(before, found);
@@ -245,7 +256,8 @@ double EditBits::share() const {
   if (pass_.slack == kAny) {
     left /= 2;
   } else {
-    const double edits = std::min(static_cast<double>(pass_.best) * n / done, static_cast<double>(pair_.most()));
+    const double edits =
+        std::min(static_cast<double>(pass_.best) * n / done, static_cast<double>(pair_.max_distance()));
     left += n * edits / 2;
   }
   const double cells = static_cast<double>(cells_);
@@ -278,11 +290,11 @@ void EditBits::restore(const std::vector<SavedView>& state) {
     check(row_.size() && state[1].size == kPassNumbers);
     std::memcpy(&pass, state[1].values, sizeof pass);
     const std::int64_t padding = (n + kSlabRows - 1) / kSlabRows * kSlabRows - n;
-    const auto between = [](std::int64_t value, std::int64_t least, std::int64_t most) {
-      return least <= value && value <= most;
+    const auto between = [](std::int64_t value, std::int64_t lower, std::int64_t upper) {
+      return lower <= value && value <= upper;
     };
     check(between(pass.row, -padding, n - kSlabRows) && (pass.row + padding) % kSlabRows == 0);
-    check(between(pass.upper, pair_.least(), n) && pass.bound == std::min(most_, pass.upper));
+    check(between(pass.upper, pair_.min_distance(), n) && pass.bound == std::min(max_edits_, pass.upper));
     check((pass.slack == kAny || between(pass.slack, kFirstSlack, n)) && between(pass.proved, 0, pass.bound));
     check(between(pass.lo, -n - kSlabRows, m) && between(pass.hi, std::max(-padding, pass.lo), n + m));
     check(between(pass.filled, 0, words) && between(pass.first, 0, pass.filled) && between(pass.best, 0, n + m));

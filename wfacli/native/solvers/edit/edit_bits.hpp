@@ -15,7 +15,7 @@ namespace wfacli {
 class EditBits final : public EditSolver {
  public:
   // Symbols must be single bytes.
-  EditBits(const EditPair& pair, std::int64_t most, int threads, const EditKernels& kernels);
+  EditBits(const EditPair& pair, std::int64_t max_edits, int threads, const EditKernels& kernels);
 
   bool advance(double seconds) override;
   double share() const override;

@@ -18,13 +18,15 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-template <class Offset, class Letter, bool FromEnd>
+template <class Offset, class Symbol, bool FromEnd>
 class EditFront {
  public:
   explicit EditFront(const FrontTask<Offset>& task)
-      : t_(task), query_len_(task.pair.query_len), target_len_(task.pair.target_len),
-        query_(static_cast<const Letter*>(task.pair.query) + (FromEnd ? query_len_ : 0)),
-        target_(static_cast<const Letter*>(task.pair.target) + (FromEnd ? target_len_ : 0)) {}
+      : t_(task),
+        query_len_(task.pair.query_len),
+        target_len_(task.pair.target_len),
+        query_(static_cast<const Symbol*>(task.pair.query) + (FromEnd ? query_len_ : 0)),
+        target_(static_cast<const Symbol*>(task.pair.target) + (FromEnd ? target_len_ : 0)) {}
 
   void begin() { t_.rows[0][0] = matched(0, 0, 0); }
 
@@ -43,7 +45,7 @@ class EditFront {
  private:
   // Size of a parallelogram; diagonals per check for the ends of the sequences.
   static constexpr int kRows = 16, kDiagonals = 256, kBlock = 64;
-  static constexpr int kWord = 8 / sizeof(Letter);  // symbols compared at once
+  static constexpr int kWord = 8 / sizeof(Symbol);  // symbols compared at once
 
   // Each row of a parallelogram lies one diagonal further left than the row before, so its inputs exist: those on the
   // left are from the previous parallelogram, those on the right from its own rows. Two alternating arrays suffice: no
@@ -75,23 +77,24 @@ class EditFront {
 
   // Extend points by their runs of matches; each has room for a word. Most runs are shorter than a word.
   WFACLI_INLINE void extend(Offset* at, std::int64_t first, int count) const {
-    const Letter* q = FromEnd ? query_ + first : query_ - first;
+    const Symbol* q = FromEnd ? query_ + first : query_ - first;
     int x = 0;
 #if defined(__AVX512BW__)
-    if constexpr (sizeof(Offset) == 4 && sizeof(Letter) == 1)
+    if constexpr (sizeof(Offset) == 4 && sizeof(Symbol) == 1)
       for (; x + 16 <= count; x += 16) extend_16(at + x, FromEnd ? q + x : q - x, first + x);
 #endif
     for (; x < count; ++x) {
       const std::int64_t j = at[x];
       const std::uint64_t differ = differences(FromEnd ? q + x - j : q - x + j, FromEnd ? target_ - j : target_ + j);
-      if (__builtin_expect(differ != 0, 1)) at[x] = static_cast<Offset>(j + equal_letters(differ));
+      if (__builtin_expect(differ != 0, 1))
+        at[x] = static_cast<Offset>(j + equal_symbols(differ));
       else at[x] = matched(j, first + x, kWord);
     }
   }
 
 #if defined(__AVX512BW__)
   template <class Vector>
-  static WFACLI_INLINE __m512i four_letters(Vector at, const Letter* from) {
+  static WFACLI_INLINE __m512i four_symbols(Vector at, const Symbol* from) {
     return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), 0xffff, (__m512i)at, from, 1);
   }
   template <class Vector>
@@ -99,12 +102,12 @@ class EditFront {
     return (Vector)_mm512_maskz_lzcnt_epi32(0xffff, (__m512i)v);
   }
   // Extend sixteen diagonals by up to four symbols each, and longer runs one by one.
-  WFACLI_INLINE void extend_16(Offset* at, const Letter* q, std::int64_t first) const {
+  WFACLI_INLINE void extend_16(Offset* at, const Symbol* q, std::int64_t first) const {
     typedef std::uint32_t Sixteen __attribute__((vector_size(64)));
     const Sixteen j = (Sixteen)_mm512_loadu_si512(at);
     const Sixteen i = j - Sixteen{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    const Sixteen a = (Sixteen)four_letters(FromEnd ? -i : i, FromEnd ? q - 4 : q);
-    const Sixteen b = (Sixteen)four_letters(FromEnd ? -j : j, FromEnd ? target_ - 4 : target_);
+    const Sixteen a = (Sixteen)four_symbols(FromEnd ? -i : i, FromEnd ? q - 4 : q);
+    const Sixteen b = (Sixteen)four_symbols(FromEnd ? -j : j, FromEnd ? target_ - 4 : target_);
     const Sixteen differ = a ^ b;
     // Number of equal bits above the highest bit that differs (from the end), or below the lowest one.
     const Sixteen bits = FromEnd ? leading_zeros(differ) : 32 - leading_zeros(~differ & (differ - 1));
@@ -134,13 +137,13 @@ class EditFront {
   }
 
   // XOR of the words of symbols at q and t, or before them for the front from the end.
-  static WFACLI_INLINE std::uint64_t differences(const Letter* q, const Letter* t) {
+  static WFACLI_INLINE std::uint64_t differences(const Symbol* q, const Symbol* t) {
     std::uint64_t a, b;
     std::memcpy(&a, FromEnd ? q - kWord : q, 8);
     std::memcpy(&b, FromEnd ? t - kWord : t, 8);
     return a ^ b;
   }
-  static WFACLI_INLINE int equal_letters(std::uint64_t differ) {
+  static WFACLI_INLINE int equal_symbols(std::uint64_t differ) {
     return (FromEnd ? __builtin_clzll(differ) : __builtin_ctzll(differ)) / (64 / kWord);
   }
 
@@ -149,11 +152,11 @@ class EditFront {
   __attribute__((noinline)) Offset matched(std::int64_t j, std::int64_t k, std::int64_t run) const {
     const std::int64_t i = j - k, rows = query_len_ - i, columns = target_len_ - j;
     const std::int64_t room = rows < columns ? rows : columns;
-    const Letter* q = FromEnd ? query_ - i : query_ + i;
-    const Letter* t = FromEnd ? target_ - j : target_ + j;
+    const Symbol* q = FromEnd ? query_ - i : query_ + i;
+    const Symbol* t = FromEnd ? target_ - j : target_ + j;
     for (; run + kWord <= room; run += kWord) {
       const std::uint64_t differ = FromEnd ? differences(q - run, t - run) : differences(q + run, t + run);
-      if (differ) return static_cast<Offset>(j + run + equal_letters(differ));
+      if (differ) return static_cast<Offset>(j + run + equal_symbols(differ));
     }
     while (run < room && (FromEnd ? q[-1 - run] == t[-1 - run] : q[run] == t[run])) ++run;
     return static_cast<Offset>(j + run);
@@ -161,7 +164,7 @@ class EditFront {
 
   const FrontTask<Offset>& t_;
   const std::int64_t query_len_, target_len_;
-  const Letter *query_, *target_;  // the first symbols, or the ends for the front from the end
+  const Symbol *query_, *target_;  // the first symbols, or the ends for the front from the end
 };
 
 // Return true if two points on a diagonal overlap. Costs never fall along a diagonal, so the paths of both fronts can
@@ -170,13 +173,13 @@ class EditFront {
 template <class Offset>
 bool fronts_meet(const EditPair& pair, const Offset* ahead, const Offset* behind, std::int64_t first,
                  std::int64_t last) {
-  const Offset* from_end = behind + pair.apart();
-  Offset most = 0;
+  const Offset* from_end = behind + pair.last_diagonal();
+  Offset furthest = 0;
   for (std::int64_t k = first; k <= last; ++k) {
     const Offset sum = ahead[k] + from_end[-k];
-    most = most > sum ? most : sum;
+    furthest = furthest > sum ? furthest : sum;
   }
-  return most >= pair.target_len;
+  return furthest >= pair.target_len;
 }
 
 }  // namespace WFACLI_ISA

@@ -50,7 +50,7 @@ class EditHelper {
     if (thread_.joinable()) return true;
     if (refused_) return false;
     try {
-      thread_ = std::thread([this] { serve(); });
+      thread_ = std::thread([this] { run(); });
     } catch (const std::system_error&) {
       refused_ = true;
     }
@@ -62,7 +62,7 @@ class EditHelper {
     given_.fetch_add(1, std::memory_order_release);
     given_.notify_one();
   }
-  void serve() {
+  void run() {
     for (int turn = 1;; ++turn) {
       wait_until(given_, [=](int given) { return given >= turn; });
       if (!call_) return;

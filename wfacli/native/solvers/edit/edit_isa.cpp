@@ -8,7 +8,7 @@ namespace WFACLI_ISA {
 
 template <class Offset, class Use>
 static auto with_front(const FrontTask<Offset>& task, const Use& use) {
-  if (task.pair.letter_bytes == 1)
+  if (task.pair.symbol_bytes == 1)
     return task.from_end ? use(EditFront<Offset, std::uint8_t, true>(task))
                          : use(EditFront<Offset, std::uint8_t, false>(task));
   return task.from_end ? use(EditFront<Offset, std::uint32_t, true>(task))

@@ -10,12 +10,12 @@ namespace {
 using Index = std::int64_t;
 constexpr Index kNone = -(Index{1} << 60);
 constexpr Index kWhole = 48;            // maximum edits of a piece that is traced back through all rows
-constexpr Index kMostOfARun = 1 << 28;  // maximum length per call of Cigar::add
+constexpr Index kMaxRunLength = 1 << 28;  // maximum length per call of Cigar::add
 
 // Two sequences, read from their beginnings (Step 1) or from their ends (Step -1).
-template <class Letter, int Step>
+template <class Symbol, int Step>
 struct Sides {
-  const Letter *query, *target;  // the first symbols (Step 1), or the ends (Step -1)
+  const Symbol *query, *target;  // the first symbols (Step 1), or the ends (Step -1)
   Index m, n;                    // lengths of query and target
 
   // Return the column after the run of matches from column j of diagonal k (column - row).
@@ -60,21 +60,21 @@ void next_row(const Sides& sides, Index s, Row& before, Row& now) {
   }
 }
 
-template <class Letter>
+template <class Symbol>
 class PathFinder {
  public:
   PathFinder(const EditPair& pair, const CancelFlag& stop, Cigar& cigar)
-      : query_(static_cast<const Letter*>(pair.query)),
-        target_(static_cast<const Letter*>(pair.target)),
+      : query_(static_cast<const Symbol*>(pair.query)),
+        target_(static_cast<const Symbol*>(pair.target)),
         stop_(stop),
         cigar_(cigar) {}
 
   // Append the path of m rows and n columns from row i and column j on. Return false if stopped.
   bool find(Index i, Index m, Index j, Index n) {
-    const Index ahead = Sides<Letter, 1>{query_ + i, target_ + j, m, n}.matched(0, 0);
+    const Index ahead = Sides<Symbol, 1>{query_ + i, target_ + j, m, n}.matched(0, 0);
     add(kEqual, ahead);
     i += ahead, j += ahead, m -= ahead, n -= ahead;
-    const Index behind = Sides<Letter, -1>{query_ + i + m, target_ + j + n, m, n}.matched(0, 0);
+    const Index behind = Sides<Symbol, -1>{query_ + i + m, target_ + j + n, m, n}.matched(0, 0);
     m -= behind, n -= behind;
     if (!m || !n) {
       add(kInsertion, m);
@@ -99,7 +99,7 @@ class PathFinder {
   };
 
   void add(Op op, Index length) {
-    for (; length > kMostOfARun; length -= kMostOfARun) cigar_.add(op, static_cast<std::int32_t>(kMostOfARun));
+    for (; length > kMaxRunLength; length -= kMaxRunLength) cigar_.add(op, static_cast<std::int32_t>(kMaxRunLength));
     cigar_.add(op, static_cast<std::int32_t>(length));
   }
 
@@ -108,8 +108,8 @@ class PathFinder {
   // The fronts alternate, so their first meeting has the fewest edits. Along a diagonal the distance to the end never
   // grows, so where they overlap, the cell of the forward front is at most r edits from the end.
   std::optional<Meeting> meet(Index i, Index m, Index j, Index n) {
-    const Sides<Letter, 1> forward{query_ + i, target_ + j, m, n};
-    const Sides<Letter, -1> backward{query_ + i + m, target_ + j + n, m, n};
+    const Sides<Symbol, 1> forward{query_ + i, target_ + j, m, n};
+    const Sides<Symbol, -1> backward{query_ + i + m, target_ + j + n, m, n};
     Row ahead[2], behind[2];
     ahead[0].reach(0), behind[0].reach(0);
     ahead[0][0] = forward.matched(0, 0), behind[0][0] = backward.matched(0, 0);
@@ -128,7 +128,7 @@ class PathFinder {
   }
 
   // Append a path of few edits by traceback through all rows.
-  void trace(const Sides<Letter, 1>& sides, Index edits) {
+  void trace(const Sides<Symbol, 1>& sides, Index edits) {
     std::vector<Row> rows(static_cast<std::size_t>(edits + 1));
     rows[0].reach(0);
     rows[0][0] = sides.matched(0, 0);
@@ -142,14 +142,15 @@ class PathFinder {
     Index k = sides.n - sides.m, j = sides.n;
     for (Index s = edits; s > 0; --s) {
       const Row& before = rows[static_cast<std::size_t>(s - 1)];
-      const Index ways[] = {before[k + 1], before[k - 1] + 1, before[k] + 1};
+      const Index sources[] = {before[k + 1], before[k - 1] + 1, before[k] + 1};
       constexpr Op ops[] = {kInsertion, kDeletion, kDifferent};
       int best = -1;
-      for (int way = 0; way < 3; ++way)
-        if (ways[way] >= 0 && ways[way] <= j && ways[way] - k <= sides.m && (best < 0 || ways[way] > ways[best]))
-          best = way;
-      back.push_back({ops[best], j - ways[best]});
-      j = best == 0 ? ways[0] : ways[best] - 1;
+      for (int source = 0; source < 3; ++source)
+        if (sources[source] >= 0 && sources[source] <= j && sources[source] - k <= sides.m &&
+            (best < 0 || sources[source] > sources[best]))
+          best = source;
+      back.push_back({ops[best], j - sources[best]});
+      j = best == 0 ? sources[0] : sources[best] - 1;
       k += best == 0 ? 1 : best == 1 ? -1 : 0;
     }
     add(kEqual, j);
@@ -159,7 +160,7 @@ class PathFinder {
     }
   }
 
-  const Letter *query_, *target_;
+  const Symbol *query_, *target_;
   const CancelFlag& stop_;
   Cigar& cigar_;
 };
@@ -167,7 +168,7 @@ class PathFinder {
 }  // namespace
 
 bool edit_path(const EditPair& pair, const CancelFlag& stop, Cigar& cigar) {
-  if (pair.letter_bytes == 4)
+  if (pair.symbol_bytes == 4)
     return PathFinder<std::uint32_t>(pair, stop, cigar).find(0, pair.query_len, 0, pair.target_len);
   return PathFinder<std::uint8_t>(pair, stop, cigar).find(0, pair.query_len, 0, pair.target_len);
 }

@@ -57,7 +57,7 @@ class Slab {
  private:
   struct Lanes {
     Deltas vertical[kSlabVectors];
-    Deltas handed[kLate][kSlabVectors];  // horizontal deltas of the last kLate steps
+    Deltas carried[kLate][kSlabVectors];  // horizontal deltas of the last kLate steps
     V rows[kSlabVectors][P];
   };
 
@@ -66,7 +66,7 @@ class Slab {
       const int l = v * kLanes;
       lanes.vertical[v] = {load(state.plus + l), load(state.minus + l)};
       for (int ago = 0; ago < kLate; ++ago)
-        lanes.handed[ago][v] = {load(state.down[ago] + l), load(state.fall[ago] + l)};
+        lanes.carried[ago][v] = {load(state.down[ago] + l), load(state.fall[ago] + l)};
       for (int x = 0; x < kLanes; ++x)
         for (int p = 0; p < P; ++p) lanes.rows[v][p][x] = t_.query[(l + x) * P + p];
     }
@@ -77,8 +77,8 @@ class Slab {
       store(state.plus + l, lanes.vertical[v].plus);
       store(state.minus + l, lanes.vertical[v].minus);
       for (int ago = 0; ago < kLate; ++ago) {
-        store(state.down[ago] + l, lanes.handed[ago][v].plus);
-        store(state.fall[ago] + l, lanes.handed[ago][v].minus);
+        store(state.down[ago] + l, lanes.carried[ago][v].plus);
+        store(state.fall[ago] + l, lanes.carried[ago][v].minus);
       }
     }
   }
@@ -103,11 +103,11 @@ class Slab {
       }
     }
     V given_plus = zeros() + t_.row[2 * w], given_minus = zeros() + t_.row[2 * w + 1];
-    Deltas vertical[kSlabVectors], handed[kLate][kSlabVectors];
+    Deltas vertical[kSlabVectors], carried[kLate][kSlabVectors];
     V rows[kSlabVectors][P], within[2] = {zeros(), zeros()};
     for (int v = 0; v < kSlabVectors; ++v) {
       vertical[v] = lanes.vertical[v];
-      for (int ago = 0; ago < kLate; ++ago) handed[ago][v] = lanes.handed[ago][v];
+      for (int ago = 0; ago < kLate; ++ago) carried[ago][v] = lanes.carried[ago][v];
       for (int p = 0; p < P; ++p) rows[v][p] = lanes.rows[v][p];
     }
     const auto step = [&](int s, Deltas (&now)[kSlabVectors]) __attribute__((always_inline)) {
@@ -137,10 +137,10 @@ class Slab {
       }
     };
     for (int s = 0; s < count; s += kLate)  // `count` is a multiple of kLate
-      for (int late = 0; late < kLate; ++late) step(s + late, handed[late]);
+      for (int late = 0; late < kLate; ++late) step(s + late, carried[late]);
     for (int v = 0; v < kSlabVectors; ++v) {
       lanes.vertical[v] = vertical[v];
-      for (int ago = 0; ago < kLate; ++ago) lanes.handed[ago][v] = handed[ago][v];
+      for (int ago = 0; ago < kLate; ++ago) lanes.carried[ago][v] = carried[ago][v];
     }
     if constexpr (Within) {
       for (int sign = 0; sign < 2; ++sign) within_[sign] = count ? within[sign][lane_ % kLanes] << (64 - count) : 0;

@@ -7,8 +7,8 @@ namespace wfacli {
 namespace {
 
 // Hash of a sequence, which tells states of other sequences of the same length apart.
-std::uint64_t digest(std::uint64_t hash, const void* letters, std::int64_t bytes) {
-  const auto* at = static_cast<const unsigned char*>(letters);
+std::uint64_t digest(std::uint64_t hash, const void* symbols, std::int64_t bytes) {
+  const auto* at = static_cast<const unsigned char*>(symbols);
   const auto add = [&](std::uint64_t word) {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
     hash ^= hash >> 32;
@@ -27,14 +27,14 @@ std::uint64_t digest(std::uint64_t hash, const void* letters, std::int64_t bytes
 }  // namespace
 
 std::int64_t EditSolver::fingerprint() const {
-  const std::uint64_t hash = digest(1, pair_.query, pair_.query_len * pair_.letter_bytes);
-  return static_cast<std::int64_t>(digest(hash, pair_.target, pair_.target_len * pair_.letter_bytes));
+  const std::uint64_t hash = digest(1, pair_.query, pair_.query_len * pair_.symbol_bytes);
+  return static_cast<std::int64_t>(digest(hash, pair_.target, pair_.target_len * pair_.symbol_bytes));
 }
 
 Buffer<std::int64_t> EditSolver::numbers(std::int64_t kind) const {
   Buffer<std::int64_t> all;
-  for (std::int64_t number : {kind, pair_.query_len, pair_.target_len, fingerprint(), most_, std::int64_t{ended_},
-                              distance_, at_least_, cells_})
+  for (std::int64_t number : {kind, pair_.query_len, pair_.target_len, fingerprint(), max_edits_, std::int64_t{ended_},
+                              distance_, lower_bound_, cells_})
     all.push(number);
   return all;
 }
@@ -44,13 +44,13 @@ void EditSolver::take_numbers(std::int64_t kind, const SavedView& numbers) {
   if (is[0] != kind) throw std::invalid_argument("the state is of another algorithm");
   if (is[1] != pair_.query_len || is[2] != pair_.target_len || is[3] != fingerprint())
     throw std::invalid_argument("the state is of other sequences");
-  if (is[4] != most_) throw std::invalid_argument("the state is of another greatest distance");
-  if ((is[5] != 0 && is[5] != 1) || is[6] < -1 || is[6] > most_ || (!is[5] && is[6] != -1) || is[7] < 0 ||
-      is[7] > most_ + 1 || is[8] < 0)
+  if (is[4] != max_edits_) throw std::invalid_argument("the state is of another greatest distance");
+  if ((is[5] != 0 && is[5] != 1) || is[6] < -1 || is[6] > max_edits_ || (!is[5] && is[6] != -1) || is[7] < 0 ||
+      is[7] > max_edits_ + 1 || is[8] < 0)
     throw std::invalid_argument("the state is damaged");
   ended_ = is[5] != 0;
   distance_ = is[6];
-  at_least_ = is[7];
+  lower_bound_ = is[7];
   cells_ = is[8];
 }
 

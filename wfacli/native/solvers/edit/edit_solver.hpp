@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "solvers/edit/edit.hpp"
-#include "base/saved.hpp"
+#include "base/saved_state.hpp"
 
 namespace wfacli {
 
 class EditSolver {
  public:
-  // The sequences must outlive the object. `most`: maximum edits of interest; negative: unlimited. Members that
+  // The sequences must outlive the object. `max_edits`: maximum edits of interest; negative: unlimited. Members that
   // allocate throw std::bad_alloc.
-  EditSolver(const EditPair& pair, std::int64_t most)
-      : pair_(pair), most_(most < 0 || most > pair.most() ? pair.most() : most) {}
+  EditSolver(const EditPair& pair, std::int64_t max_edits)
+      : pair_(pair), max_edits_(max_edits < 0 || max_edits > pair.max_distance() ? pair.max_distance() : max_edits) {}
   virtual ~EditSolver() = default;
   EditSolver(const EditSolver&) = delete;
   EditSolver& operator=(const EditSolver&) = delete;
@@ -24,9 +24,9 @@ class EditSolver {
   // Continue for about `seconds` seconds, at least one step; return true at the end.
   virtual bool advance(double seconds) = 0;
   bool ended() const { return ended_; }
-  // The edits; -1 before the end, or if there are more than `most`.
+  // The edits; -1 before the end, or if there are more than `max_edits`.
   std::int64_t distance() const { return distance_; }
-  std::int64_t at_least() const { return at_least_; }  // lower bound on the distance
+  std::int64_t lower_bound() const { return lower_bound_; }  // lower bound on the distance
   std::int64_t cells() const { return cells_; }        // cells computed so far
   virtual double share() const = 0;                    // progress, 0 to 1
 
@@ -46,8 +46,8 @@ class EditSolver {
     ended_ = true;
     distance_ = distance;
   }
-  void raise_least(std::int64_t edits) {
-    if (edits > at_least_) at_least_ = edits;
+  void raise_lower_bound(std::int64_t edits) {
+    if (edits > lower_bound_) lower_bound_ = edits;
   }
   // The numbers that every state begins with: the pair that it belongs to, and its progress. `kind`: the algorithm.
   static constexpr std::size_t kNumbers = 9;
@@ -55,9 +55,9 @@ class EditSolver {
   void take_numbers(std::int64_t kind, const SavedView& numbers);
 
   const EditPair pair_;
-  const std::int64_t most_;  // maximum edits of interest
+  const std::int64_t max_edits_;  // maximum edits of interest
   bool ended_ = false;
-  std::int64_t distance_ = -1, at_least_ = 0, cells_ = 0;
+  std::int64_t distance_ = -1, lower_bound_ = 0, cells_ = 0;
 
  private:
   std::int64_t fingerprint() const;

@@ -8,19 +8,27 @@ namespace wfacli {
 namespace {
 
 // Points of a round: the minimum for two threads, and the maximum between two checks of the time.
-constexpr std::int64_t kWorthTwoThreads = 60'000, kMostOfARound = 20'000'000;
+constexpr std::int64_t kWorthTwoThreads = 60'000, kMaxRoundPoints = 20'000'000;
 
 }  // namespace
 
 template <class Offset>
-EditWavefront<Offset>::EditWavefront(const EditPair& pair, std::int64_t most, int threads, const EditKernels& kernels)
-    : EditSolver(pair, most), reach_{pair.query_len, pair.target_len, most_}, threads_(threads), kernel_([&] {
-        if constexpr (sizeof(Offset) == 4) return kernels.narrow;
-        else return kernels.wide;
+EditWavefront<Offset>::EditWavefront(const EditPair& pair, std::int64_t max_edits, int threads,
+                                     const EditKernels& kernels)
+    : EditSolver(pair, max_edits),
+      reach_{pair.query_len, pair.target_len, max_edits_},
+      threads_(threads),
+      kernel_([&] {
+        if constexpr (sizeof(Offset) == 4)
+          return kernels.narrow;
+        else
+          return kernels.wide;
       }()) {
-  at_least_ = std::min(pair.least(), most_ + 1);
-  if (pair.least() > most_) end(-1);
-  else if (pair.query_len == 0 || pair.target_len == 0) end(pair.most());
+  lower_bound_ = std::min(pair.min_distance(), max_edits_ + 1);
+  if (pair.min_distance() > max_edits_)
+    end(-1);
+  else if (pair.query_len == 0 || pair.target_len == 0)
+    end(pair.max_distance());
   if (ended_) return;
   for (Front* front : {&ahead_, &behind_}) {
     reserve(*front, 0);
@@ -79,29 +87,29 @@ void EditWavefront<Offset>::go(Front& front, std::int64_t rows) {
 
 template <class Offset>
 bool EditWavefront<Offset>::meet() const {
-  const std::int64_t s = ahead_.score, r = behind_.score, apart = pair_.apart();
-  return kernel_.meet(pair_, ahead_.row(), behind_.row(), std::max(reach_.first(s), apart - reach_.last(r)),
-                      std::min(reach_.last(s), apart - reach_.first(r)));
+  const std::int64_t s = ahead_.score, r = behind_.score, last_diagonal = pair_.last_diagonal();
+  return kernel_.meet(pair_, ahead_.row(), behind_.row(), std::max(reach_.first(s), last_diagonal - reach_.last(r)),
+                      std::min(reach_.last(s), last_diagonal - reach_.first(r)));
 }
 
 // Rows beyond the meeting are wasted, and the rows of its round are computed again, so a round is a small part (1/48)
 // of the rows so far.
 template <class Offset>
-std::int64_t EditWavefront<Offset>::rows_of_a_round() const {
+std::int64_t EditWavefront<Offset>::rows_per_round() const {
   const std::int64_t s = behind_.score, row = reach_.last(s) - reach_.first(s) + 1;
-  return std::max<std::int64_t>(1, std::min(s / 48, kMostOfARound / row));
+  return std::max<std::int64_t>(1, std::min(s / 48, kMaxRoundPoints / row));
 }
 
 template <class Offset>
 void EditWavefront<Offset>::round(EditHelper& helper) {
-  const std::int64_t s = ahead_.score, r = behind_.score, left = most_ - s - r;
-  const std::int64_t rows = rows_of_a_round();
+  const std::int64_t s = ahead_.score, r = behind_.score, left = max_edits_ - s - r;
+  const std::int64_t rows = rows_per_round();
   const std::int64_t ahead = std::min(rows, (left + 1) / 2), behind = std::min(rows, left - ahead);
   for (Front* front : {&ahead_, &behind_}) {
-    front->kept = values(*front);
+    front->saved = values(*front);
     reserve(*front, front->score + rows);
   }
-  const std::int64_t points = rows * static_cast<std::int64_t>(ahead_.kept.size() + behind_.kept.size());
+  const std::int64_t points = rows * static_cast<std::int64_t>(ahead_.saved.size() + behind_.saved.size());
   if (threads_ > 1 && points >= kWorthTwoThreads) {
     helper.both([&] { go(ahead_, ahead); }, [&] { go(behind_, behind); });
   } else {
@@ -109,23 +117,26 @@ void EditWavefront<Offset>::round(EditHelper& helper) {
     go(behind_, behind);
   }
   cells_ += points;
-  if (meet()) look_back(s, r);
-  else if (raise_least(s + ahead + r + behind + 1); at_least_ > most_) end(-1);
+  if (meet())
+    find_first_overlap(s, r);
+  else if (raise_lower_bound(s + ahead + r + behind + 1); lower_bound_ > max_edits_)
+    end(-1);
 }
 
 // Find the minimum sum of scores at which the fronts overlap; at scores `ahead` and `behind` they did not.
 template <class Offset>
-void EditWavefront<Offset>::look_back(std::int64_t ahead, std::int64_t behind) {
-  put(behind_, behind, behind_.kept.data());
+void EditWavefront<Offset>::find_first_overlap(std::int64_t ahead, std::int64_t behind) {
+  put(behind_, behind, behind_.saved.data());
   Front* front = &ahead_;
-  if (meet()) put(ahead_, ahead, ahead_.kept.data());
+  if (meet())
+    put(ahead_, ahead, ahead_.saved.data());
   else front = &behind_;
   do {
     cells_ += reach_.last(front->score) - reach_.first(front->score) + 1;
     go(*front, 1);
   } while (!meet());
-  raise_least(ahead_.score + behind_.score);
-  end(at_least_);
+  raise_lower_bound(ahead_.score + behind_.score);
+  end(lower_bound_);
 }
 
 template <class Offset>
@@ -143,14 +154,14 @@ bool EditWavefront<Offset>::advance(double seconds) {
 template <class Offset>
 double EditWavefront<Offset>::share() const {
   if (ended_) return 1;
-  double letters = 0;
+  double symbols = 0;
   for (const Front* front : {&ahead_, &behind_}) {
-    std::int64_t most = 0;
+    std::int64_t max_symbols = 0;
     for (std::int64_t k = reach_.first(front->score); k <= reach_.last(front->score); ++k)
-      most = std::max(most, 2 * std::int64_t{front->row()[k]} - k);
-    letters += static_cast<double>(most);
+      max_symbols = std::max(max_symbols, 2 * std::int64_t{front->row()[k]} - k);
+    symbols += static_cast<double>(max_symbols);
   }
-  return std::min(1.0, letters / static_cast<double>(pair_.query_len + pair_.target_len));
+  return std::min(1.0, symbols / static_cast<double>(pair_.query_len + pair_.target_len));
 }
 
 template <class Offset>
@@ -179,8 +190,8 @@ void EditWavefront<Offset>::restore(const std::vector<SavedView>& state) {
   Buffer<Offset> rows[2];
   for (int f = 0; f < 2 && !ended; ++f) {
     const std::int64_t s = scores[f];
-    if (s < 0 || s > most_ || scores[0] + scores[1] > most_ || pair_.least() > most_ || pair_.query_len == 0 ||
-        pair_.target_len == 0)
+    if (s < 0 || s > max_edits_ || scores[0] + scores[1] > max_edits_ || pair_.min_distance() > max_edits_ ||
+        pair_.query_len == 0 || pair_.target_len == 0)
       throw std::invalid_argument("the state is damaged");
     const std::int64_t first = reach_.first(s), count = reach_.last(s) - first + 1;
     if (static_cast<std::int64_t>(state[1 + f].size) != count) throw std::invalid_argument("the state is damaged");

@@ -14,7 +14,7 @@ namespace wfacli {
 template <class Offset>
 class EditWavefront final : public EditSolver {
  public:
-  EditWavefront(const EditPair& pair, std::int64_t most, int threads, const EditKernels& kernels);
+  EditWavefront(const EditPair& pair, std::int64_t max_edits, int threads, const EditKernels& kernels);
 
   bool advance(double seconds) override;
   double share() const override;
@@ -30,7 +30,7 @@ class EditWavefront final : public EditSolver {
     std::int64_t score = 0;
     Buffer<Offset> memory[2];
     std::int64_t zero = 0;  // index of diagonal 0
-    Buffer<Offset> kept;    // row at the beginning of the round
+    Buffer<Offset> saved;   // row at the beginning of the round
 
     Offset* row() { return memory[0].data() + zero; }
     const Offset* row() const { return memory[0].data() + zero; }
@@ -43,8 +43,8 @@ class EditWavefront final : public EditSolver {
   void go(Front& front, std::int64_t rows);
   bool meet() const;
   void round(EditHelper& helper);
-  void look_back(std::int64_t ahead, std::int64_t behind);
-  std::int64_t rows_of_a_round() const;
+  void find_first_overlap(std::int64_t ahead, std::int64_t behind);
+  std::int64_t rows_per_round() const;
 
   static constexpr std::int64_t kKind = 1;
   const FrontReach reach_;

@@ -27,7 +27,7 @@ constexpr int kLocalVectors = 8;  // rows per lane
 constexpr std::int64_t kLocalStateRows = 1536;
 
 // A cell whose symbols may not be aligned with one another.
-struct LocalBarred {
+struct ExcludedCell {
   std::int64_t row, column;
 };
 
@@ -40,9 +40,9 @@ struct LocalStrip {
   const std::int8_t* profile;          // [profile][stride], score with each column; null: use the classes
   std::int64_t stride;
   std::int32_t match, mismatch, first_gap, extend;  // first_gap = open + extend, the cost of a gap of length 1
-  const LocalBarred* barred;                        // sorted by column; rows are relative to the strip
-  std::int64_t barred_count;
-  std::int64_t column;  // column 0 of the strip, in the coordinates of `barred`
+  const ExcludedCell* excluded;                     // sorted by column; rows are relative to the strip
+  std::int64_t num_excluded;
+  std::int64_t column;  // column 0 of the strip, in the coordinates of `excluded`
 };
 
 // A tile: some steps of a strip. In step s the topmost lane computes column s; each other lane computes the column
@@ -84,7 +84,7 @@ struct LocalFound {
 
 struct LocalKernel {
   int lanes, rows;    // of a strip; `rows` is a multiple of `lanes`
-  std::int32_t most;  // bound on the difference between scores of a tile
+  std::int32_t max_difference;  // bound on the difference between scores of a tile
   // Reset the state, before the first column and after a tile that is left out.
   void (*begin)(LocalState&);
   // Return the maximum score among the inputs of a tile.

@@ -23,15 +23,15 @@ static void begin_strip(LocalState& state) {
 
 template <class L, int kDeep>
 static std::int32_t highest_input(const LocalState& state, const LocalTile& tile) {
-  auto most = L::all(L::kFloor);
+  auto max_values = L::all(L::kFloor);
   const auto raise = [&](const unsigned char* from) {
     typename L::Vector v;
     std::memcpy(&v, from, sizeof v);
-    most = L::most(most, v);
+    max_values = L::max(max_values, v);
   };
-  for (int d = 0; d < kDeep; ++d) raise(state.h + d * sizeof most);
+  for (int d = 0; d < kDeep; ++d) raise(state.h + d * sizeof max_values);
   raise(state.before_h);
-  std::int32_t found = L::highest(most);
+  std::int32_t found = L::highest(max_values);
   if (L::kNarrow) found += state.base - L::kFloor;
   const std::int64_t left = tile.columns - tile.first, end = tile.steps < left ? tile.steps : left;
   for (std::int64_t s = 0; s < end; ++s) found = tile.top_h[s] > found ? tile.top_h[s] : found;

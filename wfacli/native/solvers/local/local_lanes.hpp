@@ -19,19 +19,19 @@ struct ScoreLanes : Lanes<Lane_> {
   static constexpr std::int32_t kFloor = kNarrow ? -32768 : 0;
   static constexpr std::int32_t kNever = kNarrow ? -32768 : -(1 << 30);  // added to any score, gives the floor
 
-  static WFACLI_INLINE Vector most(Vector a, Vector b) {
+  static WFACLI_INLINE Vector max(Vector a, Vector b) {
     const Signed x = (Signed)a, y = (Signed)b;
     return (Vector)(x > y ? x : y);
   }
   static WFACLI_INLINE Vector plus(Vector a, Vector b) {
     if constexpr (!kNarrow)
-      return most(a + b, Vector{});
+      return max(a + b, Vector{});
     else
       return saturated(a, b, [](std::int32_t x, std::int32_t y) { return x + y; }, true);
   }
   static WFACLI_INLINE Vector less(Vector a, Vector b) {
     if constexpr (!kNarrow)
-      return most(a - b, Vector{});
+      return max(a - b, Vector{});
     else
       return saturated(a, b, [](std::int32_t x, std::int32_t y) { return x - y; }, false);
   }
@@ -48,9 +48,9 @@ struct ScoreLanes : Lanes<Lane_> {
   }
   // Widen one byte per lane.
   static WFACLI_INLINE Vector widened(const std::uint8_t* codes) {
-    typename Base::Letters letters;
-    std::memcpy(&letters, codes, sizeof letters);
-    return __builtin_convertvector(letters, Vector);
+    typename Base::Symbols symbols;
+    std::memcpy(&symbols, codes, sizeof symbols);
+    return __builtin_convertvector(symbols, Vector);
   }
 
  private:

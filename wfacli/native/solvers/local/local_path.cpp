@@ -8,9 +8,9 @@ namespace wfacli {
 namespace {
 
 constexpr std::int64_t kRowBytes = 2 * sizeof(std::int32_t);  // bytes of a kept row per column
-constexpr std::int64_t kMostKept = 96;                        // maximum number of kept rows
+constexpr std::int64_t kMaxCheckpoints = 96;                  // maximum number of kept rows
 constexpr double kForever = 1e9;                              // seconds
-constexpr std::uint32_t kMostOfRun = (1u << 28) - 1;          // maximum length of an operation in BAM
+constexpr std::uint32_t kMaxRunLength = (1u << 28) - 1;       // maximum length of an operation in BAM
 
 // Copy `count` scores of a row from index `first` on; an empty row is all 0.
 void copy_part(const Buffer<std::int32_t>& from, std::int64_t first, std::int64_t count, Buffer<std::int32_t>& to) {
@@ -23,8 +23,8 @@ void copy_part(const Buffer<std::int32_t>& from, std::int64_t first, std::int64_
 
 }  // namespace
 
-std::int64_t strips_between_kept(std::int64_t strips, std::int64_t columns, std::int64_t memory) {
-  const std::int64_t fit = std::clamp<std::int64_t>(memory / (columns * kRowBytes), 1, kMostKept);
+std::int64_t strips_per_checkpoint(std::int64_t strips, std::int64_t columns, std::int64_t memory) {
+  const std::int64_t fit = std::clamp<std::int64_t>(memory / (columns * kRowBytes), 1, kMaxCheckpoints);
   return std::max<std::int64_t>((strips + fit - 1) / fit, 1);
 }
 
@@ -39,10 +39,10 @@ LocalPath::LocalPath(const LocalPair& pair, const LocalEntry& start, const std::
       along_(start.along),
       ended_(start.needed <= 0 && !start.down && !start.along) {}
 
-void LocalPath::walk(std::int64_t row, const LocalRow& top, std::int64_t column) { between(row, top, column); }
+void LocalPath::trace(std::int64_t row, const LocalRow& top, std::int64_t column) { between(row, top, column); }
 
 void LocalPath::write(LocalOp op) {
-  if (!cigar_.empty() && (cigar_.back() & 15) == op && cigar_.back() >> 4 < kMostOfRun)
+  if (!cigar_.empty() && (cigar_.back() & 15) == op && cigar_.back() >> 4 < kMaxRunLength)
     cigar_.back() += 16;
   else
     cigar_.push(1u << 4 | op);
@@ -54,12 +54,12 @@ std::int64_t LocalPath::first_column(std::int64_t row, const LocalRow& top, std:
   const std::int64_t rows = row_ + 1 - row;
   for (std::int64_t c = column; c <= column_; ++c) {
     const std::int64_t columns = column_ + 1 - c, along = columns - rows;
-    std::int64_t most = std::min(rows, columns) * pair_.match();
-    if (along > 0) most -= pair_.open() + along * pair_.extend();
+    std::int64_t max_score = std::min(rows, columns) * pair_.match();
+    if (along > 0) max_score -= pair_.open() + along * pair_.extend();
     const auto at = static_cast<std::size_t>(c - column);
-    if (!top.h.empty()) most += std::max(top.h[at], top.f[at]);
+    if (!top.h.empty()) max_score += std::max(top.h[at], top.f[at]);
     // The diagonal step of two symbols comes from the column before.
-    if (most + pair_.match() + pair_.open() + 2 * pair_.extend() >= needed_) return std::max(c - 1, column);
+    if (max_score + pair_.match() + pair_.open() + 2 * pair_.extend() >= needed_) return std::max(c - 1, column);
   }
   return column_;
 }
@@ -77,8 +77,8 @@ void LocalPath::between(std::int64_t row, const LocalRow& top, std::int64_t colu
   // Keep at least one row, or the recursion would not end.
   const std::int64_t strips = (region.rows + kernel.rows - 1) / kernel.rows;
   if (!options.trace)
-    options.keep =
-        std::max<std::int64_t>(std::min(strips_between_kept(strips, region.columns, options_.memory), strips / 2), 1);
+    options.strips_per_checkpoint = std::max<std::int64_t>(
+        std::min(strips_per_checkpoint(strips, region.columns, options_.memory), strips / 2), 1);
   LocalRow part;
   copy_part(top.h, first - column, region.columns, part.h);
   copy_part(top.f, first - column, region.columns, part.f);
@@ -86,16 +86,16 @@ void LocalPath::between(std::int64_t row, const LocalRow& top, std::int64_t colu
   sweep.advance(kForever);
   cells_ += sweep.cells();
   if (options.trace) return follow(sweep);
-  const std::int64_t every = sweep.kept_every();
+  const std::int64_t every = sweep.checkpoint_distance();
   while (!ended_ && row_ >= row) {
-    const std::int64_t kept = (row_ - row) / every;
-    if (kept == 0) {
+    const std::int64_t checkpoint = (row_ - row) / every;
+    if (checkpoint == 0) {
       LocalRow again;
       copy_part(top.h, first - column, region.columns, again.h);
       copy_part(top.f, first - column, region.columns, again.f);
       between(row, again, first);
     } else {
-      between(row + kept * every, sweep.kept()[static_cast<std::size_t>(kept - 1)], first);
+      between(row + checkpoint * every, sweep.checkpoints()[static_cast<std::size_t>(checkpoint - 1)], first);
     }
   }
 }

@@ -15,7 +15,7 @@ namespace wfacli {
 // Return the number of strips between two kept rows, such that the kept rows take at most `memory` bytes. At most 96
 // rows are kept: with these the second sweep recomputes about one cell in fifty, and touching more memory for the
 // first time would cost more than the cells saved.
-std::int64_t strips_between_kept(std::int64_t strips, std::int64_t columns, std::int64_t memory);
+std::int64_t strips_per_checkpoint(std::int64_t strips, std::int64_t columns, std::int64_t memory);
 
 // Operations of a path, as numbered by BAM.
 enum LocalOp : std::uint32_t { kLocalInsertion = 1, kLocalDeletion = 2, kLocalSame = 7, kLocalOther = 8 };
@@ -43,7 +43,7 @@ class LocalPath {
 
   // Trace back through the rows from `row` on until the path leaves them or ends. `top` is the row above, from
   // `column` on, which must not exceed first_column(); an empty `top` is all 0.
-  void walk(std::int64_t row, const LocalRow& top, std::int64_t column = 0);
+  void trace(std::int64_t row, const LocalRow& top, std::int64_t column = 0);
   bool ended() const { return ended_; }
   std::int64_t row() const { return row_; }  // the next cell
   std::int64_t column() const { return column_; }

@@ -8,14 +8,15 @@ namespace wfacli {
 
 namespace {
 
-void walk_piece(const LocalPair& pair, const std::uint8_t* same, const LocalPath::Options& options, LocalPiece& piece) {
+void trace_piece(const LocalPair& pair, const std::uint8_t* same, const LocalPath::Options& options,
+                 LocalPiece& piece) {
   LocalPath path(pair, piece.entry, same, options);
   try {
     LocalRow top;
     const auto count = static_cast<std::size_t>(piece.count);
     top.h.append(piece.h, count);
     top.f.append(piece.f, count);
-    path.walk(piece.row, top, piece.first);
+    path.trace(piece.row, top, piece.first);
     piece.how = path.ended() ? LocalPiece::kEnded : LocalPiece::kLeft;
   } catch (const std::exception&) {  // no path, or no memory; must not propagate, as other threads are running
     piece.how = LocalPiece::kFailed;
@@ -29,8 +30,8 @@ void walk_piece(const LocalPair& pair, const std::uint8_t* same, const LocalPath
 
 }  // namespace
 
-void LocalCrew::walk(const LocalPair& pair, const std::uint8_t* same, const LocalPath::Options& options, int threads,
-                     std::vector<LocalPiece>& pieces) {
+void LocalCrew::trace(const LocalPair& pair, const std::uint8_t* same, const LocalPath::Options& options, int threads,
+                      std::vector<LocalPiece>& pieces) {
   LocalPath::Options shared = options;
   shared.threads = pieces.size() < 2 ? std::max(threads, 1) : 1;
   const std::size_t count = std::clamp<std::size_t>(pieces.size(), 1, static_cast<std::size_t>(std::max(threads, 1)));
@@ -41,7 +42,7 @@ void LocalCrew::walk(const LocalPair& pair, const std::uint8_t* same, const Loca
       LocalPath::Options mine = shared;
       mine.room = &own->room;
       for (std::size_t x = next.fetch_add(1); x < pieces.size(); x = next.fetch_add(1))
-        walk_piece(pair, same, mine, pieces[x]);
+        trace_piece(pair, same, mine, pieces[x]);
     };
   };
   std::vector<decltype(work_of(*members_[0]))> works;

@@ -24,11 +24,11 @@ struct LocalPiece {
   Buffer<std::uint32_t> cigar;
 };
 
-// Threads and traceback buffers, kept for later calls: walk() may be called many times with few pieces.
+// Threads and traceback buffers, kept for later calls: trace() may be called many times with few pieces.
 class LocalCrew {
  public:
-  void walk(const LocalPair& pair, const std::uint8_t* same, const LocalPath::Options& options, int threads,
-            std::vector<LocalPiece>& pieces);
+  void trace(const LocalPair& pair, const std::uint8_t* same, const LocalPath::Options& options, int threads,
+             std::vector<LocalPiece>& pieces);
 
  private:
   struct Member {

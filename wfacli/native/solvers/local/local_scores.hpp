@@ -50,7 +50,7 @@ class ProfileScores {
     else
 #endif
       for (int d = 0; d < kDeep; ++d) fill(s, d);
-    bar(s);
+    exclude(s);
     at_ = scores_ - kDeep * L::kCount;
   }
   WFACLI_INLINE void step(std::int64_t) { at_ += kDeep * L::kCount; }
@@ -82,8 +82,8 @@ class ProfileScores {
       Bytes* to = square[~turn & 1];
 #pragma GCC unroll 8
       for (int x = 0; x < 8; ++x) {
-        to[2 * x] = lower_by_turns(from[x], from[x + 8]);
-        to[2 * x + 1] = upper_by_turns(from[x], from[x + 8]);
+        to[2 * x] = interleave_low(from[x], from[x + 8]);
+        to[2 * x + 1] = interleave_high(from[x], from[x + 8]);
       }
     }
 #pragma GCC unroll 16
@@ -106,10 +106,10 @@ class ProfileScores {
     L::store(to + L::kCount, (Vector)_mm512_cvtepi8_epi16(_mm512_maskz_extracti64x4_epi64(0xff, (__m512i)step, 1)));
   }
   // Interleave the bytes of a and b from the lower, or the upper, half of each 16 bytes.
-  static WFACLI_INLINE Bytes lower_by_turns(Bytes a, Bytes b) {
+  static WFACLI_INLINE Bytes interleave_low(Bytes a, Bytes b) {
     return (Bytes)_mm512_unpacklo_epi8((__m512i)a, (__m512i)b);
   }
-  static WFACLI_INLINE Bytes upper_by_turns(Bytes a, Bytes b) {
+  static WFACLI_INLINE Bytes interleave_high(Bytes a, Bytes b) {
     return (Bytes)_mm512_unpackhi_epi8((__m512i)a, (__m512i)b);
   }
 #else
@@ -120,18 +120,18 @@ class ProfileScores {
     L::store(to, (Vector)_mm256_cvtepi8_epi16(_mm256_castsi256_si128((__m256i)step)));
     L::store(to + L::kCount, (Vector)_mm256_cvtepi8_epi16(_mm256_extracti128_si256((__m256i)step, 1)));
   }
-  static WFACLI_INLINE Bytes lower_by_turns(Bytes a, Bytes b) {
+  static WFACLI_INLINE Bytes interleave_low(Bytes a, Bytes b) {
     return (Bytes)_mm256_unpacklo_epi8((__m256i)a, (__m256i)b);
   }
-  static WFACLI_INLINE Bytes upper_by_turns(Bytes a, Bytes b) {
+  static WFACLI_INLINE Bytes interleave_high(Bytes a, Bytes b) {
     return (Bytes)_mm256_unpackhi_epi8((__m256i)a, (__m256i)b);
   }
 #endif
 #endif
-  // Set the scores of barred cells so low that no path aligns their symbols.
-  WFACLI_INLINE void bar(std::int64_t s) {
-    for (std::int64_t x = 0; x < strip_.barred_count; ++x) {
-      const LocalBarred& cell = strip_.barred[x];
+  // Set the scores of excluded cells so low that no path aligns their symbols.
+  WFACLI_INLINE void exclude(std::int64_t s) {
+    for (std::int64_t x = 0; x < strip_.num_excluded; ++x) {
+      const ExcludedCell& cell = strip_.excluded[x];
       const int lane = L::kCount - 1 - static_cast<int>(cell.row) / kDeep, d = static_cast<int>(cell.row) % kDeep;
       const std::int64_t step = cell.column - strip_.column + (L::kCount - 1 - lane) - s;
       if (step < 0 || step >= kLocalBlock) continue;

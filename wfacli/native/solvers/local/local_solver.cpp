@@ -42,14 +42,15 @@ LocalRow zeros(std::int64_t columns) {
 
 LocalSolver::LocalSolver(const std::uint8_t* query, std::int64_t query_len, const std::uint8_t* target,
                          std::int64_t target_len, const LocalScheme& scheme, const std::uint8_t* same,
-                         const std::vector<LocalRun>& barred, const LocalOptions& options, const LocalKernels& kernels)
+                         const std::vector<LocalRun>& excluded_runs, const LocalOptions& options,
+                         const LocalKernels& kernels)
     : pair_(query, query_len, target, target_len, scheme, kernels),
       options_(options),
-      same_(same, same + scheme.letters) {
+      same_(same, same + scheme.num_codes) {
   if (options_.threads < 1 || options_.steps < kLocalBlock || options_.steps > kTileSteps ||
       options_.steps % kLocalBlock)
     throw std::invalid_argument("threads or steps are out of range");
-  pair_.bar(barred);
+  pair_.exclude(excluded_runs);
   LocalSweepOptions sweep;
   sweep.threads = options_.threads;
   sweep.steps = options_.steps;
@@ -57,8 +58,8 @@ LocalSolver::LocalSolver(const std::uint8_t* query, std::int64_t query_len, cons
   if (options_.path && target_len) {
     const std::int64_t strips = (query_len + pair_.kernel().rows - 1) / pair_.kernel().rows;
     const std::int64_t together = kLocalStateRows / pair_.kernel().rows;
-    const std::int64_t apart = strips_between_kept(strips, target_len, options_.memory);
-    keep_ = sweep.keep = (apart + together - 1) / together * together;
+    const std::int64_t strips_apart = strips_per_checkpoint(strips, target_len, options_.memory);
+    strips_per_checkpoint_ = sweep.strips_per_checkpoint = (strips_apart + together - 1) / together * together;
   }
   const LocalRegion all{0, target_len ? query_len : 0, 0, target_len};
   sweep_ = std::make_unique<LocalSweep>(pair_, all, zeros(target_len), sweep);
@@ -90,9 +91,10 @@ bool LocalSolver::advance(double seconds) {
 
 // Trace back through the rows between two kept rows.
 void LocalSolver::step_of_path() {
-  const std::int64_t every = sweep_->kept_every(), kept = path_->row() / every;
+  const std::int64_t every = sweep_->checkpoint_distance(), checkpoint = path_->row() / every;
   const LocalRow none;
-  path_->walk(kept * every, kept ? sweep_->kept()[static_cast<std::size_t>(kept - 1)] : none);
+  path_->trace(checkpoint * every,
+               checkpoint ? sweep_->checkpoints()[static_cast<std::size_t>(checkpoint - 1)] : none);
 }
 
 double LocalSolver::share() const {
@@ -113,8 +115,14 @@ std::vector<std::int64_t> LocalSolver::span() const {
 std::vector<std::int64_t> LocalSolver::numbers() const {
   const LocalBest& best = sweep_->best();
   const std::int64_t rows = pair_.kernel().rows;
-  return {pair_.rows(),    pair_.columns(), keep_ * rows, std::min(sweep_->next() * rows, pair_.rows()),
-          sweep_->cells(), best.score,      best.row,     best.column};
+  return {pair_.rows(),
+          pair_.columns(),
+          strips_per_checkpoint_ * rows,
+          std::min(sweep_->next() * rows, pair_.rows()),
+          sweep_->cells(),
+          best.score,
+          best.row,
+          best.column};
 }
 
 std::vector<SavedArray> LocalSolver::save() const {
@@ -123,9 +131,9 @@ std::vector<SavedArray> LocalSolver::save() const {
   for (std::int64_t number : numbers()) arrays[0].values.push(number);
   const std::size_t columns = static_cast<std::size_t>(pair_.columns());
   pack(sweep_->row(), arrays[1].values.extend(columns));
-  if (keep_)
-    for (std::int64_t x = 0; x < sweep_->next() / keep_; ++x)
-      pack(sweep_->kept()[static_cast<std::size_t>(x)], arrays[2].values.extend(columns));
+  if (strips_per_checkpoint_)
+    for (std::int64_t x = 0; x < sweep_->next() / strips_per_checkpoint_; ++x)
+      pack(sweep_->checkpoints()[static_cast<std::size_t>(x)], arrays[2].values.extend(columns));
   return arrays;
 }
 
@@ -137,13 +145,14 @@ void LocalSolver::restore(const std::vector<SavedView>& state) {
   if (is[2] != own[2]) throw std::invalid_argument("the state is of a run with other memory");
   const std::int64_t columns = pair_.columns(), of_strip = pair_.kernel().rows;
   const std::int64_t next = is[3] == pair_.rows() ? sweep_->strips() : is[3] / of_strip;
-  const std::int64_t kept = keep_ ? next / keep_ : 0;
+  const std::int64_t checkpoint = strips_per_checkpoint_ ? next / strips_per_checkpoint_ : 0;
   if (is[3] < 0 || is[3] > pair_.rows() || (is[3] < pair_.rows() && is[3] % of_strip) || is[4] < 0 || is[5] < 0 ||
       is[5] > INT32_MAX || is[6] < -1 || is[6] >= pair_.rows() || is[7] < -1 || is[7] >= columns ||
-      (is[5] > 0) != (is[6] >= 0 && is[7] >= 0) || state[1].size != static_cast<std::size_t>(columns) || state[2].size != static_cast<std::size_t>(columns * kept))
+      (is[5] > 0) != (is[6] >= 0 && is[7] >= 0) || state[1].size != static_cast<std::size_t>(columns) ||
+      state[2].size != static_cast<std::size_t>(columns * checkpoint))
     throw std::invalid_argument("the state is damaged");
   std::vector<LocalRow> rows;
-  for (std::int64_t x = 0; x < kept; ++x) rows.push_back(unpacked(state[2].values + x * columns, columns));
+  for (std::int64_t x = 0; x < checkpoint; ++x) rows.push_back(unpacked(state[2].values + x * columns, columns));
   sweep_->restore(next, is[4], {static_cast<std::int32_t>(is[5]), is[6], is[7]}, unpacked(state[1].values, columns),
                   std::move(rows));
   path_.reset();

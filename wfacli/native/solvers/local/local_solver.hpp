@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "solvers/local/local_path.hpp"
-#include "base/saved.hpp"
+#include "base/saved_state.hpp"
 
 namespace wfacli {
 
@@ -24,7 +24,7 @@ class LocalSolver {
   // Copies the codes and `same` ([codes], whether a code aligned with itself is written as =). Throws
   // std::invalid_argument if codes, scores, runs or options are out of range.
   LocalSolver(const std::uint8_t* query, std::int64_t query_len, const std::uint8_t* target, std::int64_t target_len,
-              const LocalScheme& scheme, const std::uint8_t* same, const std::vector<LocalRun>& barred,
+              const LocalScheme& scheme, const std::uint8_t* same, const std::vector<LocalRun>& excluded_runs,
               const LocalOptions& options, const LocalKernels& kernels);
 
   // Continue for about `seconds` seconds, or until the score is known; return true at the end.
@@ -53,7 +53,7 @@ class LocalSolver {
   LocalPair pair_;
   const LocalOptions options_;
   std::vector<std::uint8_t> same_;
-  std::int64_t keep_ = 0;
+  std::int64_t strips_per_checkpoint_ = 0;
   std::unique_ptr<LocalSweep> sweep_;
   std::optional<LocalPath> path_;
   bool ended_ = false;

@@ -12,14 +12,14 @@ namespace wfacli {
 namespace {
 
 constexpr double kRoundSeconds = 0.05;  // minimum time of a round, so that the start of its threads is negligible
-constexpr std::int64_t kMostOfRound = 1 << 16;     // maximum strips of a round
+constexpr std::int64_t kMaxRoundStrips = 1 << 16;  // maximum strips of a round
 constexpr std::int64_t kWorthThreads = 4'000'000;  // cells of a region from which several threads are used
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// Cost of a gap of `letters` symbols.
-std::int64_t gap(const LocalPair& pair, std::int64_t letters) {
-  return letters > 0 ? pair.open() + letters * pair.extend() : 0;
+// Cost of a gap of `length` symbols.
+std::int64_t gap(const LocalPair& pair, std::int64_t length) {
+  return length > 0 ? pair.open() + length * pair.extend() : 0;
 }
 
 }  // namespace
@@ -64,20 +64,21 @@ bool LocalSweep::advance(double seconds) {
   while (next_ < strips_) {
     const bool small = region_.rows * region_.columns < kWorthThreads;
     const int threads = small ? 1 : options_.threads;
-    const double most = std::max(std::min(seconds - spent(), 20 * kRoundSeconds), kRoundSeconds);
-    std::int64_t count = strip_seconds_ > 0 ? static_cast<std::int64_t>(most / strip_seconds_) : threads;
-    count = std::clamp<std::int64_t>(count, threads, kMostOfRound);
+    const double max_seconds = std::max(std::min(seconds - spent(), 20 * kRoundSeconds), kRoundSeconds);
+    std::int64_t count = strip_seconds_ > 0 ? static_cast<std::int64_t>(max_seconds / strip_seconds_) : threads;
+    count = std::clamp<std::int64_t>(count, threads, kMaxRoundStrips);
     const std::int64_t together = kLocalStateRows / pair_.kernel().rows;
     count = ceil_div(count, together) * together;
     count = std::min(small ? strips_ : count, strips_ - next_);
     if (room_ < count)
       done_ = std::make_unique<std::atomic<std::int64_t>[]>(static_cast<std::size_t>(count)), room_ = count;
     for (std::int64_t x = 0; x < count; ++x) done_[static_cast<std::size_t>(x)].store(0, std::memory_order_relaxed);
-    while (options_.keep && static_cast<std::int64_t>(kept_.size()) < (next_ + count) / options_.keep) {
+    while (options_.strips_per_checkpoint &&
+           static_cast<std::int64_t>(checkpoints_.size()) < (next_ + count) / options_.strips_per_checkpoint) {
       LocalRow row;
       row.h.resize(static_cast<std::size_t>(region_.columns));
       row.f.resize(static_cast<std::size_t>(region_.columns));
-      kept_.push_back(std::move(row));
+      checkpoints_.push_back(std::move(row));
     }
     round_ = next_;
     taken_.store(next_, std::memory_order_relaxed);
@@ -138,7 +139,7 @@ void LocalSweep::strip(Thread& thread, std::int64_t x) {
     tile(thread, x, now);
     const std::int64_t from = std::max<std::int64_t>(first - (kernel.lanes - 1), 0);
     const std::int64_t to = std::min(first + now.steps - (kernel.lanes - 1), columns);
-    if (from < to) keep(x, from, to);
+    if (from < to) save_checkpoint(x, from, to);
     done.store(first + now.steps >= steps_ ? columns : std::max<std::int64_t>(to, 0), std::memory_order_release);
     done.notify_all();
   }
@@ -152,16 +153,16 @@ void LocalSweep::strip(Thread& thread, std::int64_t x) {
 void LocalSweep::tile(Thread& thread, std::int64_t x, LocalTile& tile) {
   const LocalKernel& kernel = pair_.kernel();
   const std::int32_t highest = kernel.highest(thread.state, tile);
-  if (options_.prune && !matters(x, tile, highest)) return leave_out(thread, tile);
-  tile.base = std::max(0, highest - pair_.apart());
+  if (options_.prune && !matters(x, tile, highest)) return prune_tile(thread, tile);
+  tile.base = std::max(0, highest - pair_.max_score_difference());
   const LocalStrip strip = strip_of(x, tile);
   cells_.fetch_add(tile.steps * kernel.rows, std::memory_order_relaxed);
   if (options_.trace) {
     kernel.trace(strip, tile, thread.state);
     return;
   }
-  const std::int32_t most = highest + kernel.rows * pair_.match();
-  const bool may_be_best = !options_.needed && most >= known_.load(std::memory_order_relaxed);
+  const std::int32_t max_score = highest + kernel.rows * pair_.match();
+  const bool may_be_best = !options_.needed && max_score >= best_score_.load(std::memory_order_relaxed);
   if (may_be_best) thread.now.take(tile, thread.state);
   const LocalFound found = kernel.score(strip, tile, thread.state);
   if (may_be_best) consider(thread, x, found.best);
@@ -172,16 +173,16 @@ bool LocalSweep::matters(std::int64_t x, const LocalTile& tile, std::int32_t hig
   const LocalKernel& kernel = pair_.kernel();
   const std::int64_t rows = region_.rows - x * kernel.rows;
   const std::int64_t columns = region_.columns - std::max<std::int64_t>(tile.first - kernel.lanes, 0);
-  const std::int64_t most = highest + std::min(rows, columns) * pair_.match();
-  if (!options_.needed) return most > 0 && most >= known_.load(std::memory_order_relaxed);
+  const std::int64_t max_score = highest + std::min(rows, columns) * pair_.match();
+  if (!options_.needed) return max_score > 0 && max_score >= best_score_.load(std::memory_order_relaxed);
   // The path to the last cell has gaps if fewer symbols are left of one sequence than of the other.
   const std::int64_t along = region_.columns - (tile.first + tile.steps) - rows;
   const std::int64_t down = rows - kernel.rows - columns;
-  return most - gap(pair_, std::max(along, down)) >= options_.needed;
+  return max_score - gap(pair_, std::max(along, down)) >= options_.needed;
 }
 
 // Leave out a tile: set its outputs to 0.
-void LocalSweep::leave_out(Thread& thread, const LocalTile& tile) const {
+void LocalSweep::prune_tile(Thread& thread, const LocalTile& tile) const {
   const LocalKernel& kernel = pair_.kernel();
   kernel.begin(thread.state);
   const std::int64_t late = kernel.lanes - 1, from = std::max<std::int64_t>(tile.first - late, 0);
@@ -191,10 +192,10 @@ void LocalSweep::leave_out(Thread& thread, const LocalTile& tile) const {
 
 // Record a tile whose best cell scores `score`, if that may be the best of all cells.
 void LocalSweep::consider(Thread& thread, std::int64_t x, std::int32_t score) {
-  std::int32_t known = known_.load(std::memory_order_relaxed);
-  while (score > known && !known_.compare_exchange_weak(known, score, std::memory_order_relaxed)) {
+  std::int32_t best_score = best_score_.load(std::memory_order_relaxed);
+  while (score > best_score && !best_score_.compare_exchange_weak(best_score, score, std::memory_order_relaxed)) {
   }
-  if (score <= 0 || score < known || score < thread.best.score) return;
+  if (score <= 0 || score < best_score || score < thread.best.score) return;
   const bool tie = score == thread.best.score;
   const LocalBest before = tie ? resolved(thread, x) : LocalBest();
   std::swap(thread.now, thread.candidate);
@@ -215,9 +216,9 @@ LocalBest LocalSweep::resolved(Thread& thread, std::int64_t x) const {
   return {thread.best.score, region_.row + x * pair_.kernel().rows + found.row, region_.column + found.column};
 }
 
-void LocalSweep::keep(std::int64_t x, std::int64_t from, std::int64_t to) {
-  if (!options_.keep || (x + 1) % options_.keep != 0) return;
-  LocalRow& row = kept_[static_cast<std::size_t>((x + 1) / options_.keep - 1)];
+void LocalSweep::save_checkpoint(std::int64_t x, std::int64_t from, std::int64_t to) {
+  if (!options_.strips_per_checkpoint || (x + 1) % options_.strips_per_checkpoint != 0) return;
+  LocalRow& row = checkpoints_[static_cast<std::size_t>((x + 1) / options_.strips_per_checkpoint - 1)];
   std::copy(row_.h.data() + from, row_.h.data() + to, row.h.data() + from);
   std::copy(row_.f.data() + from, row_.f.data() + to, row.f.data() + from);
 }
@@ -230,13 +231,13 @@ std::uint8_t LocalSweep::trace_at(std::int64_t row, std::int64_t column) const {
 }
 
 void LocalSweep::restore(std::int64_t next, std::int64_t cells, const LocalBest& best, LocalRow row,
-                         std::vector<LocalRow> kept) {
+                         std::vector<LocalRow> checkpoints) {
   next_ = next;
   cells_.store(cells, std::memory_order_relaxed);
   best_ = best;
-  known_.store(best.score, std::memory_order_relaxed);
+  best_score_.store(best.score, std::memory_order_relaxed);
   row_ = std::move(row);
-  kept_ = std::move(kept);
+  checkpoints_ = std::move(checkpoints);
 }
 
 }  // namespace wfacli

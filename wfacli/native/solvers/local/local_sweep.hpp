@@ -43,7 +43,7 @@ struct LocalBest {
 
 struct LocalSweepOptions {
   int threads = 1;
-  std::int64_t keep = 0;    // strips between two kept rows; 0: keep none
+  std::int64_t strips_per_checkpoint = 0;  // strips between two checkpoints; 0: no checkpoints
   bool trace = false;       // write traceback bits of all cells
   std::int32_t needed = 0;  // score of the region's last cell, if its path is wanted; 0: find the best cell
   bool prune = true;        // leave out tiles that cannot matter
@@ -68,11 +68,13 @@ class LocalSweep {
   const LocalRegion& region() const { return region_; }
   const LocalRow& row() const { return row_; }  // the last row of the strips done
   // Element k is the last row of the first (k + 1) * keep strips.
-  const std::vector<LocalRow>& kept() const { return kept_; }
-  std::int64_t kept_every() const { return options_.keep * pair_.kernel().rows; }  // rows between two kept rows
+  const std::vector<LocalRow>& checkpoints() const { return checkpoints_; }
+  // Rows between two checkpoints.
+  std::int64_t checkpoint_distance() const { return options_.strips_per_checkpoint * pair_.kernel().rows; }
   std::uint8_t trace_at(std::int64_t row, std::int64_t column) const;              // relative to the region
   // Continue from a state in which `next` strips were done.
-  void restore(std::int64_t next, std::int64_t cells, const LocalBest& best, LocalRow row, std::vector<LocalRow> kept);
+  void restore(std::int64_t next, std::int64_t cells, const LocalBest& best, LocalRow row,
+               std::vector<LocalRow> checkpoints);
 
  private:
   struct Thread;
@@ -80,10 +82,10 @@ class LocalSweep {
   void strip(Thread& thread, std::int64_t x);
   void tile(Thread& thread, std::int64_t x, LocalTile& tile);
   bool matters(std::int64_t x, const LocalTile& tile, std::int32_t highest) const;
-  void leave_out(Thread& thread, const LocalTile& tile) const;
+  void prune_tile(Thread& thread, const LocalTile& tile) const;
   void consider(Thread& thread, std::int64_t x, std::int32_t score);
   LocalBest resolved(Thread& thread, std::int64_t x) const;
-  void keep(std::int64_t x, std::int64_t from, std::int64_t to);
+  void save_checkpoint(std::int64_t x, std::int64_t from, std::int64_t to);
   LocalStrip strip_of(std::int64_t x, const LocalTile& tile) const;
   void wait_for_strip_above(std::int64_t x, std::int64_t columns) const;
 
@@ -92,7 +94,7 @@ class LocalSweep {
   const LocalSweepOptions options_;
   const std::int64_t strips_, steps_;  // steps_: steps of a strip, a multiple of kLocalBlock
   LocalRow row_;
-  std::vector<LocalRow> kept_;
+  std::vector<LocalRow> checkpoints_;
   Buffer<std::uint8_t> own_trace_;
   Buffer<std::uint8_t>& trace_;
   std::int64_t next_ = 0, round_ = 0;  // strips done; first strip of the current round
@@ -100,7 +102,7 @@ class LocalSweep {
   std::atomic<std::int64_t> taken_{0}, cells_{0};
   std::unique_ptr<std::atomic<std::int64_t>[]> done_;  // completed columns of each strip of a round
   std::int64_t room_ = 0;                              // size of done_
-  std::atomic<std::int32_t> known_{0};                 // best score so far
+  std::atomic<std::int32_t> best_score_{0};            // best score so far
   std::mutex lock_;                                    // guards best_ during a round
   LocalBest best_;
 };

@@ -49,18 +49,18 @@ class StripTile {
         Vector f = L::down(below_f, L::load(top_[1] + s)), above = before_h;
 #pragma GCC unroll 8
         for (int d = 0; d < kDeep; ++d) {
-          const Vector without = L::most(L::plus(diagonal, scores.score(d)), e[d]);
-          const Vector now = L::most(without, f);
+          const Vector without = L::max(L::plus(diagonal, scores.score(d)), e[d]);
+          const Vector now = L::max(without, f);
           if constexpr (Look::kTrace) note(s, d, now, e[d], f, L::less(above, first_gap), L::less(h[d], first_gap));
           if constexpr (Look::kSeek) look(s, d, now);
           diagonal = h[d];
           h[d] = now;
           above = now;
-          best = L::most(best, now);
-          e[d] = L::most(L::less(e[d], extend), L::less(now, first_gap));
+          best = L::max(best, now);
+          e[d] = L::max(L::less(e[d], extend), L::less(now, first_gap));
           // Opening a gap right after an F gap is never better than extending that gap, so f needs `without` only and
           // does not wait for `now`.
-          f = L::most(L::less(f, extend), L::less(without, first_gap));
+          f = L::max(L::less(f, extend), L::less(without, first_gap));
         }
         below_h = h[kDeep - 1];
         below_f = f;
@@ -137,7 +137,7 @@ class StripTile {
     flags |= L::same(h, e) & L::all(kTraceGapAlong);
     flags |= L::same(f, opens_down) & L::all(kTraceOpensDown);
     flags |= L::same(e, opens_along) & L::all(kTraceOpensAlong);
-    const auto bytes = __builtin_convertvector(flags, typename L::Letters);
+    const auto bytes = __builtin_convertvector(flags, typename L::Symbols);
     std::memcpy(t_.trace + (s * kDeep + d) * kLanes, &bytes, sizeof bytes);
   }
   WFACLI_INLINE void look(std::int64_t s, int d, Vector h) {
@@ -146,8 +146,8 @@ class StripTile {
       if (!hits[l]) continue;
       const std::int64_t row = lane_row<L, kDeep>(l, d), column = t_.first + s - (kLanes - 1 - l);
       if (column < 0 || column >= t_.columns) continue;
-      const bool sooner = row != found_.row ? row < found_.row : column < found_.column;
-      if (found_.row < 0 || sooner) found_.row = row, found_.column = column;
+      const bool before = row != found_.row ? row < found_.row : column < found_.column;
+      if (found_.row < 0 || before) found_.row = row, found_.column = column;
     }
   }
 

@@ -6,24 +6,24 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-typedef std::uint8_t Letters16 __attribute__((vector_size(16)));
-typedef std::uint8_t LettersV __attribute__((vector_size(kVectorBytes)));
+typedef std::uint8_t Symbols16 __attribute__((vector_size(16)));
+typedef std::uint8_t SymbolsV __attribute__((vector_size(kVectorBytes)));
 
 // Transposes rows and columns, separately in each 16 bytes of the vectors.
-WFACLI_INLINE void transpose(LettersV (&x)[16]) {
+WFACLI_INLINE void transpose(SymbolsV (&x)[16]) {
   for (int round = 0; round < 4; ++round) {
-    LettersV y[16];
+    SymbolsV y[16];
     for (int r = 0; r < 8; ++r) {
 #if defined(__AVX512BW__)
-      y[2 * r] = (LettersV)_mm512_unpacklo_epi8((__m512i)x[r], (__m512i)x[r + 8]);
-      y[2 * r + 1] = (LettersV)_mm512_unpackhi_epi8((__m512i)x[r], (__m512i)x[r + 8]);
+      y[2 * r] = (SymbolsV)_mm512_unpacklo_epi8((__m512i)x[r], (__m512i)x[r + 8]);
+      y[2 * r + 1] = (SymbolsV)_mm512_unpackhi_epi8((__m512i)x[r], (__m512i)x[r + 8]);
 #elif defined(__AVX2__)
-      y[2 * r] = (LettersV)_mm256_unpacklo_epi8((__m256i)x[r], (__m256i)x[r + 8]);
-      y[2 * r + 1] = (LettersV)_mm256_unpackhi_epi8((__m256i)x[r], (__m256i)x[r + 8]);
+      y[2 * r] = (SymbolsV)_mm256_unpacklo_epi8((__m256i)x[r], (__m256i)x[r + 8]);
+      y[2 * r + 1] = (SymbolsV)_mm256_unpackhi_epi8((__m256i)x[r], (__m256i)x[r + 8]);
 #else
-      y[2 * r] = __builtin_shuffle(x[r], x[r + 8], LettersV{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23});
+      y[2 * r] = __builtin_shuffle(x[r], x[r + 8], SymbolsV{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23});
       y[2 * r + 1] =
-          __builtin_shuffle(x[r], x[r + 8], LettersV{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
+          __builtin_shuffle(x[r], x[r + 8], SymbolsV{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
 #endif
     }
     for (int r = 0; r < 16; ++r) x[r] = y[r];
@@ -31,31 +31,31 @@ WFACLI_INLINE void transpose(LettersV (&x)[16]) {
 }
 
 // A sequence that is read from its end.
-struct Strand {
-  const std::uint8_t* letters;
+struct ReversedSequence {
+  const std::uint8_t* symbols;
   std::int32_t length, shift;  // reversed symbol x goes into vector x + shift
 };
 
 // Returns 16 symbols from `at` on; those outside the sequence are undefined.
-WFACLI_INLINE Letters16 letters_at(const Strand& s, std::int32_t at) {
-  constexpr Letters16 numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+WFACLI_INLINE Symbols16 symbols_at(const ReversedSequence& s, std::int32_t at) {
+  constexpr Symbols16 numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const std::int32_t readable = s.length + 48, from = at < 0 ? 0 : at < readable ? at : readable;
-  Letters16 found;
-  std::memcpy(&found, s.letters + from, 16);
+  Symbols16 found;
+  std::memcpy(&found, s.symbols + from, 16);
   if (at < 0) found = __builtin_shuffle(found, (numbers + static_cast<std::uint8_t>(at)) & 15);
   return found;
 }
 
 // Returns, for strands 0, 16, 32, ... of `strands`, the 16 symbols of vectors first + 15 down to `first`.
-WFACLI_INLINE LettersV letters_of(const Strand* strands, std::int32_t first) {
-  const auto of = [&](int l) { return letters_at(strands[l], strands[l].length + strands[l].shift - first - 16); };
+WFACLI_INLINE SymbolsV symbols_of(const ReversedSequence* strands, std::int32_t first) {
+  const auto of = [&](int l) { return symbols_at(strands[l], strands[l].length + strands[l].shift - first - 16); };
 #if defined(__AVX512BW__)
   __m512i all = _mm512_castsi128_si512((__m128i)of(0));
   all = _mm512_inserti32x4(all, (__m128i)of(16), 1);
   all = _mm512_inserti32x4(all, (__m128i)of(32), 2);
-  return (LettersV)_mm512_inserti32x4(all, (__m128i)of(48), 3);
+  return (SymbolsV)_mm512_inserti32x4(all, (__m128i)of(48), 3);
 #elif defined(__AVX2__)
-  return (LettersV)_mm256_set_m128i((__m128i)of(16), (__m128i)of(0));
+  return (SymbolsV)_mm256_set_m128i((__m128i)of(16), (__m128i)of(0));
 #else
   return of(0);
 #endif
@@ -63,10 +63,10 @@ WFACLI_INLINE LettersV letters_of(const Strand* strands, std::int32_t first) {
 
 // Writes one reversed strand into each lane of vectors 0 to count - 1 (count is a multiple of 16), without the bits
 // that the lane's mask lacks.
-inline void lay_out(const Strand* strands, LettersV masks, std::int32_t count, std::uint8_t* vectors) {
+inline void lay_out(const ReversedSequence* strands, SymbolsV masks, std::int32_t count, std::uint8_t* vectors) {
   for (std::int32_t first = 0; first < count; first += 16) {
-    LettersV x[16];
-    for (int r = 0; r < 16; ++r) x[r] = letters_of(strands + r, first);
+    SymbolsV x[16];
+    for (int r = 0; r < 16; ++r) x[r] = symbols_of(strands + r, first);
     transpose(x);
     for (int c = 0; c < 16; ++c) {
       x[c] &= masks;
@@ -77,10 +77,10 @@ inline void lay_out(const Strand* strands, LettersV masks, std::int32_t count, s
 
 // Returns a bit mask of the symbols that differ, of 16.
 WFACLI_INLINE std::uint32_t differing_of_16(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t mask) {
-  Letters16 x, y;
+  Symbols16 x, y;
   std::memcpy(&x, a, 16);
   std::memcpy(&y, b, 16);
-  const Letters16 same = (Letters16)(((x ^ y) & (Letters16{} + mask)) == 0);
+  const Symbols16 same = (Symbols16)(((x ^ y) & (Symbols16{} + mask)) == 0);
 #if defined(__SSE2__)
   return ~static_cast<std::uint32_t>(_mm_movemask_epi8((__m128i)same)) & 0xffff;
 #else

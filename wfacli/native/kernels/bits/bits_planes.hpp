@@ -13,8 +13,8 @@ struct Planes {
 
 // Returns the planes of 16 bases, with the first base in bit 0.
 #if defined(__SSE2__)
-WFACLI_INLINE Planes planes_of_16(const std::uint8_t* letters) {
-  const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(letters));
+WFACLI_INLINE Planes planes_of_16(const std::uint8_t* bases) {
+  const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bases));
   return {static_cast<Word>(_mm_movemask_epi8(_mm_slli_epi16(x, 6))),
           static_cast<Word>(_mm_movemask_epi8(_mm_slli_epi16(x, 5)))};
 }
@@ -23,22 +23,22 @@ WFACLI_INLINE Planes planes_of_16(const std::uint8_t* letters) {
 // products overlap.
 WFACLI_INLINE Word lowest_bits(Word x) { return (x & 0x0101010101010101ull) * 0x0102040810204080ull >> 56; }
 
-WFACLI_INLINE Planes planes_of_16(const std::uint8_t* letters) {
+WFACLI_INLINE Planes planes_of_16(const std::uint8_t* bases) {
   Word x[2];
-  std::memcpy(x, letters, 16);
+  std::memcpy(x, bases, 16);
   return {lowest_bits(x[0] >> 1) | lowest_bits(x[1] >> 1) << 8, lowest_bits(x[0] >> 2) | lowest_bits(x[1] >> 2) << 8};
 }
 #endif
 
 // Returns the planes of 64 bases, with the first base in bit 0.
-WFACLI_INLINE Planes planes_of_64(const std::uint8_t* letters) {
+WFACLI_INLINE Planes planes_of_64(const std::uint8_t* bases) {
 #if defined(__AVX512BW__)
-  const __m512i x = _mm512_loadu_si512(letters);
+  const __m512i x = _mm512_loadu_si512(bases);
   return {_mm512_movepi8_mask(_mm512_slli_epi16(x, 6)), _mm512_movepi8_mask(_mm512_slli_epi16(x, 5))};
 #else
   Planes all = {0, 0};
   for (int k = 0; k < 4; ++k) {
-    const Planes p = planes_of_16(letters + 16 * k);
+    const Planes p = planes_of_16(bases + 16 * k);
     all.low |= p.low << 16 * k;
     all.high |= p.high << 16 * k;
   }
@@ -47,22 +47,22 @@ WFACLI_INLINE Planes planes_of_64(const std::uint8_t* letters) {
 }
 
 // Returns the planes of `count` < 64 bases in the topmost bits. Reads no byte beyond them.
-WFACLI_INLINE Planes planes_of_few(const std::uint8_t* letters, std::int32_t count) {
+WFACLI_INLINE Planes planes_of_few(const std::uint8_t* bases, std::int32_t count) {
   if (count == 0) return {0, 0};
 #if defined(__AVX512BW__)
-  const __m512i x = _mm512_maskz_loadu_epi8(~Word{0} >> (64 - count), letters);
+  const __m512i x = _mm512_maskz_loadu_epi8(~Word{0} >> (64 - count), bases);
   const Planes all = {_mm512_movepi8_mask(_mm512_slli_epi16(x, 6)), _mm512_movepi8_mask(_mm512_slli_epi16(x, 5))};
 #else
   Planes all = {0, 0};
   std::int32_t k = 0;
   for (; k + 16 <= count; k += 16) {
-    const Planes p = planes_of_16(letters + k);
+    const Planes p = planes_of_16(bases + k);
     all.low |= p.low << k;
     all.high |= p.high << k;
   }
   if (k < count) {
     std::uint8_t rest[16] = {};
-    std::memcpy(rest, letters + k, static_cast<std::size_t>(count - k));
+    std::memcpy(rest, bases + k, static_cast<std::size_t>(count - k));
     const Planes p = planes_of_16(rest);
     all.low |= p.low << k;
     all.high |= p.high << k;
@@ -72,10 +72,10 @@ WFACLI_INLINE Planes planes_of_few(const std::uint8_t* letters, std::int32_t cou
 }
 
 // Returns word k of the reversed sequence: bases 64 k, 64 k + 1, ... are in bits 63, 62, ...
-WFACLI_INLINE Planes reversed_word(const std::uint8_t* letters, std::int32_t length, std::int32_t k) {
+WFACLI_INLINE Planes reversed_word(const std::uint8_t* bases, std::int32_t length, std::int32_t k) {
   const std::int32_t first = length - 64 * (k + 1);
-  if (first >= 0) return planes_of_64(letters + first);
-  return planes_of_few(letters, length - 64 * k);
+  if (first >= 0) return planes_of_64(bases + first);
+  return planes_of_few(bases, length - 64 * k);
 }
 
 // Reverses the order of the 64 bits.

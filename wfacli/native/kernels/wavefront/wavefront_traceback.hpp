@@ -14,15 +14,16 @@ struct Cell {
 };
 
 template <int Pieces, class Match>
-class Back {
+class WavefrontTraceback {
   using F = Front<Pieces, Match>;
 
  public:
-  Back(const F& front, Rows& rows, Cigar& cigar) : front_(front), c_(front.costs()), rows_(rows), cigar_(cigar) {}
+  WavefrontTraceback(const F& front, Rows& rows, Cigar& cigar)
+      : front_(front), c_(front.costs()), rows_(rows), cigar_(cigar) {}
 
   // Traces from `cell` until its score is at most `stop`, and appends operations in forward order. Returns true if the
   // traceback has reached the end of the alignment.
-  bool walk(Cell& cell, std::int32_t stop) {
+  bool trace_path(Cell& cell, std::int32_t stop) {
     for (;;) {
       if (cell.component == 0 && is_start(cell)) {
         cigar_.add(kEqual, cell.offset - larger(cell.diagonal, 0));

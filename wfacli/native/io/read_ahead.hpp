@@ -42,7 +42,7 @@ struct ParsedBlock {
 };
 
 // Thread pool with a queue of tasks, first in, first out.
-class Helpers {
+class ThreadPool {
  public:
   // Task that runs once: in a thread of the pool, or in the thread that needs its result before the pool has begun it.
   class Task {
@@ -59,21 +59,21 @@ class Helpers {
     virtual void work() = 0;
 
    private:
-    friend class Helpers;
+    friend class ThreadPool;
     enum State { kWaiting, kBegun, kDone };
     bool begin();
     void wait() const;
     std::atomic<int> state_{kDone};
   };
 
-  explicit Helpers(int threads);
-  ~Helpers();  // waits for tasks that have begun; discards the others
-  Helpers(const Helpers&) = delete;
-  Helpers& operator=(const Helpers&) = delete;
+  explicit ThreadPool(int threads);
+  ~ThreadPool();  // waits for tasks that have begun; discards the others
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
   int threads() const { return static_cast<int>(threads_.size()); }
-  // Adds a prepared task. Wakes a thread only if more than `patience` tasks are queued per thread that is awake, since
-  // waking a thread is slow for the caller.
-  void add(std::shared_ptr<Task> task, int patience = 0);
+  // Adds a prepared task. Wakes a thread only if more than `max_queued` tasks are queued per thread that is awake,
+  // since waking a thread is slow for the caller.
+  void add(std::shared_ptr<Task> task, int max_queued = 0);
 
  private:
   void run();
@@ -91,7 +91,7 @@ class ReadAhead {
  public:
   // Reads from `position` on, `block` bytes at a time. The descriptor is duplicated, so that the caller may close the
   // file while helpers are reading. Throws InputFault if it cannot be duplicated.
-  ReadAhead(std::shared_ptr<Helpers> helpers, int descriptor, std::int64_t position, std::size_t block, char mark,
+  ReadAhead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position, std::size_t block, char mark,
             RecordParts::Keep keep);
   ~ReadAhead();
 
@@ -102,7 +102,7 @@ class ReadAhead {
   struct Slot;
   void begin(const std::shared_ptr<Slot>& slot);
 
-  std::shared_ptr<Helpers> helpers_;
+  std::shared_ptr<ThreadPool> pool_;
   int descriptor_;
   std::int64_t position_;
   std::size_t block_;

@@ -1,4 +1,4 @@
-#include "io/ahead.hpp"
+#include "io/read_ahead.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ namespace wfacli {
 namespace {
 
 constexpr int kBlocksAhead = 2;    // blocks in flight per helper, for each file,
-constexpr int kBlocksAtLeast = 2;  // and in addition to them
+constexpr int kMinBlocks = 2;      // and in addition to them
 constexpr int kPatience = 2;       // queued blocks per awake thread before another thread is woken
 
 // Returns the offset of the next line, or npos.
@@ -56,13 +56,13 @@ std::size_t read_at(int descriptor, std::int64_t position, std::uint8_t* room, s
 }
 
 void ParsedBlock::parse() {
-  const std::string_view text = reader.lines().held();
+  const std::string_view text = reader.lines().buffered();
   first = first_record(text, mark);
   parsed = first != text.npos;
   if (!parsed) return;
   reader.continue_at(first, mark);
   try {
-    while (reader.next(builder) == Got::Item) continue;
+    while (reader.next(builder) == ParseResult::Item) continue;
   } catch (const InputFault& found) {
     fault = std::make_unique<InputFault>(found);
   }
@@ -86,57 +86,57 @@ void ParsedBlock::fill(int descriptor) {
   }
 }
 
-bool Helpers::Task::begin() {
+bool ThreadPool::Task::begin() {
   int waiting = kWaiting;
   return state_.compare_exchange_strong(waiting, kBegun, std::memory_order_acq_rel);
 }
 
-void Helpers::Task::wait() const {
+void ThreadPool::Task::wait() const {
   wait_until(state_, [](int state) { return state == kDone; });
 }
 
-void Helpers::Task::finish() {
+void ThreadPool::Task::finish() {
   if (!begin()) return wait();
   work();
   state_.store(kDone, std::memory_order_release);
 }
 
-void Helpers::Task::drop() {
+void ThreadPool::Task::drop() {
   if (!begin()) return wait();
   state_.store(kDone, std::memory_order_release);
 }
 
-Helpers::Helpers(int threads) {
+ThreadPool::ThreadPool(int threads) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
-Helpers::~Helpers() {
+ThreadPool::~ThreadPool() {
   {
-    const std::lock_guard<std::mutex> held(lock_);
+    const std::lock_guard<std::mutex> lock(lock_);
     stop_ = true;
   }
   more_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Helpers::add(std::shared_ptr<Task> task, int patience) {
+void ThreadPool::add(std::shared_ptr<Task> task, int max_queued) {
   bool wake;
   {
-    const std::lock_guard<std::mutex> held(lock_);
+    const std::lock_guard<std::mutex> lock(lock_);
     tasks_.push_back(std::move(task));
-    wake = asleep_ > 0 && static_cast<int>(tasks_.size()) > patience * (threads() - asleep_);
+    wake = asleep_ > 0 && static_cast<int>(tasks_.size()) > max_queued * (threads() - asleep_);
   }
   if (wake) more_.notify_one();
 }
 
-void Helpers::run() {
+void ThreadPool::run() {
   for (;;) {
     std::shared_ptr<Task> task;
     {
-      std::unique_lock<std::mutex> held(lock_);
+      std::unique_lock<std::mutex> lock(lock_);
       if (tasks_.empty() && !stop_) {
         ++asleep_;
-        more_.wait(held, [&] { return stop_ || !tasks_.empty(); });
+        more_.wait(lock, [&] { return stop_ || !tasks_.empty(); });
         --asleep_;
       }
       if (stop_) return;
@@ -150,7 +150,7 @@ void Helpers::run() {
   }
 }
 
-struct ReadAhead::Slot : Helpers::Task {
+struct ReadAhead::Slot : ThreadPool::Task {
   ParsedBlock block;
   int descriptor;
 
@@ -158,15 +158,15 @@ struct ReadAhead::Slot : Helpers::Task {
   void work() override { block.fill(descriptor); }
 };
 
-ReadAhead::ReadAhead(std::shared_ptr<Helpers> helpers, int descriptor, std::int64_t position, std::size_t block, char mark,
-                     RecordParts::Keep keep)
-    : helpers_(std::move(helpers)),
+ReadAhead::ReadAhead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position, std::size_t block,
+                     char mark, RecordParts::Keep keep)
+    : pool_(std::move(pool)),
       descriptor_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)),
       position_(position),
       block_(block),
       mark_(mark) {
   if (descriptor_ < 0) throw InputFault(std::strerror(errno), 0, {});
-  const int ahead = kBlocksAhead * helpers_->threads() + kBlocksAtLeast;
+  const int ahead = kBlocksAhead * pool_->threads() + kMinBlocks;
   for (int i = 0; i < ahead; ++i) {
     slots_.push_back(std::make_shared<Slot>(keep, descriptor_));
     begin(slots_.back());
@@ -184,7 +184,7 @@ void ReadAhead::begin(const std::shared_ptr<Slot>& slot) {
   slot->block.mark = mark_;
   position_ += static_cast<std::int64_t>(block_);
   slot->prepare();
-  helpers_->add(slot, kPatience);
+  pool_->add(slot, kPatience);
 }
 
 ParsedBlock* ReadAhead::next() {
@@ -199,7 +199,7 @@ ParsedBlock* ReadAhead::next() {
   Slot& slot = *slots_.front();
   slot.finish();
   if (slot.block.error) std::rethrow_exception(slot.block.error);
-  ended_ = slot.block.reader.lines().held().size() < block_;
+  ended_ = slot.block.reader.lines().buffered().size() < block_;
   return &slot.block;
 }
 

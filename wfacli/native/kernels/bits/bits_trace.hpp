@@ -3,7 +3,7 @@
 
   // Traces all lanes together, column by column. Each lane records insertions, deletions and mismatches in three bit
   // strings: word k is at [k][string][lane], column 64 k + 1 + p in bit p.
-  void walk_together(int count, const LanesAnswer* answers) {
+  void trace_together(int count, const LanesAnswer* answers) {
     const std::int32_t blocks = (columns_ + 63) / 64;
     events_ = aligned_words(memory_.events, static_cast<std::size_t>(blocks) * 3 * kLanes);
     for (int l = 0; l < kLanes; ++l) {
@@ -19,7 +19,7 @@
           if (joins_[l] == j) at[l] = Word{1} << (origin_[l] + n_[l] - m_[l]);
           if (joins_[l] < j && joins_[l] > stop) stop = joins_[l];
         }
-        walk_columns(at, seen, j, stop);
+        trace_columns(at, seen, j, stop);
         j = stop;
       }
       for (int s = 0; s < 3; ++s) store(events_ + (static_cast<std::size_t>(top / 64 - 1) * 3 + s) * kLanes, seen[s]);
@@ -28,7 +28,7 @@
   }
 
   // Processes columns `from` down to `to` + 1.
-  WFACLI_INLINE void walk_columns(V& at, V* seen, std::int32_t from, std::int32_t to) {
+  WFACLI_INLINE void trace_columns(V& at, V* seen, std::int32_t from, std::int32_t to) {
     V bit = at, insertions = seen[0], deletions = seen[1], mismatches = seen[2];
     const Word* trace = trace_ + static_cast<std::size_t>(from) * trace_stride();
     for (std::int32_t j = from; j > to; --j) {
@@ -82,7 +82,7 @@
   }
 
   // Traces one lane.
-  void walk(int l, RunWriter& runs) const {
+  void trace_path(int l, RunWriter& runs) const {
     std::int32_t j = m_[l], b = origin_[l] + n_[l] - m_[l], matched = 0;
     while (j > 0) {
       const Word* trace = trace_ + static_cast<std::size_t>(j - 1) * trace_stride() +

@@ -1,4 +1,4 @@
-#include "engine/sharing.hpp"
+#include "engine/distribute.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,15 +19,15 @@ struct Lengths {
 // Properties of a build's pairs before they are sorted.
 struct Found {
   std::int64_t count = 0, begin = 0;
-  Lengths first{0, 0}, most{0, 0};
+  Lengths first{0, 0}, max_lengths{0, 0};
   bool alike = true;
 };
 
-// Radix sort of places by keys 0 .. `most`, descending and stable.
+// Radix sort of places by keys 0 .. `max_key`, descending and stable.
 template <class Key>
-void sort_by(std::int32_t*& places, std::int32_t*& spare, std::int64_t count, std::int32_t most, Key&& key) {
+void sort_by(std::int32_t*& places, std::int32_t*& spare, std::int64_t count, std::int32_t max_key, Key&& key) {
   constexpr std::uint32_t kMask = (1u << kDigit) - 1;
-  for (int shift = 0; shift < 31 && most >> shift > 0; shift += kDigit) {
+  for (int shift = 0; shift < 31 && max_key >> shift > 0; shift += kDigit) {
     std::array<std::int64_t, kMask + 2> begin{};
     const auto digit = [&](std::int32_t place) {
       return kMask - (static_cast<std::uint32_t>(key(place)) >> shift & kMask);
@@ -39,19 +39,19 @@ void sort_by(std::int32_t*& places, std::int32_t*& spare, std::int64_t count, st
   }
 }
 
-class Sharing {
+class RowDistributor {
  public:
-  Sharing(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const BuildTable& table)
+  RowDistributor(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const BuildTable& table)
       : batch_(batch), rows_(rows), count_(count), table_(table), found_(static_cast<std::size_t>(table.builds)) {}
 
-  SharedRows run() {
+  DistributedRows run() {
     choose();
     place();
     for (std::int32_t b = 0; b < table_.builds; ++b) {
       const Found& found = found_[static_cast<std::size_t>(b)];
       if (!found.count) continue;
       if (!found.alike) sort(b, found);
-      out_.builds.push_back({found.count, b, found.most.query, found.most.target});
+      out_.builds.push_back({found.count, b, found.max_lengths.query, found.max_lengths.target});
     }
     return std::move(out_);
   }
@@ -67,8 +67,8 @@ class Sharing {
   // Return table_.builds if no build accepts the pair.
   std::int32_t build_of(const Lengths& n) const {
     const std::int32_t longest = std::max(n.query, n.target);
-    if (std::min(n.query, n.target) == 0 || longest > table_.most) return table_.builds;
-    if (longest > table_.narrow) return table_.builds - 1;
+    if (std::min(n.query, n.target) == 0 || longest > table_.max_length) return table_.builds;
+    if (longest > table_.max_narrow) return table_.builds - 1;
     return table_.build[step(n.query) * table_.steps + step(n.target)];
   }
   void choose() {
@@ -87,7 +87,7 @@ class Sharing {
       Found& found = found_[static_cast<std::size_t>(of_last)];
       if (!found.count++) found.first = n;
       found.alike &= n == found.first;
-      found.most = {std::max(found.most.query, n.query), std::max(found.most.target, n.target)};
+      found.max_lengths = {std::max(found.max_lengths.query, n.query), std::max(found.max_lengths.target, n.target)};
     }
   }
   void place() {
@@ -104,8 +104,8 @@ class Sharing {
     const std::int32_t width = table_.width[b];
     std::int32_t* const own = out_.order.data() + found.begin;
     std::int32_t *places = own, *spare = spare_.size() ? spare_.data() : spare_.extend(out_.order.size());
-    sort_by(places, spare, found.count, found.most.query, [&](std::int32_t p) { return lengths(p).query; });
-    sort_by(places, spare, found.count, (found.most.target - 1) / width,
+    sort_by(places, spare, found.count, found.max_lengths.query, [&](std::int32_t p) { return lengths(p).query; });
+    sort_by(places, spare, found.count, (found.max_lengths.target - 1) / width,
             [&](std::int32_t p) { return (lengths(p).target - 1) / width; });
     if (places != own) std::copy_n(places, found.count, own);
   }
@@ -117,13 +117,14 @@ class Sharing {
   std::vector<Found> found_;
   Buffer<std::uint8_t> build_;   // build of each place
   Buffer<std::int32_t> spare_;
-  SharedRows out_;
+  DistributedRows out_;
 };
 
 }  // namespace
 
-SharedRows share_rows(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const BuildTable& table) {
-  return Sharing(batch, rows, count, table).run();
+DistributedRows distribute_rows(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
+                                const BuildTable& table) {
+  return RowDistributor(batch, rows, count, table).run();
 }
 
 }  // namespace wfacli

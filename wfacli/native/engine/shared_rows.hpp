@@ -12,17 +12,17 @@ namespace wfacli {
 
 // Minimum size of a part: bases of both sequences, and rows.
 struct PartSize {
-  std::int64_t letters, rows;
+  std::int64_t min_bases, min_rows;
 };
 
-// One route of an Aligner or an Extender. Results do not depend on the threads, and joined() returns them in the order
-// of the route.
+// One route of an Aligner or an Extender. Results do not depend on the threads, and results() returns them in the
+// order of the route.
 template <class Aligner, class Options>
-class RowsJob {
+class SharedRowsTask {
  public:
-  // All arguments except `least` must outlive the object.
-  RowsJob(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const Options& options,
-          const CancelFlag& cancelled, PartSize least);
+  // All arguments except `min_size` must outlive the object.
+  SharedRowsTask(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const Options& options,
+                 const CancelFlag& cancelled, PartSize min_size);
 
   std::int64_t parts() const { return static_cast<std::int64_t>(parts_.size()); }
   // Align parts until all are taken, or until kPause has passed; in the latter case return true, and the caller should
@@ -30,7 +30,7 @@ class RowsJob {
   bool work(Aligner& aligner);
   // Wait for the parts that other threads have taken, and return the results of all rows. Rethrows an aligner's
   // exception.
-  AlignedRows joined();
+  AlignedRows results();
 
  private:
   // Rows first .. last - 1, and their results: from row `at` of one thread's results.
@@ -41,7 +41,7 @@ class RowsJob {
   };
   // Results of one aligner.
   struct Found {
-    const Aligner* by;
+    const Aligner* aligner;
     AlignedRows rows;
   };
   AlignedRows* found_by(const Aligner& aligner);
@@ -59,7 +59,7 @@ class RowsJob {
   std::exception_ptr error_;
 };
 
-using AlignJob = RowsJob<Aligner, AlignOptions>;
-using ExtendJob = RowsJob<Extender, ExtendOptions>;
+using AlignTask = SharedRowsTask<Aligner, AlignOptions>;
+using ExtendTask = SharedRowsTask<Extender, ExtendOptions>;
 
 }  // namespace wfacli

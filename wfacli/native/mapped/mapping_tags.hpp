@@ -6,7 +6,7 @@
 
 namespace wfacli {
 
-struct Said {
+struct MappingTags {
   std::string fields;      // cm, s1, s2 and rl as SAM fields, tab-separated
   std::string group;       // the read group as a SAM field, such as RG:Z:run1
   char type = 0;           // tp: P, S, I or i; 0 if absent
@@ -14,8 +14,8 @@ struct Said {
 };
 
 // Parses tab-separated SAM fields.
-Said said_in_text(std::string_view fields);
+MappingTags parse_sam_tags(std::string_view fields);
 // Parses the optional fields of a BAM record; stops at a malformed field.
-Said said_in_bam(std::string_view fields);
+MappingTags parse_bam_tags(std::string_view fields);
 
 }  // namespace wfacli

@@ -1,4 +1,4 @@
-#include "mapped/said.hpp"
+#include "mapped/mapping_tags.hpp"
 
 #include <algorithm>
 #include <array>
@@ -65,7 +65,7 @@ std::size_t length_of(std::string_view rest, char type) {
   return bytes == 0 || bytes > rest.size() ? kNone : bytes;
 }
 
-void take(Said& said, std::string_view name, char type, std::string_view value) {
+void take(MappingTags& said, std::string_view name, char type, std::string_view value) {
   if (name == "tp" && type == 'A') {
     said.type = value[0];
   } else if (is_carried(name) && size_of(type) && type != 'A' && type != 'f') {
@@ -78,8 +78,8 @@ void take(Said& said, std::string_view name, char type, std::string_view value) 
 
 }  // namespace
 
-Said said_in_text(std::string_view fields) {
-  Said said;
+MappingTags parse_sam_tags(std::string_view fields) {
+  MappingTags said;
   while (!fields.empty()) {
     const std::size_t tab = fields.find('\t');
     const std::string_view field = fields.substr(0, tab);
@@ -100,8 +100,8 @@ Said said_in_text(std::string_view fields) {
   return said;
 }
 
-Said said_in_bam(std::string_view fields) {
-  Said said;
+MappingTags parse_bam_tags(std::string_view fields) {
+  MappingTags said;
   while (fields.size() > 3) {
     const std::string_view name = fields.substr(0, 2);
     const char type = fields[2];

@@ -1,11 +1,11 @@
-#include "format/written.hpp"
+#include "format/sam_alignment.hpp"
 
 #include <algorithm>
 
 namespace wfacli {
 namespace {
 
-constexpr char kOpLetters[] = "MIDNSHP=X";
+constexpr char kOperations[] = "MIDNSHP=X";
 
 char upper(std::uint8_t c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c); }
 char lower(std::uint8_t c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); }
@@ -40,7 +40,7 @@ struct RunSums {
 
 }  // namespace
 
-void split_runs(Written& w, Cigar& out) {
+void resolve_matches(SamAlignment& w, Cigar& out) {
   const std::uint8_t *q = w.pair.query, *t = w.pair.target;
   out.runs().clear();
   out.begin();
@@ -60,7 +60,7 @@ void split_runs(Written& w, Cigar& out) {
 }
 
 // Branch-free over the operations, since their order is unpredictable.
-void count_runs(Written& w) {
+void count_operations(SamAlignment& w) {
   constexpr Runs kAll = {~0u, ~0u, ~0u, ~0u}, kPlace = {0, 1, 2, 3};
   RunSums sums;
   std::int64_t i = 0;
@@ -80,11 +80,17 @@ void count_runs(Written& w) {
   w.gaps = RunSums::sum(sums.gaps);
 }
 
-std::int64_t count_ambiguous(const Written& w) {
-  const auto other = [](std::uint8_t letter) {
-    switch (letter | 32) {
-      case 'a': case 'c': case 'g': case 't': case 'u': return false;
-      default: return true;
+std::int64_t count_ambiguous(const SamAlignment& w) {
+  const auto other = [](std::uint8_t symbol) {
+    switch (symbol | 32) {
+      case 'a':
+      case 'c':
+      case 'g':
+      case 't':
+      case 'u':
+        return false;
+      default:
+        return true;
     }
   };
   const std::uint8_t *q = w.pair.query, *t = w.pair.target;
@@ -100,7 +106,7 @@ std::int64_t count_ambiguous(const Written& w) {
   return count;
 }
 
-std::int64_t best_part(const std::uint32_t* cigar, std::int64_t operations, const Prices& p) {
+std::int64_t best_part(const std::uint32_t* cigar, std::int64_t operations, const OperationScores& p) {
   std::int64_t score = 0, best = 0;
   for (std::int64_t i = 0; i < operations; ++i) {
     const std::int64_t len = cigar[i] >> 4;
@@ -122,7 +128,7 @@ std::int64_t best_part(const std::uint32_t* cigar, std::int64_t operations, cons
 namespace {
 
 template <bool kJoined>
-Pen add_runs(Pen out, const Written& w) {
+Pen add_runs(Pen out, const SamAlignment& w) {
   // Local copies: `out` writes chars, which might alias the members of `w`.
   const std::uint32_t *run = w.cigar, *const end = run + w.operations;
   while (run < end) {
@@ -133,18 +139,20 @@ Pen add_runs(Pen out, const Written& w) {
       while (run < end && (*run & 15) >= kEqual && len + (*run >> 4) < 1u << 28) len += *run++ >> 4;
     }
     out.number(len);
-    out.add(kOpLetters[op]);
+    out.add(kOperations[op]);
   }
   return out;
 }
 
 }  // namespace
 
-Pen add_cigar(Pen out, const Written& w, bool cigar_m) { return cigar_m ? add_runs<true>(out, w) : add_runs<false>(out, w); }
+Pen add_cigar(Pen out, const SamAlignment& w, bool cigar_m) {
+  return cigar_m ? add_runs<true>(out, w) : add_runs<false>(out, w);
+}
 
 // Writes MD (SAM optional fields): numbers of matches, the target's base at a mismatch, '^' and the target's bases at a
 // deletion.
-Pen add_md(Pen out, const Written& w) {
+Pen add_md(Pen out, const SamAlignment& w) {
   const std::uint8_t* t = w.pair.target;
   std::int64_t run = 0;
   for (std::int64_t i = 0; i < w.operations; ++i) {
@@ -170,7 +178,7 @@ Pen add_md(Pen out, const Written& w) {
 }
 
 // Writes the difference string cs of minimap2, short form.
-Pen add_cs(Pen out, const Written& w) {
+Pen add_cs(Pen out, const SamAlignment& w) {
   const std::uint8_t *q = w.pair.query, *t = w.pair.target;
   for (std::int64_t i = 0; i < w.operations; ++i) {
     const std::int64_t len = w.cigar[i] >> 4;
@@ -185,8 +193,8 @@ Pen add_cs(Pen out, const Written& w) {
       }
     } else {
       out.add(op == kInsertion ? '+' : '-');
-      const std::uint8_t* letters = op == kInsertion ? q : t;
-      for (std::int64_t j = 0; j < len; ++j) out.add(lower(letters[j]));
+      const std::uint8_t* symbols = op == kInsertion ? q : t;
+      for (std::int64_t j = 0; j < len; ++j) out.add(lower(symbols[j]));
     }
     if (op != kDeletion) q += len;
     if (op != kInsertion) t += len;

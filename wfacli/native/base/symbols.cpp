@@ -1,22 +1,22 @@
-#include "base/letters.hpp"
+#include "base/symbols.hpp"
 
 namespace wfacli {
 namespace {
 
 constexpr std::uint8_t fold(int c) { return static_cast<std::uint8_t>(c >= 'a' && c <= 'z' ? c - 32 : c); }
 
-constexpr Codes& of(LetterTables& tables, Ambiguous rule) { return tables.codes[static_cast<int>(rule)]; }
+constexpr Codes& of(SymbolTables& tables, Ambiguous rule) { return tables.codes[static_cast<int>(rule)]; }
 
 constexpr void set_ends(Codes& codes, std::uint8_t query, std::uint8_t target) {
   codes.query_end = query;
   codes.target_end = target;
 }
 
-constexpr LetterTables make_tables() {
+constexpr SymbolTables make_tables() {
   constexpr char kCodes[] = "ACGTUMRWSYKVHDBN";
   constexpr std::uint8_t kMasks[] = {1, 2, 4, 8, 8, 3, 5, 9, 6, 10, 12, 7, 11, 13, 14, 15};
   constexpr char kOpposite[] = "TGCAAKYWSRMBDHVN";
-  LetterTables t{};
+  SymbolTables t{};
   for (int c = 0; c < 256; ++c) {
     const std::uint8_t u = fold(c);
     t.complement[c] = static_cast<std::uint8_t>(c);
@@ -27,7 +27,7 @@ constexpr LetterTables make_tables() {
     }
     const std::uint8_t base = u == 'A' ? 1 : u == 'C' ? 2 : u == 'G' ? 3 : u == 'T' || u == 'U' ? 4 : 0;
     t.base[c] = base;
-    t.letter_class[c] = c <= 0x20 || c >= 0x7f ? kIllegal
+    t.symbol_class[c] = c <= 0x20 || c >= 0x7f ? kIllegal
                         : base && u != 'U'     ? std::uint8_t{0}
                         : t.iupac[c]           ? std::uint8_t{kNonAcgt}
                                                : std::uint8_t{kNonAcgt | kNonNucleotide};
@@ -47,6 +47,6 @@ constexpr LetterTables make_tables() {
 
 }  // namespace
 
-constinit const LetterTables kLetters = make_tables();
+constinit const SymbolTables kSymbols = make_tables();
 
 }  // namespace wfacli

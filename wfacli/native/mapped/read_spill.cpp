@@ -1,4 +1,4 @@
-#include "mapped/shelf.hpp"
+#include "mapped/read_spill.hpp"
 
 #include <unistd.h>
 
@@ -17,18 +17,18 @@ constexpr std::size_t kBlock = 1 << 20;
 
 }  // namespace
 
-std::size_t Shelf::Place::bytes() const {
-  return static_cast<std::size_t>(name) + static_cast<std::size_t>(letters) * (has_quality ? 2 : 1) +
+std::size_t ReadSpill::Location::bytes() const {
+  return static_cast<std::size_t>(name) + static_cast<std::size_t>(bases) * (has_quality ? 2 : 1) +
          static_cast<std::size_t>(comment);
 }
 
-Shelf::~Shelf() {
+ReadSpill::~ReadSpill() {
   if (file_ >= 0) ::close(file_);
 }
 
-void Shelf::put(const ReadView& read) {
-  Place place{0, static_cast<std::int32_t>(read.name.size()), static_cast<std::int32_t>(read.letters.size()),
-              static_cast<std::int32_t>(read.comment.size()), read.has_quality};
+void ReadSpill::put(const ReadView& read) {
+  Location place{0, static_cast<std::int32_t>(read.name.size()), static_cast<std::int32_t>(read.bases.size()),
+                 static_cast<std::int32_t>(read.comment.size()), read.has_quality};
   const bool on_disk = file_ >= 0 || memory_.size() + place.bytes() > room_;
   if (on_disk && file_ < 0) {
     std::string path = folder_ + "/wfacli-reads-XXXXXX";
@@ -40,15 +40,15 @@ void Shelf::put(const ReadView& read) {
                      : static_cast<std::int64_t>(memory_.size());
   Buffer<char>& to = on_disk ? unwritten_ : memory_;
   to.append(read.name.data(), read.name.size());
-  to.append(read.letters.data(), read.letters.size());
+  to.append(read.bases.data(), read.bases.size());
   if (read.has_quality) to.append(read.quality.data(), read.quality.size());
   to.append(read.comment.data(), read.comment.size());
   if (unwritten_.size() >= kBlock) flush();
-  places_.emplace(read.name, order_.size());
-  order_.push_back(place);
+  index_.emplace(read.name, locations_.size());
+  locations_.push_back(place);
 }
 
-void Shelf::flush() {
+void ReadSpill::flush() {
   const char* from = unwritten_.data();
   for (std::size_t left = unwritten_.size(); left > 0;) {
     const ssize_t done = ::pwrite(file_, from, left, written_);
@@ -59,47 +59,47 @@ void Shelf::flush() {
   unwritten_.clear();
 }
 
-void Shelf::view(const Place& place, ReadView& read) {
+void ReadSpill::view(const Location& place, ReadView& read) {
   const char* from = memory_.data() + place.at;
   if (place.at >= kOnDisk) {
     flush();
-    held_.resize(place.bytes());
-    for (std::size_t done = 0; done < held_.size();) {
-      const ssize_t got = ::pread(file_, held_.data() + done, held_.size() - done,
+    taken_bytes_.resize(place.bytes());
+    for (std::size_t done = 0; done < taken_bytes_.size();) {
+      const ssize_t got = ::pread(file_, taken_bytes_.data() + done, taken_bytes_.size() - done,
                                   place.at - kOnDisk + static_cast<std::int64_t>(done));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) fail(folder_);
       done += static_cast<std::size_t>(got);
     }
-    from = held_.data();
+    from = taken_bytes_.data();
   }
-  const auto letters = static_cast<std::size_t>(place.letters);
+  const auto bases = static_cast<std::size_t>(place.bases);
   read.name = {from, static_cast<std::size_t>(place.name)};
-  read.letters = {from + place.name, letters};
+  read.bases = {from + place.name, bases};
   read.has_quality = place.has_quality;
-  read.quality = place.has_quality ? std::string_view(from + place.name + place.letters, letters) : std::string_view();
+  read.quality = place.has_quality ? std::string_view(from + place.name + place.bases, bases) : std::string_view();
   const auto comment = static_cast<std::size_t>(place.comment);
   read.comment = {from + place.bytes() - comment, comment};
 }
 
-bool Shelf::take(const std::string& name, ReadView& read) {
-  if (places_.empty()) return false;
-  const auto found = places_.find(name);
-  if (found == places_.end()) return false;
-  Place& place = order_[found->second];
-  places_.erase(found);
+bool ReadSpill::take(const std::string& name, ReadView& read) {
+  if (index_.empty()) return false;
+  const auto found = index_.find(name);
+  if (found == index_.end()) return false;
+  Location& place = locations_[found->second];
+  index_.erase(found);
   place.taken = true;
   view(place, read);
   return true;
 }
 
-bool Shelf::take_first(ReadView& read) {
-  while (first_ < order_.size() && order_[first_].taken) ++first_;
-  if (first_ == order_.size()) return false;
-  Place& place = order_[first_++];
+bool ReadSpill::take_first(ReadView& read) {
+  while (first_ < locations_.size() && locations_[first_].taken) ++first_;
+  if (first_ == locations_.size()) return false;
+  Location& place = locations_[first_++];
   place.taken = true;
   view(place, read);
-  places_.erase(std::string(read.name));
+  index_.erase(std::string(read.name));
   return true;
 }
 

@@ -9,9 +9,9 @@ namespace wfacli {
 // continues from this cell into the next row or column begins here. On a tie it begins here.
 enum SwFlag : unsigned { kFromInsertion = 1, kFromDeletion = 2, kInsertionBegins = 4, kDeletionBegins = 8 };
 
-class SwWalk {
+class SwTraceback {
  public:
-  WFACLI_INLINE SwWalk(const SwTask& task, const SwPair& pair, const SwAnswer& best)
+  WFACLI_INLINE SwTraceback(const SwTask& task, const SwPair& pair, const SwAnswer& best)
       : scheme_(*task.scheme),
         pair_(pair),
         rule_(task.rule),

@@ -16,24 +16,24 @@ struct Codes {
   std::uint8_t query_end, target_end;  // sentinels that match neither a symbol nor each other
 };
 
-struct LetterTables {
-  std::uint8_t letter_class[256];  // 0 for A C G T in either case; otherwise bits of Flag, or kIllegal
+struct SymbolTables {
+  std::uint8_t symbol_class[256];  // 0 for A C G T in either case; otherwise bits of Flag, or kIllegal
   std::uint8_t iupac[256];         // bases that a nucleotide code represents: A=1 C=2 G=4 T=8; 0 for other symbols
   std::uint8_t complement[256];    // of nucleotide codes, case preserved; other symbols unchanged
   std::uint8_t base[256];          // A=1 C=2 G=3 T=U=4, otherwise 0
   Codes codes[3];                  // indexed by Ambiguous
 };
-extern const LetterTables kLetters;
+extern const SymbolTables kSymbols;
 
-inline const Codes& codes_of(Ambiguous rule) { return kLetters.codes[static_cast<int>(rule)]; }
+inline const Codes& codes_of(Ambiguous rule) { return kSymbols.codes[static_cast<int>(rule)]; }
 
 // Equality for '=' and 'X' in SAM: only A, C, G and T (U counts as T) equal themselves, in either case.
 inline bool equal_by_sam(std::uint8_t a, std::uint8_t b) {
-  return kLetters.base[a] && kLetters.base[a] == kLetters.base[b];
+  return kSymbols.base[a] && kSymbols.base[a] == kSymbols.base[b];
 }
 
 // True if two symbols score as a match under `rule`.
-inline bool letters_match(Ambiguous rule, std::uint8_t query, std::uint8_t target) {
+inline bool symbols_match(Ambiguous rule, std::uint8_t query, std::uint8_t target) {
   const std::uint8_t a = codes_of(rule).query[query], b = codes_of(rule).target[target];
   return rule == Ambiguous::Wildcard ? (a & b) != 0 : a == b;
 }

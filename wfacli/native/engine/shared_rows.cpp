@@ -1,4 +1,4 @@
-#include "engine/job.hpp"
+#include "engine/shared_rows.hpp"
 
 #include <chrono>
 #include <thread>
@@ -7,7 +7,7 @@ namespace wfacli {
 namespace {
 
 // Polls of a waiting thread before it sleeps: waking up takes longer than most parts.
-constexpr int kLooks = 2000;
+constexpr int kSpins = 2000;
 // Time after which work() returns between two parts. A part is not interrupted, and may take longer.
 constexpr std::chrono::milliseconds kPause{20};
 
@@ -33,29 +33,29 @@ void append_rows(AlignedRows& from, std::size_t at, std::size_t count, AlignedRo
 }  // namespace
 
 template <class A, class O>
-RowsJob<A, O>::RowsJob(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const O& options,
-                       const CancelFlag& cancelled, PartSize least)
+SharedRowsTask<A, O>::SharedRowsTask(const BatchView& batch, const std::int32_t* rows, std::int64_t count,
+                                     const O& options, const CancelFlag& cancelled, PartSize min_size)
     : batch_(batch), rows_(rows), options_(options), cancelled_(cancelled) {
-  std::int64_t first = 0, held = 0;
+  std::int64_t first = 0, bases = 0;
   for (std::int64_t r = 0; r < count; ++r) {
-    held += batch.q_len[rows[r]] + std::int64_t{batch.t_len[rows[r]]};
-    if ((held < least.letters || r + 1 - first < least.rows) && r + 1 < count) continue;
+    bases += batch.q_len[rows[r]] + std::int64_t{batch.t_len[rows[r]]};
+    if ((bases < min_size.min_bases || r + 1 - first < min_size.min_rows) && r + 1 < count) continue;
     parts_.push_back({first, r + 1});
     first = r + 1;
-    held = 0;
+    bases = 0;
   }
 }
 
 template <class A, class O>
-AlignedRows* RowsJob<A, O>::found_by(const A& aligner) {
-  const std::lock_guard<std::mutex> held(lock_);
+AlignedRows* SharedRowsTask<A, O>::found_by(const A& aligner) {
+  const std::lock_guard<std::mutex> lock(lock_);
   for (Found& found : found_)
-    if (found.by == &aligner) return &found.rows;
+    if (found.aligner == &aligner) return &found.rows;
   return &found_.emplace_back(Found{&aligner, {}}).rows;
 }
 
 template <class A, class O>
-bool RowsJob<A, O>::work(A& aligner) {
+bool SharedRowsTask<A, O>::work(A& aligner) {
   const auto begun = std::chrono::steady_clock::now();
   AlignedRows* found = nullptr;
   for (std::int64_t p; (p = next_.fetch_add(1, std::memory_order_relaxed)) < parts();) {
@@ -66,7 +66,7 @@ bool RowsJob<A, O>::work(A& aligner) {
       part.at = found->status.size();
       aligner.align(batch_, rows_ + part.first, part.last - part.first, options_, cancelled_, *found);
     } catch (...) {
-      const std::lock_guard<std::mutex> held(lock_);
+      const std::lock_guard<std::mutex> lock(lock_);
       error_ = std::current_exception();
     }
     finish_part();
@@ -76,13 +76,13 @@ bool RowsJob<A, O>::work(A& aligner) {
 }
 
 template <class A, class O>
-void RowsJob<A, O>::finish_part() {
+void SharedRowsTask<A, O>::finish_part() {
   if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == parts()) done_.notify_all();
 }
 
 template <class A, class O>
-void RowsJob<A, O>::wait() {
-  for (int look = 0; look < kLooks; ++look) {
+void SharedRowsTask<A, O>::wait() {
+  for (int look = 0; look < kSpins; ++look) {
     if (done_.load(std::memory_order_acquire) == parts()) return;
     std::this_thread::yield();
   }
@@ -90,7 +90,7 @@ void RowsJob<A, O>::wait() {
 }
 
 template <class A, class O>
-AlignedRows RowsJob<A, O>::joined() {
+AlignedRows SharedRowsTask<A, O>::results() {
   wait();
   if (error_) std::rethrow_exception(error_);
   if (found_.size() == 1) return std::move(found_.front().rows);  // one thread took all parts, in order
@@ -112,7 +112,7 @@ AlignedRows RowsJob<A, O>::joined() {
   return all;
 }
 
-template class RowsJob<Aligner, AlignOptions>;
-template class RowsJob<Extender, ExtendOptions>;
+template class SharedRowsTask<Aligner, AlignOptions>;
+template class SharedRowsTask<Extender, ExtendOptions>;
 
 }  // namespace wfacli

@@ -8,22 +8,22 @@ namespace WFACLI_ISA {
 
 // Position of the traceback: cells (0, 0) to (i, j) remain. `gap` is the plane of the gap that the path is inside
 // (insertions first), or -1.
-struct Place {
+struct TracePosition {
   std::int32_t i, j;
   int gap;
   WFACLI_INLINE std::int32_t row() const { return i + j; }
 };
 
 template <class S>
-class Walk {
+class WindowTraceback {
   using Lane = typename S::Lane;
   static constexpr int P = S::kPieces, kHalf = S::kPlanes / 2;
 
  public:
-  Walk(const S& scheme, const Text& text, Cigar& cigar) : s_(scheme), text_(text), cigar_(cigar) {}
+  WindowTraceback(const S& scheme, const Text& text, Cigar& cigar) : s_(scheme), text_(text), cigar_(cigar) {}
 
   // Traces from `place` to row piece.row or beyond, or to an edge of the matrix.
-  void back(const DifferenceMemory::Piece& piece, const Lane* table, Place& place) {
+  void trace_piece(const DifferenceMemory::Piece& piece, const Lane* table, TracePosition& place) {
     const std::ptrdiff_t cells = piece.cells, stride = cells * S::kPlanes;
     while (place.row() > piece.row && place.i > 0 && place.j > 0) {
       const std::int32_t past = place.row() - piece.row;
@@ -36,7 +36,7 @@ class Walk {
   }
 
   // Writes the rest of a path on an edge of the matrix, and sets the numbers of unaligned symbols.
-  void finish(const Place& place, KernelAnswer& answer) {
+  void finish(const TracePosition& place, KernelAnswer& answer) {
     answer.query_skip_end = smaller(place.i, s_.free_query);
     answer.target_skip_end = smaller(place.j, s_.free_target);
     cigar_.add(kInsertion, place.i - answer.query_skip_end);
@@ -54,14 +54,14 @@ class Walk {
   }
 
   // Writes matches and mismatches until a gap arrives. Cells on the same diagonal have the same lane.
-  void diagonal(const Lane* at, std::ptrdiff_t cells, std::int32_t past, Place& place) {
+  void diagonal(const Lane* at, std::ptrdiff_t cells, std::int32_t past, TracePosition& place) {
     const std::ptrdiff_t two_rows = 2 * S::kPlanes * cells;
     const std::uint8_t* q = text_.query + place.i - 1;
     const std::uint8_t* t = text_.target + text_.target_len - place.j;
-    const std::int32_t most = smaller(smaller(place.i, place.j), (past + 1) / 2);
+    const std::int32_t max_length = smaller(smaller(place.i, place.j), (past + 1) / 2);
     std::int32_t done = 0, equal = 0;
     int gap = -1;
-    for (; done < most; ++done, at -= two_rows) {
+    for (; done < max_length; ++done, at -= two_rows) {
       gap = arriving(at, cells);
       if (gap >= 0) break;
       const bool same = s_.wildcard ? (q[-done] & t[done]) != 0 : q[-done] == t[done];
@@ -80,7 +80,7 @@ class Walk {
   }
 
   // Writes one symbol of a gap. Without opening costs the gap ends here.
-  WFACLI_INLINE void enter(int gap, Place& place) {
+  WFACLI_INLINE void enter(int gap, TracePosition& place) {
     const bool insertion = gap < kHalf;
     cigar_.add(insertion ? kInsertion : kDeletion, 1);
     (insertion ? place.i : place.j) -= 1;
@@ -88,7 +88,7 @@ class Walk {
   }
 
   // Inside a gap: ends it if it may have been opened here, and extends it otherwise.
-  WFACLI_INLINE void leave_gap(const Lane* at, std::ptrdiff_t cells, Place& place) {
+  WFACLI_INLINE void leave_gap(const Lane* at, std::ptrdiff_t cells, TracePosition& place) {
     if (at[place.gap * cells] < s_.full[side(place.gap)])
       enter(place.gap, place);
     else
