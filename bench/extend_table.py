@@ -26,7 +26,7 @@ from peers.build import CACHE, RECIPES, Unavailable, _unpacked
 
 from wfacli._native import CancelFlag, Extender
 from wfacli.config import Limits
-from wfacli.core.batch import PairBatch, Status, every_row
+from wfacli.core.batch import PairBatch, Status, all_rows
 from wfacli.engines.extend_cpu import native_options
 from wfacli.io.read.memory import pairs_of
 from wfacli.scoring.scheme import Scheme
@@ -100,7 +100,7 @@ def ours(batch: PairBatch, spec: ExtendSpec, repeats: int) -> tuple[list[float],
     seconds = []
     for _ in range(repeats):
         begun = time.perf_counter()
-        (status, _, score, *_), _ = extender.align(batch, every_row(len(batch)), options, CancelFlag())
+        (status, _, score, *_), _ = extender.align(batch, all_rows(len(batch)), options, CancelFlag())
         seconds.append(time.perf_counter() - begun)
         assert (status == np.uint8(Status.OK)).all()
     return seconds, score

@@ -24,7 +24,7 @@ from rich.table import Table
 
 from wfacli._native import keep_memory_flat
 from wfacli.config import AlignSpec, Metric, Penalties
-from wfacli.core.batch import PairBatch, Status, every_row
+from wfacli.core.batch import PairBatch, Status, all_rows
 from wfacli.core.cores import usable_cores
 from wfacli.core.route import Route
 from wfacli.core.stats import Stats
@@ -65,7 +65,7 @@ def measured(kernel: str, engine: GpuEngine, stats: Stats, batches: list[PairBat
     """One kernel on all pairs: the first run (compiling, memory) is not counted."""
 
     def one(batch: PairBatch) -> int:
-        found = engine.collect(engine.submit(batch, Route(every_row(len(batch)), f"gpu-{kernel}")))
+        found = engine.collect(engine.submit(batch, Route(all_rows(len(batch)), f"gpu-{kernel}")))
         return int(np.count_nonzero(found.status == np.uint8(Status.OK)))
 
     def run() -> tuple[float, int]:

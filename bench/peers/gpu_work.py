@@ -227,7 +227,7 @@ def in_slices(pairs: Pairs, count: int) -> list[PairBatch]:
     """About `count` batches of like numbers of pairs, views of the pairs' columns, in order."""
     size = max(1, -(-len(pairs) // count))
     return [
-        batch.part(np.arange(first, min(first + size, len(batch))))
+        batch.subset(np.arange(first, min(first + size, len(batch))))
         for batch in pairs.batches
         for first in range(0, len(batch), size)
     ]

@@ -159,7 +159,7 @@ class Steps(DistanceRun):
 
 def auto_on_gpu(monkeypatch, gpus, kind, checkpoint=None, estimate=60, threads=1):
     """A run that takes the GPU first, because the models say so, and what it says."""
-    monkeypatch.setattr(tuning, "OPENING_A_GPU", 0.0)
+    monkeypatch.setattr(tuning, "GPU_OPEN_SECONDS", 0.0)
     monkeypatch.setattr(long_wavefront, "best_launch", lambda *_: long_wavefront.Launch(8))
     monkeypatch.setattr(gpu_wavefront, "_FIRST_BATCH", 1)
     monkeypatch.setattr(gpu_wavefront, "_LARGEST_BATCH", 1)
@@ -289,7 +289,7 @@ def test_only_a_gpu(call):
 def test_the_command_says_it_once(monkeypatch, tmp_path, capfd):
     gpus = Failing(lambda driver: driver.fail(call="launch", after=1))
     monkeypatch.setattr(long_run, "any_gpu", lambda tell: GpuOnDemand(gpus))
-    monkeypatch.setattr(tuning, "OPENING_A_GPU", 0.0)
+    monkeypatch.setattr(tuning, "GPU_OPEN_SECONDS", 0.0)
     slow = tuple(replace(a, seconds=lambda *_: 1.0) if a.engine is EngineName.CPU else a for a in ALGORITHMS)
     monkeypatch.setattr(Choice.__init__, "__defaults__", (EngineName.AUTO, None, slow))
     rng = random.Random(3)

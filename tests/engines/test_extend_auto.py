@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from wfacli.core import tuning
-from wfacli.core.batch import PairBatch, every_row
+from wfacli.core.batch import PairBatch, all_rows
 from wfacli.core.route import Route
 from wfacli.engines.extend_auto import ExtendWhereSooner
 from wfacli.errors import DeviceError
@@ -58,15 +58,15 @@ def models(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cell is a second of the CPU's, or a tenth of one on a GPU, whose job takes ten."""
     monkeypatch.setattr(tuning, "CPU_EXTEND_CELLS", (0.5, 0.5))
     monkeypatch.setattr(tuning, "GPU_EXTEND_CELLS", (10.0, 10.0))
-    monkeypatch.setattr(tuning, "GPU_EXTEND_JOB", 10.0)
-    monkeypatch.setattr(tuning, "GPU_EXTEND_LETTER", 0.0)
-    monkeypatch.setattr(tuning, "OPENING_A_GPU", 150.0)
+    monkeypatch.setattr(tuning, "GPU_EXTEND_LAUNCH", 10.0)
+    monkeypatch.setattr(tuning, "GPU_EXTEND_PER_BASE", 0.0)
+    monkeypatch.setattr(tuning, "GPU_OPEN_SECONDS", 150.0)
 
 
 def answered(engine: ExtendWhereSooner, length: int) -> str:
     """By whom a pair of such sequences is."""
     batch = pairs_of([b"A" * length], [b"A" * length])
-    return str(engine.collect(engine.submit(batch, Route(every_row(1), "sw"))))
+    return str(engine.collect(engine.submit(batch, Route(all_rows(1), "sw"))))
 
 
 def test_a_gpu_once_it_pays(models: None) -> None:

@@ -26,7 +26,7 @@ LONG = 600  # letters
 @pytest.fixture(autouse=True)
 def long_ones(monkeypatch):
     """Pairs of so many letters are long, and the GPU is the sooner."""
-    monkeypatch.setattr(tuning, "LONG_PAIR_LETTERS", LONG)
+    monkeypatch.setattr(tuning, "LONG_PAIR_BASES", LONG)
     monkeypatch.setattr(tuning, "LONG_PAIR_SECONDS", 0.0)
     monkeypatch.setattr(tuning, "LONG_PAIR_MARGIN", 0.0)
 

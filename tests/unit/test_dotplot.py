@@ -267,8 +267,8 @@ def test_windows_have_each_column_once(windows: int) -> None:
     assert (query[0], target[0], query[-1], target[-1]) == (0, 0, q_len, t_len)
     assert query == sorted(query)
     assert target == sorted(target)
-    assert sum(matches) == cigars.letters(cigar, "=")
-    assert sum(columns) == sum(cigars.letters(cigar, operation) for operation in "=XID")
+    assert sum(matches) == cigars.operation_length(cigar, "=")
+    assert sum(columns) == sum(cigars.operation_length(cigar, operation) for operation in "=XID")
     # A border is behind the column in which it falls.
     for border in range(windows + 1):
         assert query[border] + target[border] - (q_len + t_len) * border // windows in (0, 1)

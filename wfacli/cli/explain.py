@@ -30,7 +30,7 @@ def explain(run: AlignRun) -> None:
     table.add_column("expected us a pair, with what is handed on: this kernel; others")
     for kernel in dict.fromkeys([*stats.routed, *stats.kernels]):
         first = stats.routed[kernel]
-        why = _promised(kernel, stats.promises or {}) if first else ""
+        why = _mean_times(kernel, stats.expected_times or {}) if first else ""
         table.add_row(kernel, f"{first:,}", f"{100 * first / total:.1f}%", f"{stats.kernels[kernel]:,}", why)
     with heard_or_not():
         console().print(table)
@@ -40,12 +40,14 @@ def explain(run: AlignRun) -> None:
         note(f"{pairs:,} handed on from {kernel} to {to}: {_WHY.get(reason, reason)}")
 
 
-def _promised(kernel: str, promises: Mapping[tuple[str, str], ExpectedTime]) -> str:
+def _mean_times(kernel: str, expected_times: Mapping[tuple[str, str], ExpectedTime]) -> str:
     """Return the kernel's mean expected time per pair, then those of the kernels compared for the same pairs."""
-    own = promises.get((kernel, kernel))
+    own = expected_times.get((kernel, kernel))
     if own is None or not own.pairs:
         return "-"
-    same = {name: p for (chosen, name), p in promises.items() if chosen == kernel != name and p.pairs == own.pairs}
+    same = {
+        name: p for (chosen, name), p in expected_times.items() if chosen == kernel != name and p.pairs == own.pairs
+    }
     means = {name: p.microseconds / p.pairs for name, p in same.items() if math.isfinite(p.microseconds)}
     others = ", ".join(f"{name} {mean:.2f}" for name, mean in sorted(means.items(), key=lambda item: item[1]))
     return f"{own.microseconds / own.pairs:.2f}" + (f"; {others}" if others else "")

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._native import Extender, ExtendJob, ExtendOptions, foreign_letter
 from ..config import Limits
-from ..core.batch import AlignmentBatch, PairBatch, PartialResult, Status, every_row
+from ..core.batch import AlignmentBatch, PairBatch, PartialResult, Status, all_rows
 from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import InputError
@@ -93,7 +93,7 @@ def extend_batch(engine: Engine, pairs: PairBatch, spec: ExtendSpec, stats: Stat
         InputError: a letter that the scheme has no scores for.
         Cancelled: after the engine's cancel().
     """
-    part = engine.collect(engine.submit(pairs, Route(every_row(len(pairs)), KERNEL)))
+    part = engine.collect(engine.submit(pairs, Route(all_rows(len(pairs)), KERNEL)))
     aligned = int(np.count_nonzero(part.status == np.uint8(Status.OK)))
     if aligned < len(pairs) and spec.scheme.lacks_letters and (found := foreign_letter(pairs, spec.scheme.codes)):
         row, letter = found

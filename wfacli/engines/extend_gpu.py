@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._native import foreign_letter, gather_parts, share_rows, stage_columns, stage_rows
-from ..core.batch import I32, U8, PairBatch, PartialResult, Status, every_row, is_every_row
+from ..core.batch import I32, U8, PairBatch, PartialResult, Status, all_rows, is_all_rows
 from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
@@ -133,7 +133,7 @@ class ExtendGpuEngine:
             raise RuntimeError("the engine is closed")
         self._count(len(route.rows))
         parts: list[_Part] = []
-        others = every_row(len(route.rows))
+        others = all_rows(len(route.rows))
         if not (self._foreign and foreign_letter(pairs, self._spec.scheme.codes)):
             parts, others = self._parts(pairs, route, others, False)
         return _Ticket(pairs, route, parts, others, self._on_cpu(pairs, route, others))
@@ -253,7 +253,7 @@ class ExtendGpuEngine:
         works = [self._work(builds[build], *sizes) for build, *sizes in groups]
         every, lent = -(-len(pairs.bases) // 16) * 16, self._letters.holds(pairs.bases)
         lent = lent and letters > _WORTH_ALL * every
-        letters = every if lent or is_every_row(rows, len(pairs)) else letters
+        letters = every if lent or is_all_rows(rows, len(pairs)) else letters
         return _Chosen(pairs, rows, order, works, letters, lent), others
 
     def _work(self, build: sw.Build, count: int, longest_query: int, longest_target: int) -> sw.Work:

@@ -53,15 +53,15 @@ class LongPairs:
         none: I32 = np.zeros(0, np.int32)
         if not self._able:
             return none
-        long = np.maximum(pairs.q_len[rows], pairs.t_len[rows]) >= tuning.LONG_PAIR_LETTERS
+        long = np.maximum(pairs.q_len[rows], pairs.t_len[rows]) >= tuning.LONG_PAIR_BASES
         long &= (np.minimum(pairs.q_len[rows], pairs.t_len[rows]) > 0) & (pairs.flags[rows] & Flag.NON_ACGT == 0)
         rows = rows[long]
         # The CPU's threads have as many at a time as they are; the GPU has one.
-        share = min(len(rows), tuning.THREADS_BESIDE_A_GPU)
+        share = min(len(rows), tuning.THREADS_WITH_GPU)
         return np.array([row for row in rows.tolist() if self._sooner(pairs, row, share)] or none, np.int32)
 
     def _sooner(self, pairs: PairBatch, row: int, share: int) -> bool:
-        one = pairs.part(np.array([row], np.int32))
+        one = pairs.subset(np.array([row], np.int32))
         pair = _pair_of(pairs, row)
         edits = _edits_of(pair)
         known = one.with_edits(np.array([edits], np.int32))

@@ -114,7 +114,7 @@ class BatchRun(ABC):
         self._refuse_overwriting(output, report)
         self._sources = files.open()
         if config.explain:
-            self.stats.promises = {}
+            self.stats.expected_times = {}
         self._formatter = formatter
         # SAM's header takes a while, in which a GPU can be opened; so do the first batches.
         self._header = self._begun_header()

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .._native import break_at_drops, copy_parts, doubtful_ends, flank_pairs, meet_parts, parts_bytes, path_scores
 from ..config import WHOLE, AlignSpec, Ends, FreeEnds, Heuristics, Limits, Metric, Mode
-from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, every_row
+from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, all_rows
 from ..core.stats import Stats
 from ..engines.cpu import CpuEngine, native_options
 from ..engines.execute import execute
@@ -100,16 +100,16 @@ class Extender:
         self, pairs: PairBatch, found: AlignmentBatch, rows: I32, outer: I32, sure: I32, align: Align
     ) -> AlignmentBatch:
         """Extend some rows from sure places inside them as far as `outer` (i32[m, 4] both), and align what changes."""
-        some, before = pairs.part(rows), found.span[rows]
+        some, before = pairs.subset(rows), found.span[rows]
         extents = self._extents(some, np.ascontiguousarray(outer, np.int32), sure)
         changed = np.flatnonzero((extents != before).any(axis=1))
         if not len(changed):
             return found
-        new = _between(some.part(changed), np.ascontiguousarray(extents[changed]), align, None)
+        new = _between(some.subset(changed), np.ascontiguousarray(extents[changed]), align, None)
         # An extension that began further inside may have met the Z-drop sooner.
         old = _some(found, rows[changed])
         better = np.flatnonzero(path_scores(new, self._scores) > path_scores(old, self._scores))
-        merged = overlaid(_as_part(found, every_row(len(pairs))), _as_part(_some(new, better), rows[changed[better]]))
+        merged = overlaid(_as_part(found, all_rows(len(pairs))), _as_part(_some(new, better), rows[changed[better]]))
         return replace(
             found,
             status=merged.status,
@@ -129,10 +129,10 @@ class Extender:
         breaks = ends.zdrop, ends.penalties.gaps[0][1], ends.least
         pieces = break_at_drops(pairs, found, breaks, self._scores, self._options)
         if pieces is None:
-            return pairs, found, every_row(0), _whole(pairs.head(0))
+            return pairs, found, all_rows(0), _whole(pairs.head(0))
         rows, lesser, broken, score, span, cigar, cigar_start, outer = pieces
         span = span.reshape(-1, 4)
-        pairs = pairs.part(rows)
+        pairs = pairs.subset(rows)
         assert pairs.mapped is not None
         flags = pairs.mapped.sam_flags | np.where(lesser, _SUPPLEMENTARY, 0).astype(np.int32)
         inner = np.where(broken[:, None], span, pairs.mapped.inner).astype(np.int32)
@@ -175,7 +175,7 @@ class Extender:
         rows = np.flatnonzero(may)
         if not len(rows):
             return query, target
-        whole = self._to_the_end.align(flanks.part(rows), self._limits)
+        whole = self._to_the_end.align(flanks.subset(rows), self._limits)
         better = (whole.status == np.uint8(Status.OK)) & (
             whole.score.astype(np.int64) + self._ends.bonus > found.score[rows]
         )

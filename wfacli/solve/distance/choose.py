@@ -104,7 +104,7 @@ class Choice:
         likely = [(self._seconds(a, pair, most), a) for a in self._left if a.engine is not EngineName.GPU]
         soonest = min((seconds for seconds, _ in likely), default=math.inf)
         gpu = self.means.gpu
-        with_gpu = gpu is not None and soonest > tuning.OPENING_A_GPU and gpu.works
+        with_gpu = gpu is not None and soonest > tuning.GPU_OPEN_SECONDS and gpu.works
         able = [a for a in self._left if with_gpu or a.engine is not EngineName.GPU]
         found = [(self._seconds(a, pair, edits), a) for a in able]
         return [(seconds, a) for seconds, a in found if math.isfinite(seconds)]

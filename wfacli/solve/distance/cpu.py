@@ -96,7 +96,7 @@ def forecast(pair: Pair, estimate_edits: float, threads: int = 1) -> dict[str, f
     rows, columns = max(len(pair.query), len(pair.target)), min(len(pair.query), len(pair.target))
     edits = min(max(estimate_edits, rows - columns, 1.0), float(rows))
     base, share = tuning.DISTANCE_COLUMNS
-    cell = tuning.DISTANCE_CELL * (1.0 if pair.plain else tuning.DISTANCE_LETTERS)
+    cell = tuning.DISTANCE_CELL * (1.0 if pair.plain else tuning.DISTANCE_NON_ACGT_FACTOR)
     alone = {
         "wavefront": edits * edits / 2 * tuning.DISTANCE_POINT,
         "bits": rows * min(float(columns), base + share * edits) * cell if pair.query.dtype == "u1" else math.inf,
@@ -106,6 +106,6 @@ def forecast(pair: Pair, estimate_edits: float, threads: int = 1) -> dict[str, f
 
 def _shared(seconds: float, threads: int) -> float:
     """Return the seconds with several threads of work that takes one thread `seconds`."""
-    if threads < 2 or seconds <= tuning.DISTANCE_ALONE:
+    if threads < 2 or seconds <= tuning.DISTANCE_ONE_THREAD:
         return seconds
-    return tuning.DISTANCE_ALONE + (seconds - tuning.DISTANCE_ALONE) / tuning.DISTANCE_SECOND_THREAD
+    return tuning.DISTANCE_ONE_THREAD + (seconds - tuning.DISTANCE_ONE_THREAD) / tuning.DISTANCE_SECOND_THREAD

@@ -144,7 +144,7 @@ def _by_gpu(
     if gpu is None or not min(len(pair.query), len(pair.target)) or not distance or pair.query.itemsize > 1:
         return None
     on_cpu = _cpu_seconds(pairs, config.spec)
-    if not (options.always or gpu.is_open or (on_cpu > tuning.OPENING_A_GPU and gpu.works)):
+    if not (options.always or gpu.is_open or (on_cpu > tuning.GPU_OPEN_SECONDS and gpu.works)):
         return None
     driver = gpu.driver()
     on_gpu, way = forecast(driver.gpu, pair, distance)

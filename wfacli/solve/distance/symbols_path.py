@@ -78,7 +78,9 @@ def sums_of(cigar: U32) -> dict[str, Any]:
     kinds = cigar & 15
     gaps = np.count_nonzero((kinds == cigars.OPERATIONS.index("I")) | (kinds == cigars.OPERATIONS.index("D")))
     counts = {"matches": "=", "mismatches": "X", "inserted": "D", "deleted": "I"}
-    return {name: cigars.letters(cigar, operation) for name, operation in counts.items()} | {"gaps": int(gaps)}
+    return {name: cigars.operation_length(cigar, operation) for name, operation in counts.items()} | {
+        "gaps": int(gaps)
+    }
 
 
 def as_table(cigar: U32) -> Iterator[bytes]:

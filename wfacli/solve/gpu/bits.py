@@ -321,5 +321,5 @@ def forecast(gpu: Gpu, lengths: tuple[int, int], edits: int, plain: bool) -> flo
         return 0.0
     band, planes = Band.for_distance(*lengths, min(edits, max(lengths))), 2 if plain else 8
     shape = sizes.best_shape(planes, gpu.multiprocessors, lengths, band)
-    copied = sum(lengths) / tuning.GPU_LONG_LETTERS
+    copied = sum(lengths) / tuning.GPU_LONG_UPLOAD_RATE
     return tuning.GPU_LONG_START + copied + sizes.seconds(shape, gpu.multiprocessors, lengths, band)

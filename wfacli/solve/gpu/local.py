@@ -233,7 +233,7 @@ class GpuLocal:
             return True
         if self._next < self._strips:
             whole = sizes.seconds(self._build, self._driver.gpu.multiprocessors, self._rows, self._columns)
-            waiting = self._warps * tuning.GPU_LOCAL_BEHIND  # columns
+            waiting = self._warps * tuning.GPU_LOCAL_LAG  # columns
             least = max(-(-_ENDS * waiting // self._columns), 1) * self._warps
             count, left = max(int(seconds * self._strips / whole), least), self._strips - self._next
             self.take(count if left - count > least // 2 else left)

@@ -304,6 +304,6 @@ def forecast(gpu: Gpu, lengths: tuple[int, int], edits: int, planes: int = 2) ->
     shape = sizes.shape_for(planes, max(lengths))
     return (
         tuning.GPU_LONG_START
-        + letters / tuning.GPU_LONG_LETTERS
+        + letters / tuning.GPU_LONG_UPLOAD_RATE
         + sizes.seconds(shape, gpu.multiprocessors, lengths, edits)
     )

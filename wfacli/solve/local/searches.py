@@ -165,7 +165,7 @@ class OnGpu:
         """Return True if the GPU is expected to be faster than the CPU, including the time to open it, and works."""
         rows, columns = len(task.query), len(task.target)
         on_cpu = rows * columns / (tuning.CPU_LOCAL_CELLS * task.threads)
-        opening = 0.0 if self._gpu.is_open else tuning.OPENING_A_GPU
+        opening = 0.0 if self._gpu.is_open else tuning.GPU_OPEN_SECONDS
         best = sizes.seconds(sizes.BUILDS[0], _GPU, rows, columns)
         if on_cpu <= opening + best:
             return False
