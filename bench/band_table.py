@@ -21,7 +21,7 @@ import harness
 import numpy as np
 from peers import gpu_work
 from peers.gpu_work import Pairs
-from peers.ours import EXACT, Engine, batch_letters
+from peers.ours import EXACT, Engine, batch_bases
 from peers.verdict import Costs
 from rich.console import Console
 from rich.table import Table
@@ -63,7 +63,7 @@ def measured(way: Way, pairs: Pairs, a: argparse.Namespace) -> tuple[list[float]
     """All repeats' seconds, costs (i32[n]), and thread-seconds of a repeat by kernel."""
     engine = Engine("affine", way.score_only, a.engine, a.threads, None, way.heuristics)
     try:
-        lying = engine.lying_right(pairs)
+        lying = engine.pinned_batches(pairs)
         _, costs = engine.run(lying)  # kernels are compiled and memory is taken
         before = engine.counts()["seconds"]
         seconds = [engine.run(lying)[0] for _ in range(a.repeats)]
@@ -136,7 +136,7 @@ def main(arguments: list[str] | None = None) -> None:
                 continue
             try:
                 files = gpu_work.write(row, a.data, a.share, Path(folder), False)
-                done.append(row_of(row.name, gpu_work.read(files, batch_letters(a.engine, files)), a))
+                done.append(row_of(row.name, gpu_work.read(files, batch_bases(a.engine, files)), a))
             except (FileNotFoundError, DeviceError) as problem:
                 sys.exit(f"{row.name}: {problem}")
             rules = {"repeats": a.repeats, "threads": a.threads, "share": a.share, "engine": a.engine.value}

@@ -27,7 +27,7 @@ from peers.contest import GIB, TASKS
 from peers.gpu_binaries import Tool, ewfa_gpu, gasal2, wfa_gpu
 from peers.gpu_contest import Entry, Rules
 from peers.gpu_work import Files, Pairs
-from peers.ours import batch_letters
+from peers.ours import batch_bases
 from peers.verdict import OURS, Cell, cell_text, summary
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -220,7 +220,7 @@ def main() -> None:
         kept = a.cache or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
         files, left_out = prepared(a, kept)
-        letters = {name: a.batch_bases or batch_letters(a.engine, found) for name, found in files.items()}
+        letters = {name: a.batch_bases or batch_bases(a.engine, found) for name, found in files.items()}
         pairs = {name: gpu_work.read(found, letters[name]) for name, found in files.items()}
         console.print(f"{len(files)} rows are ready, {deadline - time.monotonic():.0f} s left")
         entries = {(row, t.name): Entry(Cell(row, t.name), pairs[row]) for row in pairs for t in tasks}
@@ -229,7 +229,7 @@ def main() -> None:
         tools = tools_of(a)
         result: dict[str, Any] = {
             "workload": {"share": a.share, "affine": "4,6,2", "rows": _sizes(pairs, left_out)},
-            "rules": {"repeats": a.repeats, "threads": a.threads, "batch_letters": letters},
+            "rules": {"repeats": a.repeats, "threads": a.threads, "batch_bases": letters},
             "peers": {tool.name: tool.what for tool in tools},
         }
         kind = "gpu-table" if a.engine == "gpu" else "gpu-table-on-cpu"

@@ -184,7 +184,7 @@ def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, card: Ours | No
         seconds, said["ksw2"] = best_of(lambda: ksw2.run(first, RULES), a.repeats)
         put("ksw2", seconds, len(first), cells, threads=a.threads)
     if card:
-        batches = card.lying_right(some.batches(GPU_BATCH))
+        batches = card.pinned_batches(some.batches(GPU_BATCH))
         card.run(batches)
         runs = [card.run(batches) for _ in range(a.repeats)]
         on_card = runs[0][2]

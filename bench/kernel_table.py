@@ -34,7 +34,7 @@ from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.kernels.catalogue import BITS
 from wfacli.gpu.kernels.wfa import VARIANTS
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
-from wfacli.measure.work import Work, letters, pairs_in_memory
+from wfacli.measure.work import Work, bases, pairs_in_memory
 from wfacli.plan.planner import Planner
 from wfacli.run.batch_run import MOST_BESIDE_A_GPU
 
@@ -95,7 +95,7 @@ def row_of(work: Work, count: int, a: argparse.Namespace, engine: GpuEngine, sta
     for kernel in kernels:
         with console.status(f"{work.name}: {kernel}"):
             found.append(measured(kernel, engine, stats, batches, a.repeats))
-    return {"row": work.name, "pairs": count, "letters": letters(batches), "kernels": found}
+    return {"row": work.name, "pairs": count, "letters": bases(batches), "kernels": found}
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:

@@ -40,7 +40,7 @@ class Ours:
         self.engine = ExtendGpuEngine(spec, self.cpu, lambda: CudaDriver(compiler=Compiler()), self.stats)
         self.all = self.engine.builds
 
-    def lying_right(self, some: list[PairBatch]) -> list[PairBatch]:
+    def pinned_batches(self, some: list[PairBatch]) -> list[PairBatch]:
         """With their letters in page-locked memory."""
         moved = []
         for batch in some:

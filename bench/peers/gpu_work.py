@@ -122,11 +122,11 @@ class Pairs:
         return max(int(max(b.q_len.max(), b.t_len.max())) for b in self.batches if len(b))
 
 
-def read(files: Files, batch_letters: int) -> Pairs:
+def read(files: Files, batch_bases: int) -> Pairs:
     """A row's pairs, in batches of about so many letters."""
     sources = PairFiles(str(files.seq), None).open()
     try:
-        return Pairs(list(read_batches(sources, layout_of(sources), batch_letters)))
+        return Pairs(list(read_batches(sources, layout_of(sources), batch_bases)))
     finally:
         for source in sources:
             source.close()

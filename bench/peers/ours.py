@@ -15,7 +15,7 @@ from .verdict import Costs
 EXACT = Heuristics()
 
 
-def batch_letters(where: str, files: Files) -> int:
+def batch_bases(where: str, files: Files) -> int:
     """Letters of a batch, as the command makes them on "gpu" or "cpu" of a row's file."""
     return shared_out([files.seq.stat().st_size]) if EngineName(where) is EngineName.GPU else CPU_BATCH
 
@@ -46,9 +46,9 @@ class Engine:
         spec = AlignSpec(kind, Penalties.of(kind), score_only=score_only, heuristics=heuristics)
         self._engine = MeasuredEngine(spec, threads, EngineName(where), memory)
 
-    def lying_right(self, pairs: Pairs) -> Pairs:
+    def pinned_batches(self, pairs: Pairs) -> Pairs:
         """The pairs with their letters where the command's reader puts them: in page-locked memory beside a card."""
-        return Pairs(self._engine.lying_right(pairs.batches))
+        return Pairs(self._engine.pinned_batches(pairs.batches))
 
     def run(self, pairs: Pairs | PairBatch, check: bool = False) -> tuple[float, Costs]:
         """Aligns every pair; returns seconds, and costs (i32[n], -1 where there is none).

@@ -113,8 +113,8 @@ def test_an_emulated_gpu(tmp_path, monkeypatch, capsys):
     [
         ("-l 0", "--length is 1 to"),
         ("-l many", "--length takes a number"),
-        ("-e 2", "--error is edits a letter, 0 to 0.9"),
-        ("-e x", "--error is edits a letter, 0 to 0.9"),
+        ("-e 2", "--error is edits per base, 0 to 0.9"),
+        ("-e x", "--error is edits per base, 0 to 0.9"),
         ("-n 0", "--pairs is 0"),
         ("-t 0", "--threads takes numbers like 1,8"),
         ("--penalties 4,6,2", "--penalties are those of one --metric"),

@@ -253,7 +253,7 @@ WRONG = [
     (("a.fa", "nothing.fa"), 1, "nothing.fa: No such file"),
     (("a.fa", "empty"), 1, "empty: has no sequence"),
     (("a.fa", "."), 1, ".: Is a directory"),
-    (("a.fa", "bare"), 1, "bare, record b: the record has no letters"),
+    (("a.fa", "bare"), 1, "bare, record b: the sequence is empty"),
     (("-", "-"), 2, "only one of A and B can be standard input"),
     (("nothing", "a.fa", "--text"), 1, "nothing: No such file"),
     ((".", "a.fa", "--lines"), 1, ".: Is a directory"),

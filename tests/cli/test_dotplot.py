@@ -240,7 +240,7 @@ def test_several_records_stand_one_after_another(here: Dotplot, plots: Path) -> 
     assert (axis["title"], axis["starts"]) == ("t2", [0, 3500])
     assert_failure(here("q.fa", "t.fa", "-o", "p.html", "--query-name", "r2"), 1, "q.fa: no record is named r2")
     assert_success(here("q.fa", "t.fa", "-o", "plot.svg", "--size", "100"))
-    assert_failure(here("q.fa", "t.fa", "-o", "p.html", "--path", "ab.paf"), 1, "t1", "6,000 letters here")
+    assert_failure(here("q.fa", "t.fa", "-o", "p.html", "--path", "ab.paf"), 1, "t1", "6,000 symbols here")
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)

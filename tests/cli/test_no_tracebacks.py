@@ -65,7 +65,7 @@ def test_a_loop_of_links(folder: Path, line: str) -> None:
         (r"@RG\tID:x\nSM:y", "one line"),
         ("@RG\tID:x\nSM:y", "one line"),
         (r"@RG\tID:x\rSM:y", "one line"),
-        (os.fsdecode(b"@RG\tID:\xff"), r"@RG\tID:\xff holds what is no text"),
+        (os.fsdecode(b"@RG\tID:\xff"), r"@RG\tID:\xff contains unprintable characters"),
         ("@RG\tID:x\tDS:\x1b[31m", "no text"),
         ("@RG\tID:\x01", "no text"),
     ],

@@ -13,8 +13,8 @@ import pytest
 from tests.cli.support import Result, assert_failure, assert_success, environment, feed, run, zstd
 from tests.mapped.world import random_world
 from wfacli.errors import InputError
-from wfacli.io.mapper import doubled
-from wfacli.io.mapper.doubled import Doubled
+from wfacli.io.mapper import tee
+from wfacli.io.mapper.tee import Tee
 
 
 @pytest.fixture
@@ -88,12 +88,12 @@ def test_what_cannot_be_a_stream(folder: Path) -> None:
 
 
 class Fed:
-    """A Doubled of a pipe that a thread writes to."""
+    """A Tee of a pipe that a thread writes to."""
 
     def __init__(self, data: bytes) -> None:
         reader, self._writer = os.pipe()
         self._thread = threading.Thread(target=self._write, args=(data,), daemon=True)
-        self.both = Doubled(f"/dev/fd/{reader}")
+        self.both = Tee(f"/dev/fd/{reader}")
         os.close(reader)
         self._thread.start()
 
@@ -112,8 +112,8 @@ class Fed:
 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doubled, "_PIECE", 1000)
-    monkeypatch.setattr(doubled, "_AT_ONCE", 300)
+    monkeypatch.setattr(tee, "_PIECE", 1000)
+    monkeypatch.setattr(tee, "_CHUNK", 300)
 
 
 DATA = bytes(range(256)) * 2000

@@ -51,7 +51,7 @@ def path(tmp_path):
 def batches(path, weight, lend=None):
     sources = PairFiles(path, None).open()
     with within(20):
-        yield from read_batches(sources, layout_of(sources), weight, lend=lend)
+        yield from read_batches(sources, layout_of(sources), weight, allocate=lend)
     for source in sources:
         source.close()
 

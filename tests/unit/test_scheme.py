@@ -31,7 +31,7 @@ def test_matrices_are_those_that_parasail_has(name: str) -> None:
             rows, columns = (theirs.mapper[ord(letter)] for letter in (query, target))
             assert worth(scheme, query, target) == theirs.matrix[rows, columns]
     assert [letter for letter in "UOJ-" if scheme.codes[ord(letter)] == NO_CODE] == list("UOJ-")
-    assert scheme.lacks_letters and scheme.same.all()
+    assert scheme.has_unscored_symbols and scheme.same.all()
 
 
 def test_rows_are_of_the_query() -> None:
@@ -97,7 +97,7 @@ def test_nucleotides_by_each_rule() -> None:
     for (query, target), expected in pairs.items():
         found = tuple(worth(scheme, query, target) for scheme in (strict, wild, literal, told))
         assert found == expected, (query, target)
-    assert not strict.lacks_letters and literal.lacks_letters
+    assert not strict.has_unscored_symbols and literal.has_unscored_symbols
 
 
 def test_a_matrix_of_nucleotides_reads_u_as_t(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from ..measure.limits import bus_rate, memory_rate
 from ..measure.page import page
 from ..measure.report import Limits, report
 from ..measure.session import Plan, Row, Session, Setting
-from ..measure.work import Work, usual_error
-from ..simulate.pairs import MOST_ERROR
+from ..measure.work import Work, default_error
+from ..simulate.pairs import MAX_ERROR
 from .bench_options import (
     BenchEngineOption,
     BenchPlotOption,
@@ -59,7 +59,7 @@ _LENGTHS = ("150", "1k", "10k")
 _ERRORS = (0.02, 0.05, 0.1)
 _UNIFORM = Model("uniform")
 _QUICK, _BESIDE_A_GPU = 0.25, 20.0  # factors of the default number of pairs: --quick, GPU
-_MOST_LETTERS = 300_000_000  # maximum bases per row of the table
+_MAX_BASES = 300_000_000  # maximum bases per row of the table
 _LONGEST = 10_000_000  # maximum bases per sequence: longer pairs are not aligned in batches
 _REPEATS, _QUICK_REPEATS = 5, 3
 
@@ -100,7 +100,7 @@ def bench(
 
     def pairs_of(work: Work, where: EngineName) -> int:
         times = share * (_BESIDE_A_GPU if where is EngineName.GPU else 1.0)
-        return fixed or work.usual_pairs(times, int(_MOST_LETTERS * share))
+        return fixed or work.default_pairs(times, int(_MAX_BASES * share))
 
     end = math.inf if minutes is None else time.monotonic() + 60 * minutes
     limit, memory = Limits(), gpu_memory_of(gpu_memory)
@@ -198,12 +198,12 @@ def _each(given: list[str]) -> list[str]:
 
 
 def _works(lengths: list[str] | None, errors: list[str] | None, model: str, seed: int) -> list[Work]:
-    usual = _ERRORS if model == "uniform" else (usual_error(model),)
+    usual = _ERRORS if model == "uniform" else (default_error(model),)
     shares = usual if errors is None else tuple(_error(text) for text in _each(errors))
-    letters = [count_of("--length", text) for text in _each(lengths or [*_LENGTHS])]
-    if not all(1 <= one <= _LONGEST for one in letters):
+    bases = [count_of("--length", text) for text in _each(lengths or [*_LENGTHS])]
+    if not all(1 <= one <= _LONGEST for one in bases):
         raise UsageError(f"--length is 1 to {_LONGEST:,} letters; wfacli distance and local have longer pairs")
-    return [Work(one, share, model, seed) for one in dict.fromkeys(letters) for share in dict.fromkeys(shares)]
+    return [Work(one, share, model, seed) for one in dict.fromkeys(bases) for share in dict.fromkeys(shares)]
 
 
 def _error(text: str) -> float:
@@ -211,8 +211,8 @@ def _error(text: str) -> float:
         share = float(text)
     except ValueError:
         share = -1.0
-    if not 0 <= share <= MOST_ERROR:
-        raise UsageError(f"--error is edits a letter, 0 to {MOST_ERROR}, not {text!r}")
+    if not 0 <= share <= MAX_ERROR:
+        raise UsageError(f"--error is edits per base, 0 to {MAX_ERROR}, not {text!r}")
     return share
 
 

@@ -10,7 +10,7 @@ from ..config import Ambiguous, EngineName
 from ..core.cores import usable_cores
 from ..dotplot.draw import write as write_picture
 from ..dotplot.paths import Block
-from ..dotplot.picture import format_of, picture_of, usual_size
+from ..dotplot.picture import default_size, format_of, picture_of
 from ..dotplot.sequences import Axis
 from ..errors import UsageError
 from ..io.write.output import Output, refuse_overwriting
@@ -203,5 +203,5 @@ class _Command(LongCommand):
         axes = Axis.of(inputs.pair.query, inputs.a.name), Axis.of(inputs.pair.target, inputs.b.name)
         blocks = [Block(found.span[:2], found.span[2:], cigar=found.cigar) for found in outcome.found]
         format_ = format_of(into.name)
-        picture = picture_of(*axes, blocks, size=usual_size(format_), literal=self._order.protein, path="local")
+        picture = picture_of(*axes, blocks, size=default_size(format_), literal=self._order.protein, path="local")
         write_picture(into, picture, format_)

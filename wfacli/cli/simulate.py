@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..io.mapper.mapped import read_reference
 from ..io.read.sources import Source
 from ..io.write.output import Output, compressor_of, is_standard_output, refuse_overwriting
-from ..simulate.pairs import MOST_ERROR, Made, Mates, Outputs, PairsFormat, PairsSpec, write_pairs
+from ..simulate.pairs import MAX_ERROR, Mates, Outputs, PairsFormat, PairsSpec, Totals, write_pairs
 from .console import note
 from .numbers import count_of
 from .options import DebugOption, MaxLineOption, ProgressOption, QuietOption
@@ -76,8 +76,8 @@ def simulate(
     chosen = model or Model("illumina" if mates else "uniform")
     form = _format(output, format_) if mates is None else _format_of_reads(output, format_, mates)
     spec = PairsSpec(count_of("--pairs", pairs), shortest, longest, str(chosen), error, seed, form, bool(truth), mates)
-    if error is not None and not 0 <= error <= MOST_ERROR:
-        raise UsageError(f"--error is edits a letter, 0 to {MOST_ERROR}, not {error}")
+    if error is not None and not 0 <= error <= MAX_ERROR:
+        raise UsageError(f"--error is edits per base, 0 to {MAX_ERROR}, not {error}")
     if truth is not None and is_standard_output(truth) and is_standard_output(output):
         raise UsageError("pairs and --truth cannot both be standard output: give -o FILE")
     names = _names(output, spec.format) if mates is None else _names_of_reads(output, spec.format, mates)
@@ -124,10 +124,10 @@ def _standing(written: int, pairs: int, begun: float) -> Standing:
     return Standing(counted(written, "pair"), share, elapsed / share - elapsed if share else None)
 
 
-def _conclude(made: Made, names: tuple[str | None, str | None], seconds: float) -> None:
+def _conclude(made: Totals, names: tuple[str | None, str | None], seconds: float) -> None:
     where = "" if names[1] is None else f" in {names[0]} and {names[1]}"
     note(
-        f"{counted(made.pairs, 'pair')}, {counted(made.letters, 'letter')}, {counted(made.edits, 'edit')}{where}; "
+        f"{counted(made.pairs, 'pair')}, {counted(made.bases, 'letter')}, {counted(made.edits, 'edit')}{where}; "
         f"{seconds:.2f} s, {rate(made.pairs / max(seconds, 1e-9))} pairs/s"
     )
 

@@ -95,7 +95,11 @@ def extend_batch(engine: Engine, pairs: PairBatch, spec: ExtendSpec, stats: Stat
     """
     part = engine.collect(engine.submit(pairs, Route(all_rows(len(pairs)), KERNEL)))
     aligned = int(np.count_nonzero(part.status == np.uint8(Status.OK)))
-    if aligned < len(pairs) and spec.scheme.lacks_letters and (found := foreign_letter(pairs, spec.scheme.codes)):
+    if (
+        aligned < len(pairs)
+        and spec.scheme.has_unscored_symbols
+        and (found := foreign_letter(pairs, spec.scheme.codes))
+    ):
         row, letter = found
         names = pairs.records.query_name(row), pairs.records.target_name(row)
         raise InputError(path, foreign_message(spec, chr(letter)), " and ".join(dict.fromkeys(filter(None, names))))

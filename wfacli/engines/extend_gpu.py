@@ -95,7 +95,7 @@ class ExtendGpuEngine:
         scheme = spec.scheme
         self._spec, self._cpu, self._stats, self.builds = spec, cpu, stats or Stats(), builds
         self._scores = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
-        self._rule, self._foreign = sw.Rule[spec.mode.name], scheme.lacks_letters
+        self._rule, self._foreign = sw.Rule[spec.mode.name], scheme.has_unscored_symbols
         self._cuts = Cuts(spec.band, spec.zdrop) if spec.guided else None
         self._longest = [self._scores.longest(bits, self._rule) for bits in (16, 32)]
         if self._cuts:

@@ -96,9 +96,9 @@ class Engine:
         if gpus:
             sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
 
-    def lying_right(self, batches: Sequence[PairBatch]) -> list[PairBatch]:
+    def pinned_batches(self, batches: Sequence[PairBatch]) -> list[PairBatch]:
         """Return batches with their bases where the command's reader puts them: page-locked memory with a GPU."""
-        return [self._moved(batch) for batch in batches]
+        return [self._pinned(batch) for batch in batches]
 
     def run(self, batches: Sequence[PairBatch], check: bool = False) -> Answers:
         """Align all batches.
@@ -158,7 +158,7 @@ class Engine:
         """Stop the threads and release the GPU."""
         self._engine.close()
 
-    def _moved(self, batch: PairBatch) -> PairBatch:
+    def _pinned(self, batch: PairBatch) -> PairBatch:
         memory = self._engine.letters_memory(len(batch.bases))
         if memory is None:
             return batch

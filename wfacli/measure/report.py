@@ -41,7 +41,7 @@ class Limits:
         rate = self.bus if on_gpu else self.memory.get(row.setting.threads)
         if not rate:
             return None
-        return ("bus" if on_gpu else "memory"), row.letters / rate / row.spread.best
+        return ("bus" if on_gpu else "memory"), row.bases / rate / row.spread.best
 
 
 def row_report(row: Row, limits: Limits) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def row_report(row: Row, limits: Limits) -> dict[str, Any]:
         "threads": row.setting.threads,
         "heuristic": row.heuristic,
         "pairs": row.pairs,
-        "letters": row.letters,
+        "letters": row.bases,
         "matrix_cells": row.cells,
         **row.spread.report(),
         "pairs_per_second": round(row.pairs / best, 1),

@@ -208,7 +208,7 @@ class BatchRun(ABC):
             self._sources,
             layout_of(self._sources),
             batch_bases,
-            lend=lend,
+            allocate=lend,
             keep_quality=sam,
             threads=self.settings.threads,
         )

@@ -126,7 +126,7 @@ class Extender:
         The rows of pieces (i32[k]) come third, and fourth what they may extend into (i32[k, 4]).
         """
         ends = self._ends
-        breaks = ends.zdrop, ends.penalties.gaps[0][1], ends.least
+        breaks = ends.zdrop, ends.penalties.gaps[0][1], ends.min_score
         pieces = break_at_drops(pairs, found, breaks, self._scores, self._options)
         if pieces is None:
             return pairs, found, all_rows(0), _whole(pairs.head(0))

@@ -57,4 +57,4 @@ class BamReads(Process):
                 path,
                 f"reads in BAM and SAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}",
             ) from None
-        super().__init__(python_command(_CHILD, [operand(path)]), path, who="the process that reads it")
+        super().__init__(python_command(_CHILD, [operand(path)]), path, subject="the process that reads it")

@@ -77,9 +77,9 @@ def _make(whole: str, path: str, fai: str, gzi: str) -> None:
         check=False,
     )
     if done.returncode or not Path(fai).exists():
-        said = text_of(done.stderr).strip().splitlines() or [f"status {done.returncode}"]
+        messages = text_of(done.stderr).strip().splitlines() or [f"status {done.returncode}"]
         # htslib's line has the reason; a line of samtools without it follows.
-        reason = next((line.partition("] ")[2] for line in said if line.startswith("[E::")), said[-1])
+        reason = next((line.partition("] ")[2] for line in messages if line.startswith("[E::")), messages[-1])
         raise WfacliError(f"{path}: no index of the reference can be made: {reason}")
 
 

@@ -110,11 +110,11 @@ KernelModel model_of(nb::handle row) {
           .tried = value(9)};
 }
 
-void make_forecaster(Forecaster* self, nb::sequence rows, double usual_error) {
+void make_forecaster(Forecaster* self, nb::sequence rows, double default_error) {
   std::vector<KernelModel> models;
   for (nb::handle row : rows) models.push_back(model_of(row));
   if (models.empty()) throw nb::value_error("no kernels");
-  new (self) Forecaster(std::move(models), usual_error);
+  new (self) Forecaster(std::move(models), default_error);
 }
 
 OutColumn<double> microseconds(const Forecaster& self, nb::handle batch) {
@@ -168,7 +168,7 @@ void bind_forecast(nb::module_& m) {
         "Of all pairs, as rows_summary: (bytes, letters of the longest sequence, most by which lengths differ, pairs with "
         "other letters), and estimates (i32[n], -1 where there is none) of every so many; None where one is longer");
   nb::class_<Forecaster>(m, "Forecaster", "Models of kernels' times, in the order of the kernels")
-      .def("__init__", &make_forecaster, nb::arg("models"), nb::arg("usual_error"))
+      .def("__init__", &make_forecaster, nb::arg("models"), nb::arg("default_error"))
       .def("microseconds", &microseconds, nb::arg("batch"), "Of each pair for each kernel, f64[kernels * n]")
       .def("fastest", &fastest, nb::arg("batch"), "[(kernel, its rows i32[m])], each row with its fastest kernel")
       .def("totals", &totals, nb::arg("batch"), nb::arg("rows"),

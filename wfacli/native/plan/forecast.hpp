@@ -41,9 +41,9 @@ struct ShapeColumns {
 
 class Forecaster {
  public:
-  // `usual_error`: edits per base, for pairs without an estimate.
-  Forecaster(std::vector<KernelModel> models, double usual_error)
-      : models_(std::move(models)), usual_error_(usual_error) {}
+  // `default_error`: edits per base, for pairs without an estimate.
+  Forecaster(std::vector<KernelModel> models, double default_error)
+      : models_(std::move(models)), usual_error_(default_error) {}
 
   std::size_t kernels() const { return models_.size(); }
   // Write the expected microseconds of each kernel for each pair to out[kernels()][count]; infinite if the kernel does

@@ -12,7 +12,7 @@ from ... import dotplot
 from ...config import Format
 from ...dotplot.draw import write as write_picture
 from ...dotplot.paths import Block, read_blocks
-from ...dotplot.picture import picture_of, refuse_picture, usual_size
+from ...dotplot.picture import default_size, picture_of, refuse_picture
 from ...dotplot.sequences import Axis
 from ...errors import OutputError, UsageError, WfacliError
 from ...io.write.output import Output, compressor_of
@@ -164,7 +164,7 @@ class Delivery:
         blocks = path if isinstance(path, list) else [] if path is None else read_blocks(path, *axes)
         format_ = dotplot.format_of(self.picture.name)
         literal = inputs.unit is not Unit.LETTERS
-        write_picture(self.picture, picture_of(*axes, blocks, size=usual_size(format_), literal=literal), format_)
+        write_picture(self.picture, picture_of(*axes, blocks, size=default_size(format_), literal=literal), format_)
 
 
 def as_bam(sam: str) -> str:
