@@ -107,7 +107,7 @@ def test_stopped_without_a_checkpoint(folder: Path) -> None:
 def test_a_checkpoint_that_is_there_is_not_overwritten(folder: Path, distance: Callable[..., Result]) -> None:
     (folder / "run.ckpt").write_bytes(b"hours of work")
     assert_failure(distance(*KEPT), 2, "run.ckpt exists: give --resume to go on from it, or remove it")
-    assert_failure(distance(*KEPT, "--resume"), 1, "run.ckpt: is no checkpoint of wfacli distance")
+    assert_failure(distance(*KEPT, "--resume"), 1, "run.ckpt: is not a checkpoint of wfacli distance")
     assert (folder / "run.ckpt").read_bytes() == b"hours of work"
 
 

@@ -50,9 +50,9 @@ from .options import (
     XdropOption,
 )
 from .progress import shown_long
+from .progress_line import ProgressLine
 from .scoring import gpu_memory_of, spec_of
 from .simulate_options import Model, ModelOption, SeedOption
-from .standing import Standing
 
 _METRICS = (Metric.AFFINE, Metric.EDIT)
 _LENGTHS = ("150", "1k", "10k")
@@ -130,12 +130,12 @@ def _measured(session: Session, progress: bool | None, quiet: bool) -> list[Row]
     begun, plan = time.perf_counter(), session.plan
     rows: list[Row] = []
 
-    def standing() -> Standing:
+    def progress_line() -> ProgressLine:
         share, elapsed = len(rows) / plan.size, time.perf_counter() - begun
         to_go = min(elapsed / share - elapsed, max(0.0, plan.end - time.monotonic())) if len(rows) > 2 else None
-        return Standing(f"{len(rows)} of {plan.size} rows", share, to_go)
+        return ProgressLine(f"{len(rows)} of {plan.size} rows", share, to_go)
 
-    with shown_long(standing, progress, quiet):
+    with shown_long(progress_line, progress, quiet):
         rows.extend(session.rows())
     if not rows and plan.end < math.inf:
         raise UsageError("--minutes were over before anything was measured: there is nothing to show")

@@ -25,7 +25,7 @@ from ..solve.gpu.on_demand import GpuOnDemand, any_gpu
 from ..solve.watchers import Watchers
 from .console import note, warning
 
-_EVERY = 120.0  # default seconds between two checkpoints
+_DEFAULT_INTERVAL = 120.0  # default seconds between two checkpoints
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|min)?")
 _UNITS = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600}
@@ -38,7 +38,7 @@ class LongOrder:
     Attributes:
         paths: both input files.
         output, plot, stats, checkpoint: output files; None: not written (of `output`: standard output).
-        every: seconds between two checkpoints.
+        interval: seconds between two checkpoints.
         resume: True to resume from the checkpoint.
         quiet, verbose: suppress or extend messages.
         bar: False to show no progress.
@@ -49,7 +49,7 @@ class LongOrder:
     plot: str | None
     stats: str | None
     checkpoint: str | None
-    every: float
+    interval: float
     resume: bool
     quiet: bool
     verbose: bool
@@ -70,7 +70,7 @@ def gpu_for(engine: EngineName, quiet: bool) -> Iterator[GpuOnDemand | None]:
     if engine is EngineName.CPU:
         yield None
         return
-    with contextlib.closing(any_gpu(_nothing if quiet else note)) as gpu:
+    with contextlib.closing(any_gpu(_ignore if quiet else note)) as gpu:
         yield gpu
 
 
@@ -121,7 +121,7 @@ class LongCommand(ABC):
     def _watchers(self) -> Watchers:
         order = self._long
         return Watchers(
-            note if order.verbose else _nothing, _nothing if order.quiet else warning, lambda: self._stop.asked
+            note if order.verbose else _ignore, _ignore if order.quiet else warning, lambda: self._stop.requested
         )
 
     def _saved(self, checkpoint: Checkpoint) -> Saved | None:
@@ -133,7 +133,7 @@ class LongCommand(ABC):
             return None
         return checkpoint.read()
 
-    def _stopped_words(self) -> str:
+    def _stop_message(self) -> str:
         if self._long.quiet or not self._long.checkpoint:
             return ""
         return f"stopped; the same command with --resume goes on from {self._long.checkpoint}"
@@ -175,7 +175,7 @@ class Stop:
         self._before: dict[int, Any] = {}
 
     @property
-    def asked(self) -> bool:
+    def requested(self) -> bool:
         """True if a signal has arrived."""
         return self._caught is not None
 
@@ -221,7 +221,7 @@ def command_line() -> str:
 def seconds_of(every: str | None, checkpoint: str | None) -> float:
     """Parse `--checkpoint-every` into seconds. Raises UsageError."""
     if every is None:
-        return _EVERY
+        return _DEFAULT_INTERVAL
     if checkpoint is None:
         raise UsageError("--checkpoint-every belongs to --checkpoint FILE")
     found = _TIME.fullmatch(every.strip().lower())
@@ -237,5 +237,5 @@ def resumed(resume: bool, checkpoint: str | None) -> bool:
     return resume
 
 
-def _nothing(_: str) -> None:
+def _ignore(_: str) -> None:
     pass

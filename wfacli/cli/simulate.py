@@ -19,6 +19,7 @@ from .console import note
 from .numbers import count_of
 from .options import DebugOption, MaxLineOption, ProgressOption, QuietOption
 from .progress import shown_long
+from .progress_line import ProgressLine
 from .report import rate
 from .simulate_options import (
     ErrorOption,
@@ -37,7 +38,6 @@ from .simulate_options import (
     ThreadsOption,
     TruthOption,
 )
-from .standing import Standing
 
 _SUFFIXES = {
     **dict.fromkeys((".fa", ".fasta", ".fna"), PairsFormat.FASTA),
@@ -91,7 +91,7 @@ def simulate(
 
     with (
         _opened(names, truth) as outputs,
-        shown_long(lambda: _standing(written, spec.pairs, begun), progress, quiet),
+        shown_long(lambda: _progress_line(written, spec.pairs, begun), progress, quiet),
     ):
         made = write_pairs(spec, letters, outputs, threads or usable_cores(), tell, reference)
     if not quiet:
@@ -118,10 +118,10 @@ def _opened(names: tuple[str | None, str | None], truth: str | None) -> Iterator
         raise
 
 
-def _standing(written: int, pairs: int, begun: float) -> Standing:
+def _progress_line(written: int, pairs: int, begun: float) -> ProgressLine:
     share = written / pairs if pairs else 1.0
     elapsed = time.perf_counter() - begun
-    return Standing(counted(written, "pair"), share, elapsed / share - elapsed if share else None)
+    return ProgressLine(counted(written, "pair"), share, elapsed / share - elapsed if share else None)
 
 
 def _conclude(made: Totals, names: tuple[str | None, str | None], seconds: float) -> None:

@@ -109,7 +109,7 @@ class LongPairs:
         def made(driver: Driver) -> Solver:
             if times[gpu_wavefront.NAME] < times[gpu_bits.NAME]:
                 return GpuWavefront(driver, pair)
-            return GpuBits(driver, pair, likely=int(tuning.GPU_BITS_MARGIN * edits))
+            return GpuBits(driver, pair, expected_edits=int(tuning.GPU_BITS_MARGIN * edits))
 
         solver: Solver = self._there(made)
         try:

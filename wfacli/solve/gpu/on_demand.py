@@ -49,7 +49,7 @@ class GpuOnDemand:
             return False
         return True
 
-    def leave(self, failure: DeviceError) -> None:
+    def exclude(self, failure: DeviceError) -> None:
         """Close it after a failure; `driver` raises that failure from now on."""
         self._failure = failure
         with contextlib.suppress(DeviceError):
