@@ -204,7 +204,7 @@ class Aligner:
             raise RuntimeError("the Aligner is closed")
         if not isinstance(queries, PairBatch):
             if targets is None:
-                raise TypeError("align_batch takes queries and targets, or a packed batch")
+                raise TypeError("align_batch requires queries and targets, or a packed batch")
             queries = pairs_of(queries, targets)
         elif targets is not None:
             raise TypeError("a packed batch has its targets")

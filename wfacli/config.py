@@ -128,9 +128,9 @@ class Penalties:
         if values is None:
             values = defaults
         elif not names:
-            raise UsageError(f"{metric} takes no penalties (--penalties): every edit costs 1")
+            raise UsageError(f"{metric} has no penalties (--penalties): every edit costs 1")
         elif len(values) != len(names):
-            raise UsageError(f"{metric} takes {len(names)} penalties ({','.join(names)}), not {len(values)}")
+            raise UsageError(f"{metric} has {len(names)} penalties ({','.join(names)}), not {len(values)}")
         if metric is Metric.INDEL:
             # A mismatch costs as much as an insertion and a deletion, which are preferred: CIGARs have no mismatch.
             return cls(2, ((0, 1),), match)

@@ -201,7 +201,7 @@ class AlignmentBatch(batch.AlignmentBatch):
 
     def _text(self, format_: Format, cigar_m: bool, md: bool, cs: bool, header: bool) -> str:
         if self.spec.score_only:
-            raise ValueError("scores alone make no SAM or PAF")
+            raise ValueError("scores alone are not enough for SAM or PAF")
         output = OutputSpec(format_, CigarStyle.M if cigar_m else CigarStyle.EQX, md, cs)
         config = Config(spec=self.spec, output=output, command_line="wfacli.AlignmentBatch.to_sam")
         if format_ is Format.SAM:

@@ -197,7 +197,7 @@ def test_a_call_that_fails(monkeypatch, kind, call, after):
     assert [p.end for p in outcome.phases] == ["failed", "done"]
     assert outcome.gpu_failure == outcome.phases[0].failure == f"injected: {call} failed"
     assert len(warnings) == 1
-    assert warnings[0].startswith(f"the GPU failed (injected: {call} failed): going on with cpu-{kind} from ")
+    assert warnings[0].startswith(f"the GPU failed (injected: {call} failed): continuing with cpu-{kind} from ")
     assert gpus.drivers[0]._closed and not leaks(gpus.drivers[0]), "a GPU that failed is given back at once"
 
 
@@ -259,7 +259,7 @@ def test_a_checkpoint_of_a_gpu_where_there_is_none(monkeypatch, tmp_path):
 
 
 def test_a_gpu_that_fails_when_it_is_changed_over_to(monkeypatch):
-    """The wavefront of the CPU goes on from where it was left."""
+    """The wavefront of the CPU continues from where it was left."""
     gpus = Failing(lambda driver: driver.fail(call="kernel"))
     controller, wanted, warnings = auto_on_gpu(monkeypatch, gpus, None, estimate=1)
     choice = controller._choice
@@ -318,7 +318,7 @@ def test_the_command_says_it_once(monkeypatch, tmp_path, capfd):
         assert exit_code("--engine", "gpu") == 1
         out, err = capfd.readouterr()
         assert out == ""
-        assert err == "wfacli: error: injected: launch failed (--engine auto goes on with the CPU)\n"
+        assert err == "wfacli: error: injected: launch failed (--engine auto continues with the CPU)\n"
         assert exit_code() == 0
         assert " (failed), then cpu-" in capfd.readouterr().out
     finally:

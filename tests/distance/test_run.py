@@ -80,7 +80,7 @@ def test_changes_over_where_the_estimate_was_wrong():
     assert outcome.phases[0].seconds == 21.0
     assert outcome.seconds == 81.0
     assert outcome.cells == 210 + 600
-    assert "cpu-bits takes less from scratch" in bench.notes[-1]
+    assert "switching to cpu-bits" in bench.notes[-1]
     assert [solver.closed for solver in bench.table.made] == [1, 1]
 
 
@@ -179,8 +179,8 @@ def test_goes_on_from_a_checkpoint(tmp_path):
     ]
     assert (outcome.distance, outcome.estimate, outcome.resumed, outcome.cells) == (60, 4, 2, 210 + 600)
     assert [solver.name for solver in third.table.made] == ["cpu-bits"]
-    assert "going on with cpu-bits after 39 s" not in third.notes[0]
-    assert third.notes[0].startswith("going on with cpu-bits after 18 s")
+    assert "resuming cpu-bits after 39 s" not in third.notes[0]
+    assert third.notes[0].startswith("resuming cpu-bits after 18 s")
 
 
 def test_a_stop_writes_what_there_is(tmp_path):

@@ -111,7 +111,7 @@ def test_where_a_gpu_fails_the_cpu_goes_on(task, call):
         same(outcome, want)
         failed = outcome.engines != ("gpu",)
         assert failed or after > (call != "pinned"), call  # that is asked for once
-        assert not failed or ("the CPU goes on from the beginning" in warned[0] and "injected" in outcome.gpu_failed)
+        assert not failed or ("the CPU continues from the beginning" in warned[0] and "injected" in outcome.gpu_failed)
 
 
 def test_a_gpu_that_is_lost(task):

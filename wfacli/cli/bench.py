@@ -58,7 +58,7 @@ _METRICS = (Metric.AFFINE, Metric.EDIT)
 _LENGTHS = ("150", "1k", "10k")
 _ERRORS = (0.02, 0.05, 0.1)
 _UNIFORM = Model("uniform")
-_QUICK, _BESIDE_A_GPU = 0.25, 20.0  # factors of the default number of pairs: --quick, GPU
+_QUICK, _GPU_FACTOR = 0.25, 20.0  # factors of the default number of pairs: --quick, GPU
 _MAX_BASES = 300_000_000  # maximum bases per row of the table
 _LONGEST = 10_000_000  # maximum bases per sequence: longer pairs are not aligned in batches
 _REPEATS, _QUICK_REPEATS = 5, 3
@@ -99,7 +99,7 @@ def bench(
         raise UsageError("--pairs is 0: there is nothing to measure")
 
     def pairs_of(work: Work, where: EngineName) -> int:
-        times = share * (_BESIDE_A_GPU if where is EngineName.GPU else 1.0)
+        times = share * (_GPU_FACTOR if where is EngineName.GPU else 1.0)
         return fixed or work.default_pairs(times, int(_MAX_BASES * share))
 
     end = math.inf if minutes is None else time.monotonic() + 60 * minutes
@@ -138,7 +138,7 @@ def _measured(session: Session, progress: bool | None, quiet: bool) -> list[Row]
     with shown_long(progress_line, progress, quiet):
         rows.extend(session.rows())
     if not rows and plan.end < math.inf:
-        raise UsageError("--minutes were over before anything was measured: there is nothing to show")
+        raise UsageError("--minutes ended before anything was measured")
     return rows
 
 
@@ -162,7 +162,7 @@ def _settings(
             counter, why = meter()
             left_out |= {"joules": why} if why else {}
     elif engine is EngineName.AUTO:
-        left_out["gpu"] = "PyCUDA is not installed (wfacli doctor says more)"
+        left_out["gpu"] = "PyCUDA is not installed (see wfacli doctor)"
     return settings, counter, left_out
 
 
@@ -198,12 +198,12 @@ def _each(given: list[str]) -> list[str]:
 
 
 def _works(lengths: list[str] | None, errors: list[str] | None, model: str, seed: int) -> list[Work]:
-    usual = _ERRORS if model == "uniform" else (default_error(model),)
-    shares = usual if errors is None else tuple(_error(text) for text in _each(errors))
-    bases = [count_of("--length", text) for text in _each(lengths or [*_LENGTHS])]
-    if not all(1 <= one <= _LONGEST for one in bases):
-        raise UsageError(f"--length is 1 to {_LONGEST:,} letters; wfacli distance and local have longer pairs")
-    return [Work(one, share, model, seed) for one in dict.fromkeys(bases) for share in dict.fromkeys(shares)]
+    default_errors = _ERRORS if model == "uniform" else (default_error(model),)
+    shares = default_errors if errors is None else tuple(_error(text) for text in _each(errors))
+    targets = [count_of("--length", text) for text in _each(lengths or [*_LENGTHS])]
+    if not all(1 <= one <= _LONGEST for one in targets):
+        raise UsageError(f"--length is 1 to {_LONGEST:,} bases; wfacli distance and local support longer pairs")
+    return [Work(one, share, model, seed) for one in dict.fromkeys(targets) for share in dict.fromkeys(shares)]
 
 
 def _error(text: str) -> float:
@@ -222,7 +222,7 @@ def _threads(given: list[str] | None) -> list[int]:
     parts = [part.strip() for part in _each(given)]
     wrong = [part for part in parts if not (part.isascii() and part.isdigit() and int(part))]
     if wrong:
-        raise UsageError(f"--threads takes numbers like 1,8, not {wrong[0]!r}")
+        raise UsageError(f"--threads expects numbers like 1,8, not {wrong[0]!r}")
     return sorted({int(part) for part in parts})
 
 

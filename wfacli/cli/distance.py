@@ -86,10 +86,10 @@ def distance(
     if (text or lines) and (name_a is not None or name_b is not None or ambiguous is not Ambiguous.LITERAL):
         raise UsageError("--name-a, --name-b and --ambiguous are for sequences, not for --text and --lines")
     if format_ is not None and not path:
-        raise UsageError("--format says how --path writes; give --path")
+        raise UsageError("--format is the format of --path: give --path")
     if path and as_json and output in (None, "-"):
         raise UsageError("--json and the alignment cannot both go to standard output: give -o")
-    unit = Unit.BYTES if text else Unit.LINES if lines else Unit.LETTERS
+    unit = Unit.BYTES if text else Unit.LINES if lines else Unit.SYMBOLS
     if plot is not None:
         format_of(plot)
     with gpu_for(engine, quiet) as gpu:
@@ -195,7 +195,7 @@ class _Command(LongCommand):
             return None
         spent = time.perf_counter() - begun
         if alignment["card_failed"] and not self._order.quiet:
-            warning(f"the CPU made the alignment, since the GPU failed: {alignment['card_failed']}")
+            warning(f"the GPU failed, and the CPU computed the alignment: {alignment['card_failed']}")
         form, named = self._order.form, self._order.output not in (None, "-")
         file = self._order.output if form and named else None
         counts = {name: int(alignment[name]) for name in ("matches", "mismatches", "inserted", "deleted", "gaps")}

@@ -33,7 +33,7 @@ def as_text(
 def progress_line(progress: Progress) -> ProgressLine:
     """Describe the progress: the lower bound of the distance and the running algorithm."""
     if progress.done:
-        words = f"{progress.lower_bound:,} edits (making the alignment)"
+        words = f"{progress.lower_bound:,} edits (computing the alignment)"
     else:
         words = f"at least {progress.lower_bound:,} edits ({progress.algorithm or 'starting'})"
     return ProgressLine(words, progress.fraction_done, progress.remaining_seconds)
@@ -42,7 +42,7 @@ def progress_line(progress: Progress) -> ProgressLine:
 def side_of(side: Side, inputs: Inputs) -> str:
     """Return path, record name and length of an input."""
     name = "" if side.name == side.path else f" {side.name}"
-    return f"{shown(side.path + name)}, {side.length:,} {inputs.unit}"
+    return f"{shown(side.path + name)}, {side.length:,} {inputs.unit.plural}"
 
 
 def _identity(inputs: Inputs, outcome: Outcome, max_distance: int | None) -> str:
@@ -60,7 +60,7 @@ def _percent(share: float) -> str:
 
 def _how(outcome: Outcome, threads: int) -> str:
     if not outcome.phases:
-        return "the lengths alone say it"
+        return "determined by the lengths"
     if len(outcome.phases) == 1:
         found = outcome.algorithm
     else:

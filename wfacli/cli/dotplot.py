@@ -163,7 +163,7 @@ def dotplot(
     if path == "-" and "-" in (query, target):
         raise UsageError("only one of QUERY, TARGET and --path can be standard input")
     if text and (query_name or target_name):
-        raise UsageError("--text takes whole files, and --query-name and --target-name choose records of FASTA")
+        raise UsageError("--text reads whole files; --query-name and --target-name select records of FASTA")
     chosen = format_of(output, format_)
     refuse_overwriting((query, target, path), (output,))
     out = Output(output)
@@ -188,6 +188,8 @@ def _conclude(picture: Picture, literal: bool, seconds: float) -> None:
     counted = picture.density
     if not counted.shared and len(picture.query) and len(picture.target):
         hint = "" if literal else "; for proteins and other texts give --literal"
-        warning(f"the sequences have no {counted.k} letters in common: try a smaller -k{hint}")
+        warning(
+            f"the sequences have no exact match of {counted.k} {'symbols' if literal else 'bases'}: try a smaller -k{hint}"
+        )
     lengths = f"{len(picture.query):,} by {len(picture.target):,} {picture.unit}"
     note(f"{lengths}, {picture.caption}, {seconds:.2f} s")

@@ -28,7 +28,7 @@ def progress_line(progress: Progress) -> ProgressLine:
     """Describe the progress: the best score so far and the current phase."""
     which = "" if progress.number == 1 else f"alignment {progress.number}: "
     if progress.path:
-        return ProgressLine(f"{which}score {progress.score:,} (making the alignment)", progress.fraction_done, None)
+        return ProgressLine(f"{which}score {progress.score:,} (computing the alignment)", progress.fraction_done, None)
     return ProgressLine(f"{which}score {progress.score:,} or more", progress.fraction_done, progress.remaining_seconds)
 
 

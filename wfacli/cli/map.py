@@ -61,7 +61,7 @@ from .options import (
     WriteIndexOption,
 )
 from .outputs import Storage, Tags, output_spec
-from .running import run_to_its_end
+from .running import execute
 from .scoring import devices_of, ends_of, gpu_memory_of, limits_of, spec_of
 
 _LONG_READS = "map-ont"
@@ -229,7 +229,7 @@ def map_(
             )
         return run
 
-    run_to_its_end(made, progress=progress, quiet=quiet)
+    execute(made, progress=progress, quiet=quiet)
 
 
 def _mates_or_more(others: list[str], mates: str | None, preset: str | None) -> tuple[str | None, list[str]]:
@@ -245,7 +245,7 @@ def _mates_or_more(others: list[str], mates: str | None, preset: str | None) -> 
         return None, others
     if len(others) > 1:
         raise UsageError(
-            f"--preset {preset} pairs the reads of two files, and here are {len(others) + 1}: "
+            f"--preset {preset} pairs the reads of two files, and there are {len(others) + 1}: "
             "map them pair by pair, or put files together (cat)"
         )
     return others[0], []

@@ -82,7 +82,7 @@ def simulate(
         raise UsageError("pairs and --truth cannot both be standard output: give -o FILE")
     names = _names(output, spec.format) if mates is None else _names_of_reads(output, spec.format, mates)
     refuse_overwriting((reference,), (*names, truth))
-    letters = None if reference is None else read_reference(Source(reference))
+    sequences = None if reference is None else read_reference(Source(reference))
     written = 0
 
     def tell(count: int) -> None:
@@ -93,7 +93,7 @@ def simulate(
         _opened(names, truth) as outputs,
         shown_long(lambda: _progress_line(written, spec.pairs, begun), progress, quiet),
     ):
-        made = write_pairs(spec, letters, outputs, threads or usable_cores(), tell, reference)
+        made = write_pairs(spec, sequences, outputs, threads or usable_cores(), tell, reference)
     if not quiet:
         _conclude(made, names, time.perf_counter() - begun)
 
@@ -127,7 +127,7 @@ def _progress_line(written: int, pairs: int, begun: float) -> ProgressLine:
 def _conclude(made: Totals, names: tuple[str | None, str | None], seconds: float) -> None:
     where = "" if names[1] is None else f" in {names[0]} and {names[1]}"
     note(
-        f"{counted(made.pairs, 'pair')}, {counted(made.bases, 'letter')}, {counted(made.edits, 'edit')}{where}; "
+        f"{counted(made.pairs, 'pair')}, {counted(made.bases, 'base')}, {counted(made.edits, 'edit')}{where}; "
         f"{seconds:.2f} s, {rate(made.pairs / max(seconds, 1e-9))} pairs/s"
     )
 
@@ -147,17 +147,17 @@ def _mates(
     """Return the parameters of paired reads; None without --paired. Raises UsageError."""
     if not paired:
         given = {"--insert": insert is not None, "--insert-sd": deviation is not None, "--interleaved": interleaved}
-        if alone := [name for name, used in given.items() if used]:
-            raise UsageError(f"{alone[0]} is for pairs of reads: give --paired")
+        if unused := [name for name, used in given.items() if used]:
+            raise UsageError(f"{unused[0]} is for pairs of reads: give --paired")
         return None
     if reference is None:
-        raise UsageError("--paired makes reads of a reference: give --reference FILE")
+        raise UsageError("--paired simulates reads of a reference: give --reference FILE")
     mean = Mates.insert if insert is None else count_of("--insert", insert)
     spread = Mates.deviation if deviation is None else count_of("--insert-sd", deviation)
     if shortest < 1:
-        raise UsageError("reads have a letter at least: --length is 1 or more with --paired")
+        raise UsageError("reads have at least one base: --length is 1 or more with --paired")
     if not (0 < mean <= _LONGEST and spread <= _LONGEST // 8):
-        raise UsageError(f"--insert is 1 to {_LONGEST:,} letters, and --insert-sd at most {_LONGEST // 8:,}")
+        raise UsageError(f"--insert is 1 to {_LONGEST:,} bases, and --insert-sd at most {_LONGEST // 8:,}")
     return Mates(mean, spread, interleaved)
 
 
@@ -191,10 +191,12 @@ def _names_of_reads(output: str | None, format_: PairsFormat, mates: Mates) -> t
 def _format(output: str | None, chosen: PairsFormat | None) -> PairsFormat:
     suffix = _suffix_of(output)
     if suffix and not chosen and suffix not in _SUFFIXES:
-        raise UsageError(f"{output}: {suffix} says no format of pairs ({', '.join(_SUFFIXES)}): give --format")
+        raise UsageError(
+            f"{output}: {suffix} is not the suffix of a format of pairs ({', '.join(_SUFFIXES)}): give --format"
+        )
     found = chosen or _SUFFIXES.get(suffix, PairsFormat.SEQ)
     if found.two_files and output in (None, "-"):
-        raise UsageError(f"{found.upper()} takes two files: give -o FILE, or --format seq or tsv for a pipe")
+        raise UsageError(f"{found.upper()} requires two files: give -o FILE, or --format seq or tsv for a pipe")
     return found
 
 

@@ -39,7 +39,7 @@ def _symbols_of(sequence: _Sequence, what: str) -> npt.NDArray[np.uint8] | npt.N
     symbols: Any = np.frombuffer(sequence, np.uint8) if isinstance(sequence, (bytes, bytearray)) else sequence
     if not isinstance(symbols, np.ndarray) or symbols.ndim != 1 or symbols.dtype not in (np.uint8, np.uint32):
         kind = f"{symbols.dtype}" if isinstance(symbols, np.ndarray) else type(symbols).__name__
-        raise TypeError(f"the {what} is letters, as str, bytes, u8[n] or u32[n], not {kind}")
+        raise TypeError(f"the {what} must be str, bytes, u8[n] or u32[n], not {kind}")
     contiguous: npt.NDArray[np.uint8] = np.ascontiguousarray(symbols)
     return contiguous
 

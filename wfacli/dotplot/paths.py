@@ -109,7 +109,7 @@ def read_blocks(path: str, query: Axis, target: Axis) -> list[Block]:
         except InputError:
             raise
         except (ValueError, IndexError, OverflowError):
-            raise InputError(path, "is no alignment of PAF or SAM", line=number) from None
+            raise InputError(path, "is not an alignment of PAF or SAM", line=number) from None
         except KeyError:
             records.others.append((fields[0], fields[5 if read is _paf else 2]))
             continue

@@ -47,7 +47,7 @@ class Picture:
     @property
     def unit(self) -> str:
         """Unit of the lengths."""
-        return "letters" if self.density.literal else "bp"
+        return "symbols" if self.density.literal else "bp"
 
     @property
     def min_identity(self) -> float:
@@ -68,9 +68,9 @@ class Picture:
         """Description of the density in words."""
         d = self.density
         both = "" if d.literal else ", both strands"
-        words = f"exact matches of {d.k} letters{both}"
+        words = f"exact matches of {d.k} {'symbols' if d.literal else 'bases'}{both}"
         if d.sampling_rate > 1:
-            words += f"; 1 in {d.sampling_rate} of them looked at"
+            words += f"; 1 in {d.sampling_rate} of them counted"
         if d.thinned:
             words += f"; {d.thinned:,} of the most repeated ones drawn at {d.places:,} places only"
         if self.identity is not None:

@@ -43,7 +43,7 @@ def meter(environment: Mapping[str, str] = os.environ) -> tuple[Meter | None, st
         if handle is None:
             return (
                 None,
-                "of several GPUs, CUDA_DEVICE_ORDER=PCI_BUS_ID would say which is meant",
+                "there are several GPUs: set CUDA_DEVICE_ORDER=PCI_BUS_ID to select one",
             )
         found = Meter(pynvml, handle)
         found.joules()

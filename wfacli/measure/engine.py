@@ -27,10 +27,10 @@ from ..plan.planner import Planner
 from ..run.batch_run import MOST_BESIDE_A_GPU, SWITCH_BESIDE_A_GPU
 
 TIMED = (
-    "all pairs of a row, from sequences in memory to scores, and alignments, in memory: estimates, dispatch, kernels,"
-    " results put together, and beside a GPU copies to and from it; no file, no start. Batches are those of the"
-    " command, several at a time where there are several threads or a GPU. One run before is not counted; memory"
-    " stays from run to run"
+    "all pairs of a row, from sequences in memory to scores and alignments in memory: estimates, dispatch, kernels,"
+    " concatenation of results, and with a GPU the copies to and from it; no file, no startup. Batches are those of"
+    " the command, several at a time with several threads or a GPU. A warm-up run is not counted; memory is reused"
+    " from run to run"
 )
 
 

@@ -44,9 +44,9 @@ def read_matrix(name: str) -> tuple[SubstitutionMatrix, tuple[int, int] | None]:
     try:
         text = path.read_text(encoding="ascii")
     except FileNotFoundError:
-        raise UsageError(f"{name} is no file, and no matrix named {', '.join(BUILT_IN)}") from None
+        raise UsageError(f"{name} is neither a file nor one of the matrices {', '.join(BUILT_IN)}") from None
     except UnicodeDecodeError:
-        raise InputError(name, "is no matrix: it holds other bytes than ASCII text") from None
+        raise InputError(name, "is not a matrix: it contains non-ASCII bytes") from None
     except OSError as error:
         raise InputError(name, error.strerror or "cannot be read") from None
     alphabet, scores = parse_matrix(text, name)
@@ -69,14 +69,16 @@ def parse_matrix(text: str, path: str) -> tuple[str, npt.NDArray[np.int8]]:
     lines = _lines(text)
     header = next(lines, None)
     if header is None:
-        raise InputError(path, "holds no matrix")
+        raise InputError(path, "contains no matrix")
     alphabet = _columns(path, *header)
     rows: dict[str, list[int]] = {}
     number = header[0]
     for number, fields in lines:
         symbol = fields[0].upper()
         if symbol not in alphabet or len(symbol) != 1:
-            raise InputError(path, f"a row begins with {fields[0]!r}, which is no column's letter", line=number)
+            raise InputError(
+                path, f"a row begins with {fields[0]!r}, which is not the symbol of a column", line=number
+            )
         if symbol in rows:
             raise InputError(path, f"{symbol} has two rows", line=number)
         if len(fields) - 1 != len(alphabet):
@@ -103,13 +105,13 @@ def _columns(path: str, number: int, fields: list[str]) -> str:
     if len(symbols) != len(fields):
         invalid = next(field for field in fields if len(field) != 1)
         raise InputError(
-            path, f"the first line names the columns by single letters, and {invalid!r} is none", line=number
+            path, f"the first line names the columns by single characters, and {invalid!r} is not one", line=number
         )
     if len(set(symbols)) != len(symbols):
         repeated = next(symbol for symbol in symbols if symbols.count(symbol) > 1)
         raise InputError(path, f"{repeated} has two columns", line=number)
     if len(symbols) > _MAX_ALPHABET:
-        raise InputError(path, f"there are {len(symbols)} columns; {_MAX_ALPHABET} are the most", line=number)
+        raise InputError(path, f"there are {len(symbols)} columns; {_MAX_ALPHABET} is the maximum", line=number)
     return symbols
 
 
@@ -117,7 +119,7 @@ def _score(path: str, number: int, symbol: str, field: str) -> int:
     try:
         score = int(field)
     except ValueError:
-        raise InputError(path, f"in the row of {symbol}, {field!r} is no whole number", line=number) from None
+        raise InputError(path, f"in the row of {symbol}, {field!r} is not a whole number", line=number) from None
     if abs(score) > _MAX_SUBSTITUTION:
         raise InputError(path, f"in the row of {symbol}, {score} is not -127 to 127", line=number)
     return score

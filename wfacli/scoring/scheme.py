@@ -49,7 +49,7 @@ class Scheme:
         size = len(self.alphabet)
         if not 1 <= size <= MAX_ALPHABET or self.matrix.shape != (size, size) or len(self.same) != size:
             raise UsageError(
-                f"{self.name} has {size} letters; a scheme has 1 to {MAX_ALPHABET}, and a score for each two"
+                f"{self.name} has {size} symbols; a scheme has 1 to {MAX_ALPHABET}, and a score for each two"
             )
         for what, value in (("opening", self.open), ("extension", self.extend)):
             if not 0 <= value <= MAX_PENALTY:
@@ -78,7 +78,9 @@ class Scheme:
     def require_positive(self, mode: str) -> None:
         """Raise UsageError if no substitution score is positive, so that the empty alignment would always be best."""
         if self.matrix.max() <= 0:
-            raise UsageError(f"{mode} alignments need a score above 0 for some two letters, and {self.name} has none")
+            raise UsageError(
+                f"{mode} alignments require a score above 0 for some pair of symbols, and {self.name} has none"
+            )
 
     @classmethod
     def of_scores(
@@ -142,7 +144,7 @@ class Scheme:
         matrix, default_gaps = read_matrix(name)
         chosen = gaps or default_gaps
         if chosen is None:
-            raise UsageError(f"{name} says nothing of gaps: give their costs (--gaps OPEN,EXTEND)")
+            raise UsageError(f"{name} has no gap costs: give them (--gaps OPEN,EXTEND)")
         return cls._from_table(matrix, *chosen)
 
     @classmethod

@@ -48,7 +48,7 @@ class BamReads(Process):
         """Start the process. Raises InputError if it cannot be started."""
         if not regular or path == "-":
             raise InputError(
-                path, f"reads in BAM and SAM are read from a file, not a pipe ({BY_HAND} | … makes FASTQ of them)"
+                path, f"reads in BAM and SAM are read from a file, not a pipe ({BY_HAND} | … converts them to FASTQ)"
             )
         try:
             import pysam  # noqa: F401

@@ -157,7 +157,7 @@ def _md5(reference: Reference, number: int) -> bytes:
 def check_fits(reference: Reference, path: str) -> None:
     """Raise InputError if a window of an indexed file did not match its index."""
     if not reference.fits:
-        raise InputError(path, f"is not as its index says: make {path}.fai anew, or remove it")
+        raise InputError(path, f"does not match its index: rebuild {path}.fai, or remove it")
 
 
 def mapped_reader(

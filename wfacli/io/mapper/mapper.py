@@ -58,7 +58,7 @@ def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[st
     try:
         import mappy  # noqa: F401
     except ImportError:
-        raise WfacliError(f"neither minimap2 nor its library, mappy, is here: {_HINT}") from None
+        raise WfacliError(f"neither minimap2 nor its library, mappy, is installed: {_HINT}") from None
     return python_command(_BY_MAPPY, ["sam" if sam else "paf", preset, str(threads), reference, *reads])
 
 

@@ -40,7 +40,7 @@ def refuse_spliced(preset: str) -> None:
     """Raise UsageError for a preset for spliced reads, whose introns would become deletions here."""
     if preset.startswith(_SPLICED):
         raise UsageError(
-            f"--preset {preset}: spliced reads (RNA, cDNA) are not aligned here, where introns would be deletions: "
+            f"--preset {preset}: spliced reads (RNA, cDNA) are not supported, since introns would become deletions: "
             f"use minimap2 -ax {preset} REFERENCE READS, which aligns them itself"
         )
 

@@ -66,8 +66,8 @@ class Tee:
         except OSError as error:
             self._fault = InputError(
                 self._path,
-                f"cannot be kept in {tempfile.gettempdir()} until it is aligned: {error.strerror} "
-                "(TMPDIR names another folder; a file instead of a pipe needs none)",
+                f"cannot be spilled to {tempfile.gettempdir()}: {error.strerror} "
+                "(set TMPDIR to another folder, or give a file instead of a pipe)",
             )
         os.close(self._stream)
         with self._changed:

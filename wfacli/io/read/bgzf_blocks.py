@@ -41,7 +41,7 @@ class BgzfBlocks:
         index = Path(f"{path}.gzi").read_bytes()
         (count,) = struct.unpack_from("<Q", index + bytes(8))
         if len(index) != 8 + count * _ENTRY.size:
-            raise ValueError("the index has another length than it says")
+            raise ValueError("the index is truncated")
         places = [(0, 0), *_ENTRY.iter_unpack(index[8:])]
         if any(a[0] >= b[0] or a[1] > b[1] for a, b in pairwise(places)):
             raise ValueError("the index is not in order")
@@ -83,7 +83,7 @@ class BgzfBlocks:
                 data = self._block(number)
             except (OSError, ValueError, IsalError) as error:  # type: ignore[misc]
                 gzi = f"{self._path}.gzi"
-                words = f"is damaged, or not as its index says: make {gzi} anew, or remove it ({error})"
+                words = f"is damaged, or does not match its index: rebuild {gzi}, or remove it ({error})"
                 raise InputError(self._path, words) from None
             try:
                 if os.pwrite(self.descriptor, data, self.starts[number]) != len(data):

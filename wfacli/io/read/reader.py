@@ -102,7 +102,7 @@ def alignment_format(source: Source) -> str | None:
 def refuse_alignments(source: Source) -> None:
     """Raise InputError if a stream contains alignments where sequences are expected."""
     if name := alignment_format(source):
-        raise InputError(source.path, f"is {name}, and FASTA or FASTQ is read here: samtools fastq -n FILE > reads.fq")
+        raise InputError(source.path, f"is {name}, and FASTA or FASTQ is required: samtools fastq -n FILE > reads.fq")
 
 
 def read_batches(

@@ -73,7 +73,7 @@ def fault_of(path: str, container: Container, records: int | None, threads: int 
         found = {Container.BAM: _of_bam, Container.CRAM: _of_cram, Container.SAM: _of_sam}[container](path, threads)
     except (InputError, OSError, ValueError) as error:
         return f"it cannot be read back: {error}"
-    return "" if found == records else f"it holds {found:,} of {records:,} records"
+    return "" if found == records else f"it contains {found:,} of {records:,} records"
 
 
 def _blocks(path: str, threads: int) -> Iterator[U8]:

@@ -68,7 +68,7 @@ class AlgorithmChoice:
         elif engine is EngineName.GPU:
             resources.gpu.driver()  # raises DeviceError
         if not on_engine:
-            raise DeviceError("--engine gpu asks for a GPU, and there is none to be used")
+            raise DeviceError("--engine gpu requires a GPU, and there is no usable one")
         self._allowed = [a for a in on_engine if kind in (None, a.kind)]
         if not self._allowed:
             raise UsageError(
@@ -96,7 +96,7 @@ class AlgorithmChoice:
             pair, longest if edits is None else edits, _DEFAULT_ERROR * longest if edits is None else edits
         )
         if not left:
-            raise UsageError("bits takes 256 different lines, and here are more: leave --algorithm out")
+            raise UsageError("bits supports at most 256 different lines: omit --algorithm")
         few = [(seconds, a) for seconds, a in left if a.kind == "wavefront"]
         return min(few if edits is None and few else left, key=lambda one: one[0])[1]
 
@@ -119,7 +119,7 @@ class AlgorithmChoice:
             if algorithm.name == name:
                 return algorithm
         raise UsageError(
-            f"the checkpoint is of {name}, which --engine and --algorithm leave out or this version has not"
+            f"the checkpoint is of {name}, which --engine and --algorithm exclude or this version does not have"
         )
 
     def faster_alternative(

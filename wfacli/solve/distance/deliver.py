@@ -35,7 +35,7 @@ class Form(enum.StrEnum):
 
 
 _FORMS = {
-    Unit.LETTERS: (Form.PAF, Form.SAM, Form.BAM),
+    Unit.SYMBOLS: (Form.PAF, Form.SAM, Form.BAM),
     Unit.BYTES: (Form.TSV,),
     Unit.LINES: (Form.DIFF, Form.TSV),
 }
@@ -51,7 +51,7 @@ _SUFFIXES = {
 
 def form_of(path: str | None, chosen: Form | None, unit: Unit) -> Form:
     """Return the format of `distance --path`; see `choose_form`."""
-    return choose_form(_FORMS[unit], path, chosen, "wfacli distance … --path", f"--path writes {unit}")
+    return choose_form(_FORMS[unit], path, chosen, "wfacli distance … --path", f"--path writes {unit.plural}")
 
 
 def choose_form(possible: Sequence[Form], path: str | None, chosen: Form | None, command: str, writes: str) -> Form:
@@ -123,7 +123,7 @@ class Delivery:
             Cancelled, InternalError, WfacliError, InputError: see `write_path` and `symbols_path`.
             OutputError: an output cannot be written.
         """
-        if inputs.unit is Unit.LETTERS:
+        if inputs.unit is Unit.SYMBOLS:
             return self._sequences(inputs, distance)
         if distance is None:
             cigar = counts = None
@@ -163,7 +163,7 @@ class Delivery:
         axes = Axis.of(inputs.pair.query, inputs.a.name), Axis.of(inputs.pair.target, inputs.b.name)
         blocks = path if isinstance(path, list) else [] if path is None else read_blocks(path, *axes)
         format_ = dotplot.format_of(self.picture.name)
-        literal = inputs.unit is not Unit.LETTERS
+        literal = inputs.unit is not Unit.SYMBOLS
         write_picture(self.picture, picture_of(*axes, blocks, size=default_size(format_), literal=literal), format_)
 
 

@@ -23,11 +23,16 @@ _QUERY_OTHER, _TARGET_OTHER = 0xF0, 0xF1  # codes of everything but nucleotides 
 
 
 class Unit(enum.StrEnum):
-    """Unit of an edit."""
+    """Unit of an edit; the value is the `unit` of JSON reports."""
 
-    LETTERS = "letters"
+    SYMBOLS = "letters"
     BYTES = "bytes"
     LINES = "lines"
+
+    @property
+    def plural(self) -> str:
+        """Name of the unit in messages."""
+        return self.name.lower()
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class Inputs:
         """Return a batch of this pair with its estimated edits. Raises UsageError if a sequence is too long."""
         if max(self.a.length, self.b.length) > _MAX_BATCH_LENGTH:
             raise UsageError(
-                f"an alignment (--path) of more than {_MAX_BATCH_LENGTH:,} letters cannot be made; the distance can"
+                f"an alignment (--path) of more than {_MAX_BATCH_LENGTH:,} symbols is not supported; the distance is"
             )
         assert self.bases is not None
         names = [side.name.encode(errors="surrogateescape") for side in (self.a, self.b)]
@@ -131,7 +136,7 @@ def read_sequences(
         a, b = (np.frombuffer(folds[i], np.uint8)[side] for i, side in enumerate((a, b)))
     pair = Pair(a, b, all(record.plain for record in records))
     sides = [Side(path, r.name or path, r.length) for path, r in zip(paths, records, strict=True)]
-    return Inputs(sides[0], sides[1], Unit.LETTERS, pair, symbols, (records[0].start, records[1].start))
+    return Inputs(sides[0], sides[1], Unit.SYMBOLS, pair, symbols, (records[0].start, records[1].start))
 
 
 def read_texts(paths: tuple[str, str]) -> Inputs:

@@ -130,7 +130,7 @@ def _align(
     alignments = _aligned(pairs, config, stop)
     status = Status(int(alignments.status[0]))
     if status is not Status.OK:
-        raise WfacliError(f"the pair's distance is {distance:,}, but its alignment cannot be made ({status.name})")
+        raise WfacliError(f"the pair's distance is {distance:,}, but its alignment cannot be computed ({status.name})")
     if fault := _fault(pairs, alignments, distance, config.spec):
         raise InternalError(f"the alignment is wrong ({fault}); please report this")
     return _PathResult(alignments, f"cpu-{alignments.kernels[int(alignments.origin[0])]}", failure)

@@ -240,7 +240,7 @@ class DistanceRun:
         self._fraction_before = self._fraction_done(algorithm, solver.position) or 0.0
         self._update_progress(algorithm, solver)
         self._watchers.note(
-            f"going on with {algorithm.name} after {self._seconds_before:.0f} s, "
+            f"resuming {algorithm.name} after {self._seconds_before:.0f} s, "
             f"at {self.progress.lower_bound:,} edits or more"
         )
         return algorithm, solver
@@ -263,7 +263,7 @@ class DistanceRun:
         phase.end, phase.failure = "failed", str(failure)
         if not self._choice.exclude_gpu(failure):
             further = " and --resume" if self._written else ""
-            raise DeviceError(f"{failure} (--engine auto{further} goes on with the CPU)") from failure
+            raise DeviceError(f"{failure} (--engine auto{further} continues with the CPU)") from failure
 
     def _without_gpu(self, failure: DeviceError) -> tuple[Algorithm, Solver | None]:
         """Continue on the CPU, from the GPU's state if it can be converted."""
@@ -280,7 +280,7 @@ class DistanceRun:
                     self._fraction_before = self._fraction_done(algorithm, solver.position) or 0.0
                     where = f"from {solver.position.lower_bound:,} edits on"
         self._update_progress(algorithm, solver)
-        self._watchers.warn(f"the GPU failed ({failure}): going on with {algorithm.name} {where}")
+        self._watchers.warn(f"the GPU failed ({failure}): continuing with {algorithm.name} {where}")
         return algorithm, solver
 
     def _check(self, saved: Saved) -> None:
@@ -353,8 +353,8 @@ class DistanceRun:
         if other:
             self._expected_edits = int(max(self._estimate or 0, extrapolated or 0, phase.at_least))
             self._watchers.note(
-                f"{phase.at_least:,} edits or more after {phase.seconds:.1f} s: {other.name} takes less from scratch "
-                f"than {algorithm.name} would go on"
+                f"{phase.at_least:,} edits or more after {phase.seconds:.1f} s: switching to {other.name}, which is "
+                f"expected to finish before {algorithm.name}"
             )
         return other
 

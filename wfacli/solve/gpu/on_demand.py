@@ -67,6 +67,6 @@ def any_gpu(tell: Callable[[str], None]) -> GpuOnDemand:
 
     def compiled(row: str, arch: str, seconds: float | None) -> None:
         if seconds is not None:
-            tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is kept for the next time")
+            tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is cached")
 
     return GpuOnDemand(lambda: CudaDriver(compiler=Compiler(progress=compiled)))

@@ -31,7 +31,7 @@ def _codes(side: Side, symbols: np.ndarray, scheme: Scheme) -> U8:
         place = int(unknown.argmax())
         raise InputError(
             side.path,
-            f"letter {place + 1:,} is {chr(symbols[place])!r}, for which {scheme.name} has no scores",
+            f"symbol {place + 1:,} is {chr(symbols[place])!r}, for which {scheme.name} has no scores",
             side.name,
         )
     return codes

@@ -151,7 +151,7 @@ class LocalRun:
         facts = saved.facts
         if saved.algorithm != _SOLVER:
             assert self._checkpoint
-            raise InputError(self._checkpoint.path, "the checkpoint is of another version; begin anew, without it")
+            raise InputError(self._checkpoint.path, "the checkpoint is of another version; start again without it")
         if not _are_facts(facts) or len(facts["found"]) > self._task.top:
             raise no_state(self._checkpoint)
         for place, (score, span) in enumerate(facts["found"]):
@@ -188,7 +188,7 @@ class LocalRun:
             self._gpu_failed = str(failure)
             self._searches.exclude(DeviceError(str(failure)))
             since = "its last checkpoint" if self._last else "the beginning"
-            self._watchers.warn(f"the GPU has failed ({failure}): the CPU goes on from {since}")
+            self._watchers.warn(f"the GPU has failed ({failure}): the CPU continues from {since}")
             return self._search_once(self._last)
 
     def _search_once(self, state: State | None) -> Found:
@@ -227,7 +227,7 @@ class LocalRun:
             raise InputError(self._checkpoint.path, f"the checkpoint cannot be used: {error}") from None
         fraction_done = solver.position[2]
         self._watchers.note(
-            f"going on after {self._running_seconds(self._spent.began):.0f} s with alignment {len(self._found) + 1}, "
+            f"resuming after {self._running_seconds(self._spent.began):.0f} s with alignment {len(self._found) + 1}, "
             f"{100 * fraction_done:.0f}% of whose search is done"
         )
 
