@@ -273,7 +273,7 @@ def test_text(here: Dotplot, plots: Path) -> None:
     assert forward[half + 5 :, half + 5 :].any()
     assert not forward[: half - 12, : half - 12].any()  # other capitals are other bytes
     assert not reverse.any()
-    assert_failure(here("old.txt", "new.txt", "--text", "--query-name", "a", "-o", "p.html"), 2, "--text takes whole")
+    assert_failure(here("old.txt", "new.txt", "--text", "--query-name", "a", "-o", "p.html"), 2, "--text reads whole")
 
 
 def test_proteins(here: Dotplot, plots: Path) -> None:

@@ -282,7 +282,7 @@ def test_a_gpu_that_fails_when_it_is_changed_over_to(monkeypatch):
 @pytest.mark.parametrize("call", ["launch", "kernel"])
 def test_only_a_gpu(call):
     gpus = Failing(lambda driver: driver.fail(call=call))
-    with pytest.raises(DeviceError, match=rf"injected: {call} failed \(--engine auto goes on with the CPU\)"):
+    with pytest.raises(DeviceError, match=rf"injected: {call} failed \(--engine auto continues with the CPU\)"):
         run(some_pair()[0], EngineName.GPU, "bits", 60, gpus=gpus)
 
 
@@ -309,7 +309,7 @@ def test_the_command_says_it_once(monkeypatch, tmp_path, capfd):
         assert exit_code("--json", "-o", "x.json", "--stats", "s.json") == 0
         err = capfd.readouterr().err
         assert err.count("\n") == 1 and err.startswith(
-            "wfacli: warning: the GPU failed (injected: launch failed): going"
+            "wfacli: warning: the GPU failed (injected: launch failed): continuing"
         )
         for report in ("x.json", "s.json"):
             history = json.loads((tmp_path / report).read_text())["history"]

@@ -57,7 +57,7 @@ def test_rows_may_stand_in_any_order() -> None:
         (SMALL.replace("4", "1.5"), 5, "'1.5' is not a whole number"),
         (SMALL.replace("4", "128"), 5, "128 is not -127 to 127"),
         (SMALL.replace("A  C", "A  A"), 3, "A has two columns"),
-        (SMALL.replace("A  C", "A  CC"), 3, "'CC' is none"),
+        (SMALL.replace("A  C", "A  CC"), 3, "'CC' is not one"),
         (SMALL.replace("C -3", "A -3"), 5, "A has two rows"),
         (SMALL.replace("C -3", "G -3"), 5, "'G', which is not the symbol of a column"),
         ("".join(chr(c) + " " for c in range(64, 97)), 1, "33 columns; 30 is the maximum"),

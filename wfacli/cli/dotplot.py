@@ -188,8 +188,7 @@ def _conclude(picture: Picture, literal: bool, seconds: float) -> None:
     counted = picture.density
     if not counted.shared and len(picture.query) and len(picture.target):
         hint = "" if literal else "; for proteins and other texts give --literal"
-        warning(
-            f"the sequences have no exact match of {counted.k} {'symbols' if literal else 'bases'}: try a smaller -k{hint}"
-        )
+        unit = "symbols" if literal else "bases"
+        warning(f"the sequences have no exact match of {counted.k} {unit}: try a smaller -k{hint}")
     lengths = f"{len(picture.query):,} by {len(picture.target):,} {picture.unit}"
     note(f"{lengths}, {picture.caption}, {seconds:.2f} s")
