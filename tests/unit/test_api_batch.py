@@ -107,7 +107,7 @@ def test_a_packed_batch_can_be_aligned_many_times():
             assert list(aligner.align_batch(pairs)) == list(aligner.align_batch(QUERIES, TARGETS))
         with pytest.raises(TypeError, match="a packed batch has its targets"):
             edit.align_batch(pairs, TARGETS)
-        with pytest.raises(TypeError, match="takes queries and targets"):
+        with pytest.raises(TypeError, match="requires queries and targets"):
             edit.align_batch(QUERIES)
 
 
