@@ -145,6 +145,6 @@ def test_a_full_disk_is_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "pwrite", full)
     fed = Fed(DATA)
     assert fed.read(0) == fed.read(1) == b""
-    with pytest.raises(InputError, match=r"cannot be spilled to .*: No space left on device .TMPDIR"):
+    with pytest.raises(InputError, match=r"cannot be spilled to .*: No space left on device .set TMPDIR"):
         fed.both.check()
     fed.both.close()
