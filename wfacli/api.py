@@ -33,7 +33,7 @@ from .engines.cpu import CpuEngine
 from .engines.execute import align_batch
 from .engines.single import SingleEngine
 from .errors import UsageError
-from .io.read.memory import Letters, Sequences, pairs_of
+from .io.read.memory import SequenceLike, Sequences, pairs_of
 from .plan.planner import Planner
 from .results import Alignment, AlignmentBatch
 
@@ -129,7 +129,7 @@ class Aligner:
         if isinstance(penalties, str):
             raise TypeError(f"penalties are whole numbers, not {penalties!r}")
         costs = None if penalties is None else [_whole("penalties", cost) for cost in penalties]
-        ends = FreeEnds(*(_whole("free", letters) for letters in free))
+        ends = FreeEnds(*(_whole("free", bases) for bases in free))
         if ends and chosen is not Mode.ENDS_FREE:
             raise UsageError(f"free belongs to mode ends-free, not to {chosen}")
         self.spec = AlignSpec(
@@ -163,7 +163,7 @@ class Aligner:
     def _new_engine(self) -> CpuEngine:
         return CpuEngine(self.spec, self._limits, self._threads, stats=self.stats)
 
-    def align(self, query: Letters, target: Letters) -> Alignment:
+    def align(self, query: SequenceLike, target: SequenceLike) -> Alignment:
         """Align one pair in the calling thread, with the GIL released.
 
         Args:
@@ -204,7 +204,7 @@ class Aligner:
             raise RuntimeError("the Aligner is closed")
         if not isinstance(queries, PairBatch):
             if targets is None:
-                raise TypeError("align_batch takes queries and targets, or a packed batch")
+                raise TypeError("align_batch requires queries and targets, or a packed batch")
             queries = pairs_of(queries, targets)
         elif targets is not None:
             raise TypeError("a packed batch has its targets")
@@ -272,18 +272,18 @@ if hasattr(os, "register_at_fork"):
 _Choice = TypeVar("_Choice", bound=enum.StrEnum)
 
 
-def _one_of(choices: type[_Choice], option: str, asked: str) -> _Choice:
+def _one_of(choices: type[_Choice], option: str, value: str) -> _Choice:
     try:
-        return choices(asked)
+        return choices(value)
     except ValueError:
-        raise ValueError(f"{option} is one of {', '.join(choices)}, not {asked!r}") from None
+        raise ValueError(f"{option} is one of {', '.join(choices)}, not {value!r}") from None
 
 
-def _whole(option: str, asked: int) -> int:
+def _whole(option: str, value: int) -> int:
     try:
-        return operator.index(asked)
+        return operator.index(value)
     except TypeError:
-        raise TypeError(f"{option}: a whole number is wanted, not {asked!r}") from None
+        raise TypeError(f"{option}: a whole number is wanted, not {value!r}") from None
 
 
 def pack(queries: Sequences, targets: Sequences) -> PairBatch:
@@ -302,7 +302,7 @@ def pack(queries: Sequences, targets: Sequences) -> PairBatch:
     return pairs_of(queries, targets)
 
 
-def align(query: Letters, target: Letters, **options: Unpack[Options]) -> Alignment:
+def align(query: SequenceLike, target: SequenceLike, **options: Unpack[Options]) -> Alignment:
     """Align one pair in the calling thread; options and errors are those of Aligner, without threads.
 
     The options are validated once for each set of them. Use align_batch for many pairs: it is much faster.

@@ -106,9 +106,9 @@ class Penalties:
         charges = [("mismatch penalty", self.mismatch, 1), ("match bonus", self.match, 0)]
         for opening, extension in self.gaps:
             charges += [("gap opening penalty", opening, 0), ("gap extension penalty", extension, 1)]
-        for name, value, least in charges:
-            if not least <= value <= MAX_PENALTY:
-                raise UsageError(f"the {name} is {value}; it must be {least} to {MAX_PENALTY:,}")
+        for name, value, minimum in charges:
+            if not minimum <= value <= MAX_PENALTY:
+                raise UsageError(f"the {name} is {value}; it must be {minimum} to {MAX_PENALTY:,}")
         if len(self.gaps) not in (1, 2):
             raise UsageError(f"a gap's cost has one or two pieces, not {len(self.gaps)}")
 
@@ -128,9 +128,9 @@ class Penalties:
         if values is None:
             values = defaults
         elif not names:
-            raise UsageError(f"{metric} takes no penalties (--penalties): every edit costs 1")
+            raise UsageError(f"{metric} has no penalties (--penalties): every edit costs 1")
         elif len(values) != len(names):
-            raise UsageError(f"{metric} takes {len(names)} penalties ({','.join(names)}), not {len(values)}")
+            raise UsageError(f"{metric} has {len(names)} penalties ({','.join(names)}), not {len(values)}")
         if metric is Metric.INDEL:
             # A mismatch costs as much as an insertion and a deletion, which are preferred: CIGARs have no mismatch.
             return cls(2, ((0, 1),), match)
@@ -170,8 +170,8 @@ class FreeEnds:
     target_end: int = 0
 
     def __post_init__(self) -> None:
-        if not all(0 <= letters <= WHOLE for letters in self.as_tuple()):
-            raise UsageError(f"free ends are numbers of letters, 0 to {WHOLE}, not {self.as_tuple()}")
+        if not all(0 <= bases <= WHOLE for bases in self.as_tuple()):
+            raise UsageError(f"free ends are numbers of bases, 0 to {WHOLE}, not {self.as_tuple()}")
 
     def as_tuple(self) -> tuple[int, int, int, int]:
         """Return (query begin, query end, target begin, target end)."""
@@ -294,23 +294,27 @@ class Ends:
         penalties: scoring scheme of the extensions, with a match bonus.
         zdrop: an extension ends, and an alignment is split, where its score is more than this, plus the cost of
             extending the gap, below its best; 0 for no Z-drop.
-        least: minimum score of a piece of a split alignment, unless it is the best piece.
+        min_score: minimum score of a piece of a split alignment, unless it is the best piece.
         bonus: end bonus, added to the score of an extension that reaches the end of the read.
-        reach: maximum number of bases of the read on either side.
+        max_extension: maximum number of bases of the read on either side.
         band: maximum number of bases by which the reference part of an extension is longer than the read part.
     """
 
     penalties: Penalties
     zdrop: int
-    least: int
+    min_score: int
     bonus: int
-    reach: int
+    max_extension: int
     band: int
 
     def __post_init__(self) -> None:
         if not self.penalties.match:
             raise UsageError("an extension needs a match bonus (--match)")
-        for name, value in (("Z-drop", self.zdrop), ("end bonus", self.bonus), ("reach", self.reach)):
+        for name, value in (
+            ("Z-drop", self.zdrop),
+            ("end bonus", self.bonus),
+            ("maximum extension", self.max_extension),
+        ):
             if not 0 <= value <= MAX_HEURISTIC:
                 raise UsageError(f"the {name} is {value}; it must be 0 to {MAX_HEURISTIC:,}")
 
@@ -324,11 +328,11 @@ class MappingSpec:
         pad: bases beside the mapped parts that are included, unless span is MAPPED.
         keep_unmapped: write unmapped reads: after all others, or in the reads' order with in_order.
         skip: skip and count invalid mappings; otherwise the first one ends the run.
-        shelf: bytes of memory for reads that wait for their mappings; further reads are spilled to a file.
+        spill_threshold: bytes of memory for reads that wait for their mappings; further reads are spilled to a file.
         copy_tags: copy SAM tags in the comments of the reads to their records.
         mates: the second mates of pairs are in a file of their own.
-        in_step: mates have to be in the order that mappers expect, or the run ends: at the same position of both
-            files, or the second mate directly after the first.
+        mates_in_order: mates have to be in the order that mappers expect, or the run ends: at the same position of
+            both files, or the second mate directly after the first.
         in_order: mappings are in the order of the reads, as a mapper writes them.
         ends: how ends are extended; only with span EXTENDED.
     """
@@ -337,10 +341,10 @@ class MappingSpec:
     pad: int = 0
     keep_unmapped: bool = False
     skip: bool = False
-    shelf: int = 256 * MIB
+    spill_threshold: int = 256 * MIB
     copy_tags: bool = False
     mates: bool = False
-    in_step: bool = False
+    mates_in_order: bool = False
     in_order: bool = False
     ends: Ends | None = None
 
@@ -429,10 +433,10 @@ def parse_read_group(text: str) -> str:
     if "\n" in line or "\r" in line or "\\n" in line or "\\r" in line:
         raise UsageError(r"a read group is one line, whose fields are separated by \t")
     if not line.replace("\t", "").isprintable():
-        raise UsageError(f"the read group {line} holds what is no text")
+        raise UsageError(f"the read group {line} contains unprintable characters")
     for tag in fields[1:]:
         if len(tag) < 4 or tag[2] != ":" or not tag[:2].isalnum():
-            raise UsageError(rf"{tag!r} in the read group is no TAG:value (fields are separated by \t)")
+            raise UsageError(rf"{tag!r} in the read group is not TAG:value (fields are separated by \t)")
     if sum(tag.startswith("ID:") for tag in fields[1:]) != 1:
         raise UsageError("a read group needs one ID: field")
     return line

@@ -57,7 +57,7 @@ class InputError(WfacliError):
         if line:
             where += f", line {line}"
         if record:
-            part = record if len(record) <= _SHOWN else f"{record[:_SHOWN]}... ({len(record):,} letters)"
+            part = record if len(record) <= _SHOWN else f"{record[:_SHOWN]}... ({len(record):,} characters)"
             where += f", record {part}"
         super().__init__(f"{where}: {message}")
 

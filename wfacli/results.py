@@ -201,7 +201,7 @@ class AlignmentBatch(batch.AlignmentBatch):
 
     def _text(self, format_: Format, cigar_m: bool, md: bool, cs: bool, header: bool) -> str:
         if self.spec.score_only:
-            raise ValueError("scores alone make no SAM or PAF")
+            raise ValueError("scores alone are not enough for SAM or PAF")
         output = OutputSpec(format_, CigarStyle.M if cigar_m else CigarStyle.EQX, md, cs)
         config = Config(spec=self.spec, output=output, command_line="wfacli.AlignmentBatch.to_sam")
         if format_ is Format.SAM:
@@ -217,10 +217,10 @@ class AlignmentBatch(batch.AlignmentBatch):
         return "".join(pieces)
 
 
-def _edits(letters: I32, status: batch.U8, spec: AlignSpec) -> I32:
+def _edits(counts: I32, status: batch.U8, spec: AlignSpec) -> I32:
     if spec.score_only:
-        return np.full(len(letters), -1, np.int32)
-    return np.where(status == Status.OK, letters[:, 1:].sum(axis=1, dtype=np.int32), np.int32(-1))
+        return np.full(len(counts), -1, np.int32)
+    return np.where(status == Status.OK, counts[:, 1:].sum(axis=1, dtype=np.int32), np.int32(-1))
 
 
 def _decoded(text: bytes | batch.U8) -> str:

@@ -103,9 +103,9 @@ def points(metric: Metric, kernels: tuple[str, ...], bases: int) -> list[Point]:
             pairs = batch(length, error, bases)
             edits = np.full(len(pairs), round(length * error), np.int32)
             pairs = dataclasses.replace(pairs, est_edits=edits)
-            promises = forecast.Forecast(pairs, spec, Limits())
+            forecasts = forecast.Forecast(pairs, spec, Limits())
             for kernel in kernels:
-                longest, work = promises.features(kernel)
+                longest, work = forecasts.features(kernel)
                 time_each = measured(kernel, spec, pairs)
                 if time_each is not None:
                     point = Point(

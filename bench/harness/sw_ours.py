@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wfacli.config import Limits
-from wfacli.core.batch import PairBatch, Status, every_row
+from wfacli.core.batch import PairBatch, Status, all_rows
 from wfacli.core.route import Route
 from wfacli.core.stats import Stats
 from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
@@ -40,7 +40,7 @@ class Ours:
         self.engine = ExtendGpuEngine(spec, self.cpu, lambda: CudaDriver(compiler=Compiler()), self.stats)
         self.all = self.engine.builds
 
-    def lying_right(self, some: list[PairBatch]) -> list[PairBatch]:
+    def pinned_batches(self, some: list[PairBatch]) -> list[PairBatch]:
         """Return the batches with their bases in page-locked memory."""
         moved = []
         for batch in some:
@@ -56,7 +56,7 @@ class Ours:
         before = dict(self.stats.seconds)
 
         def one(batch: PairBatch) -> np.ndarray:
-            found = self.engine.collect(self.engine.submit(batch, Route(every_row(len(batch)), KERNEL)))
+            found = self.engine.collect(self.engine.submit(batch, Route(all_rows(len(batch)), KERNEL)))
             assert (found.status == np.uint8(Status.OK)).all()
             return found.score.copy()
 

@@ -82,7 +82,7 @@ def _some(once: PairBatch, begin: int, end: int) -> PairBatch:
         begin += last - first
     rows = np.concatenate([np.arange(first, last) for first, last, _ in starts])
     moved = np.concatenate([np.full(last - first, by, np.int64) for first, last, by in starts])
-    batch = once.part(rows)
+    batch = once.subset(rows)
     bases = np.concatenate([*parts, np.zeros(64, np.uint8)])
     return dataclasses.replace(batch, bases=bases, q_start=batch.q_start + moved, t_start=batch.t_start + moved)
 

@@ -149,7 +149,7 @@ def on_gpu(driver: Driver) -> list[Algorithm]:
         Algorithm(
             "gpu",
             "bits",
-            lambda work: GpuBits(driver, work.pair, likely=likely(work)),
+            lambda work: GpuBits(driver, work.pair, expected_edits=likely(work)),
             lambda work, edits: gpu_bits.forecast(gpu, work.lengths, edits, work.pair.plain),
         ),
     ]
@@ -211,7 +211,7 @@ def _once(algorithm: Algorithm, work: Work, rules: Rules) -> tuple[float, int | 
         ready = time.perf_counter() - begun
         while not solver.advance(SLICE):
             if time.perf_counter() - begun > limit:
-                raise NoAnswer(f"stopped after {limit:.0f} s, at {solver.position.at_least:,} edits or more")
+                raise NoAnswer(f"stopped after {limit:.0f} s, at {solver.position.lower_bound:,} edits or more")
         seconds = time.perf_counter() - begun
         facts = {"ready_seconds": round(ready, 6), "cells": int(solver.position.cells)}
         return seconds, solver.distance, facts

@@ -37,7 +37,7 @@ def run(driver: Driver, work: Work, distance: int, rules: Rules) -> Measured:
         raise NoAnswer(f"about {expected:,.0f} s")
     found = Measured(distance=distance)
     first, path = _once(driver, work, distance, way)
-    found.facts = {"way": path.way, "rounds": path.rounds, "operations": len(path.cigar)}
+    found.facts = {"way": path.method, "rounds": path.rounds, "operations": len(path.cigar)}
     if first > rules.patience:
         found.seconds.append(first)
     else:

@@ -126,7 +126,7 @@ def _ours_at(engine: Engine, entry: Entry, rules: Rules) -> None:
         entry.cell.absent[OURS] = NO_TIME
         return
     try:
-        pairs = engine.lying_right(entry.pairs)
+        pairs = engine.pinned_batches(entry.pairs)
         _, costs = engine.run(pairs, check=True)
         before = engine.counts()
         while rules.more(timing.seconds):

@@ -122,11 +122,11 @@ class Pairs:
         return max(int(max(b.q_len.max(), b.t_len.max())) for b in self.batches if len(b))
 
 
-def read(files: Files, batch_letters: int) -> Pairs:
-    """Return a row's pairs in batches of about `batch_letters` bases."""
+def read(files: Files, batch_bases: int) -> Pairs:
+    """Return a row's pairs in batches of about `batch_bases` bases."""
     sources = PairFiles(str(files.seq), None).open()
     try:
-        return Pairs(list(read_batches(sources, layout_of(sources), batch_letters)))
+        return Pairs(list(read_batches(sources, layout_of(sources), batch_bases)))
     finally:
         for source in sources:
             source.close()
@@ -227,7 +227,7 @@ def in_slices(pairs: Pairs, count: int) -> list[PairBatch]:
     """Return about `count` batches with similar numbers of pairs, in order; they are views of the pairs' columns."""
     size = max(1, -(-len(pairs) // count))
     return [
-        batch.part(np.arange(first, min(first + size, len(batch))))
+        batch.subset(np.arange(first, min(first + size, len(batch))))
         for batch in pairs.batches
         for first in range(0, len(batch), size)
     ]

@@ -15,7 +15,7 @@ from .verdict import Costs
 EXACT = Heuristics()
 
 
-def batch_letters(where: str, files: Files) -> int:
+def batch_bases(where: str, files: Files) -> int:
     """Return the bases of a batch as the command makes them for a row's file on "gpu" or "cpu"."""
     return shared_out([files.seq.stat().st_size]) if EngineName(where) is EngineName.GPU else CPU_BATCH
 
@@ -46,9 +46,9 @@ class Engine:
         spec = AlignSpec(kind, Penalties.of(kind), score_only=score_only, heuristics=heuristics)
         self._engine = MeasuredEngine(spec, threads, EngineName(where), memory)
 
-    def lying_right(self, pairs: Pairs) -> Pairs:
+    def pinned_batches(self, pairs: Pairs) -> Pairs:
         """Return the pairs with their bases where the command's reader puts them: page-locked memory for a GPU."""
-        return Pairs(self._engine.lying_right(pairs.batches))
+        return Pairs(self._engine.pinned_batches(pairs.batches))
 
     def run(self, pairs: Pairs | PairBatch, check: bool = False) -> tuple[float, Costs]:
         """Align every pair; return seconds, and costs (i32[n], -1 for none).

@@ -104,7 +104,7 @@ def pairs_of(name: str, data: Path | None, share: float) -> PairBatch:
         return _batch(*_written(row, _some(row.pairs, share, row.least)))
     once = real_pairs(row.set, data)
     count = _some(row.times * len(once), share, row.least)
-    return once.part(np.arange(count) % len(once))
+    return once.subset(np.arange(count) % len(once))
 
 
 def real_pairs(name: str, data: Path | None) -> PairBatch:

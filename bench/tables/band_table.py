@@ -22,7 +22,7 @@ from rich.table import Table
 from bench.harness import table
 from bench.peers import gpu_work
 from bench.peers.gpu_work import Pairs
-from bench.peers.ours import EXACT, Engine, batch_letters
+from bench.peers.ours import EXACT, Engine, batch_bases
 from bench.peers.verdict import Costs
 from wfacli._native import keep_memory_flat
 from wfacli.config import EngineName, Heuristics
@@ -60,7 +60,7 @@ def measured(way: Way, pairs: Pairs, a: argparse.Namespace) -> tuple[list[float]
     """Return seconds of all repeats, costs (i32[n]), and thread-seconds of a repeat by kernel."""
     engine = Engine("affine", way.score_only, a.engine, a.threads, None, way.heuristics)
     try:
-        lying = engine.lying_right(pairs)
+        lying = engine.pinned_batches(pairs)
         _, costs = engine.run(lying)  # compiles kernels and allocates memory
         before = engine.counts()["seconds"]
         seconds = [engine.run(lying)[0] for _ in range(a.repeats)]
@@ -121,7 +121,7 @@ def main(arguments: list[str] | None = None) -> None:
 
         def measure(row: gpu_work.Row) -> dict[str, Any]:
             files = gpu_work.write(row, a.data, a.share, Path(folder), False)
-            return row_of(row.name, gpu_work.read(files, batch_letters(a.engine, files)), a)
+            return row_of(row.name, gpu_work.read(files, batch_bases(a.engine, files)), a)
 
         runner.measure(rows, measure, lambda: {"rules": rules})
     if not runner.rows:

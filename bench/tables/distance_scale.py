@@ -151,11 +151,11 @@ def watched(algorithm: Algorithm, work: Work, driver: Driver | None, forecast: f
         while not ended:
             ended = solver.advance(SLICE)
             now, at = time.perf_counter() - begun, solver.position
-            samples.append((now, at.at_least, 1.0 if at.share is None else at.share, int(at.cells)))
+            samples.append((now, at.lower_bound, 1.0 if at.fraction_done is None else at.fraction_done, int(at.cells)))
             if driver:
                 taken = max(taken, free - driver.free_memory())
             if not ended and now > limit:
-                return f"stopped after {limit:.0f} s, at {at.at_least:,} edits or more"
+                return f"stopped after {limit:.0f} s, at {at.lower_bound:,} edits or more"
         kept = samples[:: max(len(samples) // SAMPLES, 1)]
         kept = [(ready, 0, 0.0, 0), *kept, *([samples[-1]] if kept[-1] != samples[-1] else [])]
         return Run(

@@ -25,7 +25,7 @@ from bench.harness import table
 from bench.peers.build import ADAPTERS, CACHE, RECIPES, Unavailable, _unpacked
 from wfacli._native import CancelFlag, Extender
 from wfacli.config import Limits
-from wfacli.core.batch import PairBatch, Status, every_row
+from wfacli.core.batch import PairBatch, Status, all_rows
 from wfacli.engines.extend_cpu import native_options
 from wfacli.io.read.memory import pairs_of
 from wfacli.measure.spread import Spread
@@ -128,7 +128,7 @@ def ours(batch: PairBatch, spec: ExtendSpec, repeats: int) -> tuple[list[float],
     extender, options = Extender(), native_options(spec, Limits())
     seconds = []
     for _ in range(repeats):
-        taken, found = table.timed(lambda: extender.align(batch, every_row(len(batch)), options, CancelFlag()))
+        taken, found = table.timed(lambda: extender.align(batch, all_rows(len(batch)), options, CancelFlag()))
         (status, _, score, *_), _ = found
         seconds.append(taken)
         assert (status == np.uint8(Status.OK)).all()

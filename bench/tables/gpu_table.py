@@ -30,7 +30,7 @@ from bench.peers.contest import GIB, TASKS
 from bench.peers.gpu_binaries import Tool, ewfa_gpu, gasal2, wfa_gpu
 from bench.peers.gpu_contest import Entry, Rules
 from bench.peers.gpu_work import Files, Pairs
-from bench.peers.ours import batch_letters
+from bench.peers.ours import batch_bases
 from bench.peers.verdict import OURS, Cell, cell_text, ratio_text, summary_text
 from wfacli._native import keep_memory_flat
 from wfacli.core.cores import usable_cores
@@ -208,7 +208,7 @@ def main(arguments: list[str] | None = None) -> None:
         kept = a.cache or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
         files, left_out = prepared(a, kept)
-        letters = {name: a.batch_bases or batch_letters(a.engine, found) for name, found in files.items()}
+        letters = {name: a.batch_bases or batch_bases(a.engine, found) for name, found in files.items()}
         pairs = {name: gpu_work.read(found, letters[name]) for name, found in files.items()}
         console.print(f"{len(files)} rows are ready, {runner.end - time.monotonic():.0f} s left")
         entries = {(row, t.name): Entry(Cell(row, t.name), pairs[row]) for row in pairs for t in tasks}
@@ -217,7 +217,7 @@ def main(arguments: list[str] | None = None) -> None:
         tools = tools_of(a)
         result: dict[str, Any] = {
             "workload": {"share": a.share, "affine": "4,6,2", "rows": _sizes(pairs, left_out)},
-            "rules": {"repeats": a.repeats, "threads": a.threads, "batch_letters": letters},
+            "rules": {"repeats": a.repeats, "threads": a.threads, "batch_bases": letters},
             "peers": {tool.name: tool.what for tool in tools},
         }
 

@@ -184,7 +184,7 @@ def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, gpu: Ours | Non
         seconds, said["ksw2"] = best_of(lambda: ksw2.run(first, RULES), a.repeats)
         put("ksw2", seconds, len(first), cells, threads=a.threads)
     if gpu:
-        batches = gpu.lying_right(some.batches(GPU_BATCH))
+        batches = gpu.pinned_batches(some.batches(GPU_BATCH))
         gpu.run(batches)
         runs = [gpu.run(batches) for _ in range(a.repeats)]
         on_gpu = runs[0][2]

@@ -24,7 +24,7 @@ from bench.harness import table
 from bench.pages.batches import kernel_seconds
 from wfacli._native import keep_memory_flat
 from wfacli.config import AlignSpec, Metric, Penalties
-from wfacli.core.batch import PairBatch, Status, every_row
+from wfacli.core.batch import PairBatch, Status, all_rows
 from wfacli.core.cores import usable_cores
 from wfacli.core.route import Route
 from wfacli.core.stats import Stats
@@ -35,7 +35,7 @@ from wfacli.gpu.kernels.catalogue import BITS
 from wfacli.gpu.kernels.wfa import VARIANTS
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.measure.spread import Spread
-from wfacli.measure.work import Work, letters, pairs_in_memory
+from wfacli.measure.work import Work, bases, pairs_in_memory
 from wfacli.plan.planner import Planner
 from wfacli.run.batch_run import MOST_BESIDE_A_GPU
 
@@ -61,7 +61,7 @@ def measured(kernel: str, engine: GpuEngine, stats: Stats, batches: list[PairBat
     """Measure one kernel on all pairs; the first run, which compiles and allocates, does not count."""
 
     def one(batch: PairBatch) -> int:
-        found = engine.collect(engine.submit(batch, Route(every_row(len(batch)), f"gpu-{kernel}")))
+        found = engine.collect(engine.submit(batch, Route(all_rows(len(batch)), f"gpu-{kernel}")))
         return int(np.count_nonzero(found.status == np.uint8(Status.OK)))
 
     def run() -> tuple[float, int]:
@@ -88,7 +88,7 @@ def row_of(work: Work, count: int, a: argparse.Namespace, engine: GpuEngine, sta
     batches = [Planner(SPEC).estimated(b) for b in pairs_in_memory(work, count, None, usable_cores())]
     kernels = [name for name in KERNELS if not a.kernels or any(text in name for text in a.kernels)]
     found = [measured(kernel, engine, stats, batches, a.repeats) for kernel in kernels]
-    return {"row": work.name, "pairs": count, "letters": letters(batches), "kernels": found}
+    return {"row": work.name, "pairs": count, "letters": bases(batches), "kernels": found}
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:

@@ -35,7 +35,7 @@ from wfacli.gpu.kernels.local import Build
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.scoring.scheme import Scheme
 from wfacli.solve.gpu.local import GpuLocal
-from wfacli.solve.gpu.local_walk import Walk
+from wfacli.solve.gpu.local_traceback import Traceback
 from wfacli.solve.local.found import Found
 
 TIMED = {
@@ -75,32 +75,32 @@ def letters_of(name: str, side: str, data: Path) -> bytes:
 def watched() -> Iterator[dict[str, float]]:
     """Measure where tracebacks spend their time inside the block."""
     spent = {"card": 0.0, "threads": 0.0, "rounds": 0, "pieces": 0}
-    before = {name: getattr(Walk, name) for name in ("_launch", "_walk_group", "step")}
+    before = {name: getattr(Traceback, name) for name in ("_launch", "_trace_group", "step")}
 
     def timed(name: str, into: str, inner: str = "") -> None:
-        def call(self: Walk, *arguments: Any) -> Any:
+        def call(self: Traceback, *arguments: Any) -> Any:
             begun, within = time.perf_counter(), spent.get(inner, 0.0)
             try:
                 return before[name](self, *arguments)
             finally:
                 spent[into] += time.perf_counter() - begun - (spent.get(inner, 0.0) - within)
 
-        setattr(Walk, name, call)
+        setattr(Traceback, name, call)
 
-    def step(self: Walk) -> None:
+    def step(self: Traceback) -> None:
         spent["rounds"] += 1
-        known = len(self._ways)
+        known = len(self._traced)
         before["step"](self)
-        spent["pieces"] += len(self._ways) - known
+        spent["pieces"] += len(self._traced) - known
 
     timed("_launch", "card")
-    timed("_walk_group", "threads", inner="card")
-    Walk.step = step  # type: ignore[method-assign]
+    timed("_trace_group", "threads", inner="card")
+    Traceback.step = step  # type: ignore[method-assign]
     try:
         yield spent
     finally:
         for name, method in before.items():
-            setattr(Walk, name, method)
+            setattr(Traceback, name, method)
 
 
 def ours(driver: CudaDriver, codes: list[np.ndarray], threads: int, **options: Any) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def engine_of(files: Sequence[Path], counts: Sequence[int], a: argparse.Namespac
         batches = batches_of(files, count)
         engine = Engine(AlignSpec(), a.threads, EngineName.GPU, a.gpu_memory, devices=tuple(range(count)))
         try:
-            batches = engine.lying_right(batches)
+            batches = engine.pinned_batches(batches)
             engine.run(batches, check=True)
             before = dict(engine.counts()["seconds"])
             with waiting_for_python() as waits:

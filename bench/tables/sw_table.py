@@ -66,7 +66,7 @@ def works(options: argparse.Namespace) -> Iterator[tuple[str, Pairs]]:
 def ours_of(pairs: Pairs, kind: str, ours: Ours, options: argparse.Namespace) -> dict[str, Any]:
     """Measure our engine on the pairs of a row, and each of its builds."""
     made = pairs.batches(GPU_BATCH)
-    some, work = ours.lying_right(made), pairs.cells
+    some, work = ours.pinned_batches(made), pairs.cells
     ours.engine.builds = ours.all
     result = ours.measured(some, options.repeats, work)
     ours.check(made[0], result.pop("scores"))

@@ -56,7 +56,7 @@ def measured(a: argparse.Namespace, query: Path, target: Path, out: Path) -> tup
     engine = batches = None
     if not a.no_engine:
         engine = Engine(AlignSpec(), a.threads, EngineName(a.engine))
-        batches = engine.lying_right(batches_in(query, target, a.engine == "gpu"))
+        batches = engine.pinned_batches(batches_in(query, target, a.engine == "gpu"))
         engine.run(batches)
     if engine and a.engine == "gpu":
         timings["engine"] = [engine.run(batches).seconds for _ in range(a.repeats)]

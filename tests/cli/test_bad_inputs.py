@@ -254,7 +254,7 @@ def test_one_target_name_with_one_length_is_declared_once(align: Align, folder: 
 )
 def test_alignments_in_place_of_sequences(align: Align, folder: Path, magic: bytes, name: str) -> None:
     (folder / "x").write_bytes(magic)
-    words = f"x: is {name}, and FASTA or FASTQ is read here", "samtools fastq"
+    words = f"x: is {name}, and FASTA or FASTQ is required", "samtools fastq"
     for files in (("x", "t.fa"), ("q.fa", "x"), ("x",)):
         assert_failure(align(*files, *PAF), 1, *words)
     assert_failure(run("distance", "x", "t.fa", cwd=folder), 1, *words)

@@ -43,7 +43,7 @@ def test_lists_that_are_given_again_add_up(tmp_path):
 
 def test_a_time_that_ends_before_anything_is_measured_is_an_error(tmp_path):
     result = ran(tmp_path, f"{SMALL} -t 1 --minutes 0 --json b.json")
-    assert result.code == 2 and "--minutes were over before anything was measured" in result.err
+    assert result.code == 2 and "--minutes ended before anything was measured" in result.err
     assert not (tmp_path / "b.json").exists()
 
 
@@ -62,7 +62,7 @@ def test_a_terminal_shows_whole_columns(monkeypatch, capsys, width):
     said = capsys.readouterr().out
     assert "…" not in said and "5,000,000" in said and "1 k × 10 kb 10%" in said
     missing = [name for name in ("max", "GCUPS", "median", "of limit", "best") if name not in said.split("no room")[0]]
-    assert (bool(missing) == (width < 130) and f"no room here for {', '.join(missing)}:" in said) or not missing
+    assert (bool(missing) == (width < 130) and f"no space for {', '.join(missing)}:" in said) or not missing
 
 
 def test_pictures_by_matplotlib(tmp_path):
@@ -112,11 +112,11 @@ def test_an_emulated_gpu(tmp_path, monkeypatch, capsys):
     ("options", "said"),
     [
         ("-l 0", "--length is 1 to"),
-        ("-l many", "--length takes a number"),
-        ("-e 2", "--error is edits a letter, 0 to 0.9"),
-        ("-e x", "--error is edits a letter, 0 to 0.9"),
+        ("-l many", "--length expects a number"),
+        ("-e 2", "--error is edits per base, 0 to 0.9"),
+        ("-e x", "--error is edits per base, 0 to 0.9"),
         ("-n 0", "--pairs is 0"),
-        ("-t 0", "--threads takes numbers like 1,8"),
+        ("-t 0", "--threads expects numbers like 1,8"),
         ("--penalties 4,6,2", "--penalties are those of one --metric"),
         ("--xdrop 5", "needs a match bonus"),
         ("--plot b.jpg", "a picture ends in"),

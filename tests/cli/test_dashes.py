@@ -85,5 +85,5 @@ def test_a_name_that_htslib_takes_apart_is_refused(folder: Path, line: str) -> N
         (folder / f"{name}.bam").write_bytes((folder / "reads.bam").read_bytes())
     before = sorted(folder.iterdir())
     result = run(*line.format(name).split(), cwd=folder)
-    assert_failure(result, 1, "htslib takes ##idx## in a name for the end of it; rename the file")
+    assert_failure(result, 1, "htslib treats ##idx## as the end of a name; rename the file")
     assert sorted(folder.iterdir()) == before

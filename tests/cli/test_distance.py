@@ -52,8 +52,8 @@ def test_summary(folder: Path) -> None:
     words = re.sub(r"[\d.e-]+ (s  |TCUPS|computed)", r"N \1", result.text)
     words = re.sub(r"\(cpu-(wavefront|bits), \d+ threads?\)", "(ALGORITHM)", words)
     assert words == (
-        f"A          a.fa a, {len(A)} letters\n"
-        f"B          b.fa b, {len(B)} letters\n"
+        f"A          a.fa a, {len(A)} symbols\n"
+        f"B          b.fa b, {len(B)} symbols\n"
         f"distance   {EDITS}\n"
         f"identity   {100 * (1 - EDITS / len(A)):.2f}%   (1 - distance / length of the longer)\n"
         "time       N s   (ALGORITHM)\n"
@@ -253,7 +253,7 @@ WRONG = [
     (("a.fa", "nothing.fa"), 1, "nothing.fa: No such file"),
     (("a.fa", "empty"), 1, "empty: has no sequence"),
     (("a.fa", "."), 1, ".: Is a directory"),
-    (("a.fa", "bare"), 1, "bare, record b: the record has no letters"),
+    (("a.fa", "bare"), 1, "bare, record b: the sequence is empty"),
     (("-", "-"), 2, "only one of A and B can be standard input"),
     (("nothing", "a.fa", "--text"), 1, "nothing: No such file"),
     ((".", "a.fa", "--lines"), 1, ".: Is a directory"),
@@ -262,7 +262,7 @@ WRONG = [
     (("a.fa", "b.fa", "--text", "--ambiguous", "mismatch"), 2, "are for sequences"),
     (("a.fa", "b.fa", "--text", "--path", "-o", "x.paf"), 2, "--path writes bytes as TSV, not as PAF"),
     (("a.fa", "b.fa", "--lines", "--path", "--format", "bam"), 2, "--path writes lines as DIFF or TSV, not as BAM"),
-    (("a.fa", "b.fa", "--path", "-o", "x.diff"), 2, "--path writes letters as PAF or SAM or BAM, not as DIFF"),
+    (("a.fa", "b.fa", "--path", "-o", "x.diff"), 2, "--path writes symbols as PAF or SAM or BAM, not as DIFF"),
     (("a.fa", "b.fa", "--plot", "x.txt"), 2, "a picture ends in .png, .svg, .pdf or .html"),
     (("a.fa", "b.fa", "--plot", "no/x.html"), 1, "no/x.html: cannot be written"),
     (("a.fa", "b.fa", "--plot", "x.html", "--stats", "x.html"), 2, "x.html is named twice"),
@@ -271,7 +271,7 @@ WRONG = [
     (("a.fa", "b.fa", "--path", "-o", "x.cram"), 2, "CRAM is not written"),
     (("a.fa", "b.fa", "--path", "-o", "x.paf.gz"), 2, "not compressed by wfacli"),
     (("a.fa", "b.fa", "--path", "-o", "x.PNG"), 2, "x.PNG is the name of a picture, and -o gets alignments"),
-    (("a.fa", "b.fa", "--path", "--format", "tsv"), 2, "--path writes letters as PAF or SAM or BAM, not as TSV"),
+    (("a.fa", "b.fa", "--path", "--format", "tsv"), 2, "--path writes symbols as PAF or SAM or BAM, not as TSV"),
     (("a.fa", "b.fa", "--format", "sam"), 2, "give --path"),
     (("a.fa", "b.fa", "--stats", "-"), 2, "cannot both go to standard output"),
     (("a.fa", "b.fa", "-o", "a.fa"), 2, "a.fa is an input"),
@@ -283,8 +283,8 @@ WRONG = [
     (("a.fa", "b.fa", "--checkpoint", "no/x"), 1, "there is no folder no"),
     (("a.fa", "b.fa", "--resume"), 2, "give --checkpoint FILE too"),
     (("a.fa", "b.fa", "--checkpoint-every", "5s"), 2, "belongs to --checkpoint"),
-    (("a.fa", "b.fa", "--checkpoint", "c", "--checkpoint-every", "soon"), 2, "takes a time like 30s, 5m or 1h"),
-    (("a.fa", "b.fa", "--checkpoint", "c", "--checkpoint-every", "0s"), 2, "takes a time like 30s, 5m or 1h"),
+    (("a.fa", "b.fa", "--checkpoint", "c", "--checkpoint-every", "soon"), 2, "expects a time like 30s, 5m or 1h"),
+    (("a.fa", "b.fa", "--checkpoint", "c", "--checkpoint-every", "0s"), 2, "expects a time like 30s, 5m or 1h"),
     (("a.fa", "b.fa", "--max-distance", "-1"), 2, "--max-distance"),
     (("a.fa",), 2, "Missing argument"),
 ]

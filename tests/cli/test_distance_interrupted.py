@@ -64,7 +64,7 @@ def test_goes_on_after_any_end(
         kill(process)
     else:
         _, err = assert_ends(process, sent, 128 + sent)
-        assert "stopped; the same command with --resume goes on from run.ckpt" in err
+        assert "stopped; the same command with --resume continues from run.ckpt" in err
         assert kept.read_bytes() != before
         assert not list(folder.glob("x.json*"))
     result = distance(*KEPT, "--resume", "-v", "--stats", "s.json")
@@ -73,7 +73,7 @@ def test_goes_on_after_any_end(
     assert (values["distance"], values["history"]["resumed"]) == (pair[2], 1)
     assert len(values["history"]["phases"]) == 1
     # The work of the first run is not repeated.
-    known = re.search(r"going on with cpu-wavefront after \d+ s, at ([\d,]+) edits or more", result.err)
+    known = re.search(r"resuming cpu-wavefront after \d+ s, at ([\d,]+) edits or more", result.err)
     assert known
     assert int(known[1].replace(",", "")) > pair[2] // 10
     stats = json.loads((folder / "s.json").read_text())
@@ -106,8 +106,8 @@ def test_stopped_without_a_checkpoint(folder: Path) -> None:
 
 def test_a_checkpoint_that_is_there_is_not_overwritten(folder: Path, distance: Callable[..., Result]) -> None:
     (folder / "run.ckpt").write_bytes(b"hours of work")
-    assert_failure(distance(*KEPT), 2, "run.ckpt exists: give --resume to go on from it, or remove it")
-    assert_failure(distance(*KEPT, "--resume"), 1, "run.ckpt: is no checkpoint of wfacli distance")
+    assert_failure(distance(*KEPT), 2, "run.ckpt exists: give --resume to continue from it, or remove it")
+    assert_failure(distance(*KEPT, "--resume"), 1, "run.ckpt: is not a checkpoint of wfacli distance")
     assert (folder / "run.ckpt").read_bytes() == b"hours of work"
 
 

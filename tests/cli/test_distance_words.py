@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.distance.solvers import pair_of
-from wfacli.cli.distance_report import in_words, standing
-from wfacli.cli.standing import line, seconds
+from wfacli.cli.distance_report import as_text, progress_line
+from wfacli.cli.progress_line import line, seconds
 from wfacli.solve.distance.inputs import Inputs, Side, Unit
 from wfacli.solve.distance.run import Outcome, Phase, Progress
 
@@ -33,20 +33,20 @@ def test_times(value: float, words: str) -> None:
         (Progress(), "at least 0 edits (starting) after 12.0 s"),
         (Progress(1234, None, None, "bits"), "at least 1,234 edits (bits) after 12.0 s"),
         (Progress(1, 0.256, 700, "x"), "at least 1 edits (x) after 12.0 s, 26% done, about 11 min 40 s to go"),
-        (Progress(99, algorithm="x", done=True), "99 edits (making the alignment) after 12.0 s"),
+        (Progress(99, algorithm="x", done=True), "99 edits (computing the alignment) after 12.0 s"),
     ],
 )
 def test_progress(progress: Progress, words: str) -> None:
-    assert line(standing(progress), 12) == words
+    assert line(progress_line(progress), 12) == words
 
 
 def test_a_run_that_changed_over_and_went_on() -> None:
-    inputs = Inputs(Side("f.fa", "one", 1000), Side("g.fa", "g.fa", 2000), Unit.LETTERS, pair_of(b"", b""))
+    inputs = Inputs(Side("f.fa", "one", 1000), Side("g.fa", "g.fa", 2000), Unit.SYMBOLS, pair_of(b"", b""))
     phases = Phase("cpu-wavefront", 4.0, 10, 100, "switched"), Phase("cpu-bits", 6.0, 1500, 900, "done")
-    words = in_words(inputs, Outcome(1500, None, phases, resumed=2), None, 1, None)
+    words = as_text(inputs, Outcome(1500, None, phases, resumed=2), None, 1, None)
     assert words == (
-        "A          f.fa one, 1,000 letters\n"
-        "B          g.fa, 2,000 letters\n"
+        "A          f.fa one, 1,000 symbols\n"
+        "B          g.fa, 2,000 symbols\n"
         "distance   1,500\n"
         "identity   25.00%   (1 - distance / length of the longer)\n"
         "time       10.0 s   (cpu-wavefront 4 s, then cpu-bits 6 s, 1 thread, in 3 runs)\n"
@@ -56,6 +56,6 @@ def test_a_run_that_changed_over_and_went_on() -> None:
 
 def test_lengths_that_say_it_alone() -> None:
     inputs = Inputs(Side("a", "a", 0), Side("b", "b", 0), Unit.BYTES, pair_of(b"", b""))
-    words = in_words(inputs, Outcome(0, None), None, 2, None)
+    words = as_text(inputs, Outcome(0, None), None, 2, None)
     assert "identity   100.00% " in words
-    assert "time       0 s   (the lengths alone say it)\ncells      0 in the matrix\n" in words
+    assert "time       0 s   (determined by the lengths)\ncells      0 in the matrix\n" in words

@@ -142,7 +142,7 @@ def test_png(dotplot: Dotplot, plots: Path) -> None:
     result = dotplot("q.fa", "t.fa", "-o", "plot.png", "--size", "600")
     assert_success(result)
     assert result.out == b""
-    assert "5,000 by 6,000 bp, exact matches of 13 letters, both strands" in result.err
+    assert "5,000 by 6,000 bp, exact matches of 13 bases, both strands" in result.err
     pixels = png_of((plots / "plot.png").read_bytes())
     inside = density_in(pixels, 600, 500)
     # The first part of the target is on the diagonal, the inversion on the antidiagonal, the last part 1,000 bases
@@ -241,7 +241,7 @@ def test_several_records_stand_one_after_another(here: Dotplot, plots: Path) -> 
     assert (axis["title"], axis["starts"]) == ("t2", [0, 3500])
     assert_failure(here("q.fa", "t.fa", "-o", "p.html", "--query-name", "r2"), 1, "q.fa: no record is named r2")
     assert_success(here("q.fa", "t.fa", "-o", "plot.svg", "--size", "100"))
-    assert_failure(here("q.fa", "t.fa", "-o", "p.html", "--path", "ab.paf"), 1, "t1", "6,000 letters here")
+    assert_failure(here("q.fa", "t.fa", "-o", "p.html", "--path", "ab.paf"), 1, "t1", "6,000 symbols here")
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -268,13 +268,13 @@ def test_text(here: Dotplot, plots: Path) -> None:
     (plots / "new.txt").write_text(text[: len(text) // 2].upper() + text[len(text) // 2 :])
     assert_success(here("old.txt", "new.txt", "--text", "-o", "plot.html", "-k", "12"))
     data = data_of((plots / "plot.html").read_bytes())
-    assert (data["unit"], data["strands"]) == ("letters", 1)
+    assert (data["unit"], data["strands"]) == ("symbols", 1)
     forward, reverse = levels_of(data)
     half = len(forward) // 2
     assert forward[half + 5 :, half + 5 :].any()
     assert not forward[: half - 12, : half - 12].any()  # the case of bytes is significant
     assert not reverse.any()
-    assert_failure(here("old.txt", "new.txt", "--text", "--query-name", "a", "-o", "p.html"), 2, "--text takes whole")
+    assert_failure(here("old.txt", "new.txt", "--text", "--query-name", "a", "-o", "p.html"), 2, "--text reads whole")
 
 
 def test_proteins(here: Dotplot, plots: Path) -> None:
@@ -283,7 +283,7 @@ def test_proteins(here: Dotplot, plots: Path) -> None:
     (plots / "r.fa").write_text(f">r\n{protein.lower()}\n")
     result = here("p.fa", "r.fa", "-o", "plot.html")
     assert_success(result)
-    assert "no 9 letters in common" in result.err
+    assert "no exact match of 9 bases" in result.err
     assert "--literal" in result.err
     assert_success(here("p.fa", "r.fa", "-o", "plot.html", "--literal"))
     data = data_of((plots / "plot.html").read_bytes())
@@ -318,7 +318,7 @@ def test_empty_sequences(here: Dotplot, plots: Path, suffix: str) -> None:
         (("q.fa", "ab.paf", "-o", "p.html"), 1, ["ab.paf, line 1"]),
         (("q.fa", "t.fa", "-o", "none/p.html"), 1, ["none/p.html", "cannot be written"]),
         (("q.fa", "t.fa", "-o", "p.html", "--path", "none.paf"), 1, ["none.paf"]),
-        (("q.fa", "t.fa", "-o", "p.html", "--path", "t.fa"), 1, ["t.fa, line 1: is no alignment of PAF or SAM"]),
+        (("q.fa", "t.fa", "-o", "p.html", "--path", "t.fa"), 1, ["t.fa, line 1: is not an alignment of PAF or SAM"]),
         (("t.fa", "q.fa", "-o", "p.html", "--path", "ab.paf"), 1, ["ab.paf", "r1 to t1"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
@@ -362,11 +362,11 @@ def test_save(tmp_path: Path) -> None:
         wfacli.dotplot.save(file, *sequences)
         assert data_of(file.read_bytes()) == data
     for wrong in (query.astype(np.int64), query.reshape(2, -1), list(QUERY), None):
-        with pytest.raises(TypeError, match=r"^the target is letters, as str, bytes, u8\[n\] or u32\[n\], not "):
+        with pytest.raises(TypeError, match=r"^the target must be str, bytes, u8\[n\] or u32\[n\], not "):
             wfacli.dotplot.save(file, query, wrong)
     words = np.arange(500, dtype=np.uint32)
     drawn = wfacli.dotplot.save(str(tmp_path / "words.png"), words, words, k=1)
-    assert (drawn.density.shared, drawn.unit) == (500, "letters")
+    assert (drawn.density.shared, drawn.unit) == (500, "symbols")
     with pytest.raises(UsageError):
         wfacli.dotplot.save(str(tmp_path / "plot"), query, target)
     with pytest.raises(OutputError):

@@ -144,7 +144,7 @@ def test_stats_say_what_was_asked(inside: Inside, tmp_path: Path) -> None:
         (("--scores", "2,4,4,2", "--matrix", "BLOSUM62"), "give one of them"),
         (("--gaps", "11,1"), "--gaps belongs to --matrix"),
         (("--matrix", "BLOSUM62", "--gaps", "11"), "like 11,1"),
-        (("--matrix", "BLOSUM26"), "no file, and no matrix named BLOSUM62"),
+        (("--matrix", "BLOSUM26"), "neither a file nor one of the matrices BLOSUM62"),
         (("--matrix", "BLOSUM62", "--n-score", "0"), "do not go with --matrix"),
         (("--n-score", "0", "--ambiguous", "literal"), "--n-score"),
         (("--scores", "0,4,4,2"), "score above 0"),
@@ -178,10 +178,10 @@ def test_standard_input_is_one_file(files: tuple[str, str], inside: Inside) -> N
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "scores.txt: holds no matrix"),
+        ("", "scores.txt: contains no matrix"),
         ("  A C\nA 1 -1\n", "scores.txt, line 2: there is no row for C"),
         ("  A C\nA 1 -1\nC 0\n", "scores.txt, line 3: the row of C has 1 scores, and there are 2 columns"),
-        ("  A C\nA 1 -1\nC 0 x\n", "scores.txt, line 3: in the row of C, 'x' is no whole number"),
+        ("  A C\nA 1 -1\nC 0 x\n", "scores.txt, line 3: in the row of C, 'x' is not a whole number"),
     ],
 )
 def test_matrices_that_are_refused(text: str, words: str, inside: Inside, folder: Path) -> None:
@@ -231,5 +231,5 @@ def test_a_pair_that_takes_too_much_memory(inside: Inside, folder: Path) -> None
     (folder / "t.fa").write_bytes(fasta([letters], "t"))
     arguments = ["extend", "q.fa", "t.fa", "--max-memory", "1M", "--format", "paf"]
     result = inside(*arguments, cwd=folder)
-    assert_failure(result, 1, "1 pair was written without an alignment (1 MEMORY_LIMIT); --max-memory bounds")
+    assert_failure(result, 1, "1 pair was written without an alignment (1 MEMORY_LIMIT); --max-memory is the limit")
     assert result.rows[0][4] == "*"

@@ -114,7 +114,7 @@ def test_htslib_that_is_killed_is_not_said_to_have_written(folder: Path, sort: b
     os.kill(child, signal.SIGKILL)
     assert process.wait(timeout=15) == 1 and process.stderr
     err = process.stderr.read().decode()
-    wanted = "nothing is left of" if sort else f"{partial} is cut short, and may hold fewer than"
+    wanted = "nothing is left of" if sort else f"{partial} is incomplete, and may contain fewer than"
     assert err.splitlines() == [
         f"wfacli: incomplete: {wanted} the 10 pairs aligned so far",
         "wfacli: error: x.bam: htslib was ended by signal 9",

@@ -135,13 +135,13 @@ def test_picture(local: Local, folder: Path) -> None:
         (("a.fa", "b.fa", "--json"), 2, "--json and the alignments cannot both go to standard output"),
         (("a.fa", "b.fa", "-o", "x.cram"), 2, "CRAM is not written: wfacli local … --format sam | samtools view -C"),
         (("a.fa", "b.fa", "--score-only", "--top", "2"), 2, "--score-only writes no alignments"),
-        (("a.fa", "b.fa", "--scores", "0,4,4,2"), 2, "local alignments need a score above 0"),
+        (("a.fa", "b.fa", "--scores", "0,4,4,2"), 2, "local alignments require a score above 0"),
         (("a.fa", "b.fa", "--gaps", "9,1"), 2, "--gaps belongs to --matrix"),
         (("a.fa", "b.fa", "--max-memory", "9K"), 2, "it must be 1M at least"),
         (("a.fa", "b.fa", "--format", "diff"), 2, "written as PAF or SAM or BAM or TSV, not as DIFF"),
         (("a.fa", "b.fa", "-o", "a.fa"), 2, "a.fa is an input"),
         (("a.fa", "b.fa", "--plot", "x.paf"), 2, "a picture ends in .png, .svg, .pdf or .html"),
-        (("a.fa", "bad.fa", "--matrix", "BLOSUM62"), 1, "letter 3 is 'O', for which BLOSUM62 has no scores"),
+        (("a.fa", "bad.fa", "--matrix", "BLOSUM62"), 1, "symbol 3 is 'O', for which BLOSUM62 has no scores"),
     ],
 )
 def test_what_does_not_go(local: Local, folder: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
@@ -166,7 +166,7 @@ def test_goes_on_after_any_end(folder: Path, sent: signal.Signals) -> None:
         process.wait(10)
     else:
         _, err = assert_ends(process, sent, 130)
-        assert "stopped; the same command with --resume goes on from run.ckpt" in err
+        assert "stopped; the same command with --resume continues from run.ckpt" in err
         assert not list(folder.glob("x.paf*"))
     few = tuple("3" if word == "40" else word for word in kept)
     assert_failure(run("local", *few, cwd=folder), 2, "run.ckpt exists: give --resume")

@@ -61,7 +61,7 @@ def test_a_name_keeps_its_bytes(folder: Path) -> None:
     assert r"a\xff\xfe" in result.err
     words = run("distance", "a.fa", "b.fa", cwd=folder)
     assert_success(words)
-    assert r"a.fa a\xff\xfe, 8 letters" in words.text
+    assert r"a.fa a\xff\xfe, 8 symbols" in words.text
     chosen = run("distance", "a.fa", "b.fa", "--name-a", os.fsdecode(b"a\xff"), cwd=folder)
     assert_failure(chosen, 1, r"has no record a\xff; it has a\xff\xfe")
     assert b"a\xff\xfe" in (drawn := run("align", "a.fa", "b.fa", "--format", "paf", cwd=folder)).out, drawn.err

@@ -65,9 +65,9 @@ def test_a_loop_of_links(folder: Path, line: str) -> None:
         (r"@RG\tID:x\nSM:y", "one line"),
         ("@RG\tID:x\nSM:y", "one line"),
         (r"@RG\tID:x\rSM:y", "one line"),
-        (os.fsdecode(b"@RG\tID:\xff"), r"@RG\tID:\xff holds what is no text"),
-        ("@RG\tID:x\tDS:\x1b[31m", "no text"),
-        ("@RG\tID:\x01", "no text"),
+        (os.fsdecode(b"@RG\tID:\xff"), r"@RG\tID:\xff contains unprintable characters"),
+        ("@RG\tID:x\tDS:\x1b[31m", "contains unprintable characters"),
+        ("@RG\tID:\x01", "contains unprintable characters"),
     ],
 )
 def test_read_groups_of_several_lines_or_of_no_text(folder: Path, text: str, words: str) -> None:

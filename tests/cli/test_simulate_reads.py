@@ -104,7 +104,7 @@ def test_one_file_has_the_same_pairs(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--paired -o r.fq", "--paired makes reads of a reference"),
+        ("--paired -o r.fq", "--paired simulates reads of a reference"),
         ("--insert 300", "--insert is for pairs of reads: give --paired"),
         ("--insert-sd 3", "--insert-sd is for pairs of reads"),
         ("--interleaved", "--interleaved is for pairs of reads"),
@@ -113,8 +113,8 @@ def test_one_file_has_the_same_pairs(folder: Path) -> None:
         ("--paired --reference ref.fa -o r.fq.gz", "the output is not compressed"),
         ("--paired --reference ref.fa -o r.fq --insert 0", "--insert is 1 to"),
         ("--paired --reference ref.fa -o r.fq --insert 3k", "--insert: no sequence is as long as the longest pair"),
-        ("--paired --reference ref.fa -o r.fq -l 0", "reads have a letter at least"),
-        ("--paired --reference ref.fa -o r.fq --insert-sd x", "--insert-sd takes a number"),
+        ("--paired --reference ref.fa -o r.fq -l 0", "reads have at least one base"),
+        ("--paired --reference ref.fa -o r.fq --insert-sd x", "--insert-sd expects a number"),
     ],
 )
 def test_what_it_refuses(folder: Path, options: str, said: str) -> None:

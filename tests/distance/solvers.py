@@ -41,7 +41,7 @@ def cpu_path(pair: Pair, distance: int) -> np.ndarray:
     first = -(-len(letters[0]) // 16) * 16  # start of the target
     bases = np.frombuffer(letters[0].ljust(first) + letters[1] + bytes(64), np.uint8)
     sides = [Side("", "", len(side)) for side in letters]
-    pairs = Inputs(*sides, Unit.LETTERS, pair, bases, (0, first)).as_batch(distance)
+    pairs = Inputs(*sides, Unit.SYMBOLS, pair, bases, (0, first)).as_batch(distance)
     spec, stats = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT), Ambiguous.LITERAL), Stats()
     engine = CpuEngine(spec, Limits(), 2, stats=stats)
     try:

@@ -100,11 +100,11 @@ def test_every_damaged_byte_is_seen(path):
     good = path.read_bytes()
     for at in range(len(good)):
         path.write_bytes(good[:at] + bytes([good[at] ^ 4]) + good[at + 1 :])
-        with pytest.raises(InputError, match=r"damaged|no checkpoint|another version"):
+        with pytest.raises(InputError, match=r"damaged|not a checkpoint|another version"):
             checkpoint.read()
     for end in range(0, len(good), 5):
         path.write_bytes(good[:end])
-        with pytest.raises(InputError, match=r"damaged|no checkpoint|another version"):
+        with pytest.raises(InputError, match=r"damaged|not a checkpoint|another version"):
             checkpoint.read()
     path.write_bytes(good + b"\n")
     with pytest.raises(InputError, match="damaged"):
@@ -115,7 +115,7 @@ def test_other_files_and_versions_are_refused(path, monkeypatch):
     checkpoint = Checkpoint(str(path), IDENTITY)
     for content in (b"", b">a\nACGT\n", b"\x00" * 100):
         path.write_bytes(content)
-        with pytest.raises(InputError, match=r"is no checkpoint of wfacli distance"):
+        with pytest.raises(InputError, match=r"is not a checkpoint of wfacli distance"):
             checkpoint.read()
     checkpoint.write(SAVED)
     monkeypatch.setattr(module, "VERSION", module.VERSION + 1)

@@ -147,7 +147,7 @@ def test_long_gaps_and_edges_of_slabs(solver):
             for most in {None, want - 1, want} - {-1}:
                 running = solver(pair, most, 1)
                 while not running.advance(0):
-                    assert running.position.at_least <= want
+                    assert running.position.lower_bound <= want
                 assert running.distance == (None if most == want - 1 else want), (len(query), len(target), most)
 
 
@@ -163,8 +163,8 @@ def test_a_saved_state_goes_on_to_the_same_distance(solver):
             second = solver(pair, None, 2)
             second.restore({name: values.copy() for name, values in state.items()})
             assert second.position == first.position
-            assert before <= second.position.at_least <= want
-            before = second.position.at_least
+            assert before <= second.position.lower_bound <= want
+            before = second.position.lower_bound
             third = solver(pair, None, 1)
             third.restore(second.save())
             assert distance_by(third) == want, (query, target)
@@ -234,8 +234,8 @@ def test_a_solver_stops_soon_says_how_far_it_is_and_closes(solver):
     assert not running.advance(0.02)
     position = running.position
     assert position.cells > 0
-    assert position.share is not None
-    assert 0 < position.share < 1
+    assert position.fraction_done is not None
+    assert 0 < position.fraction_done < 1
     assert running.distance is None
     running.close()
     running.close()

@@ -22,7 +22,7 @@ from wfacli.gpu.kernels import long_wavefront
 from wfacli.solve.base import Pair
 from wfacli.solve.checkpoint import Checkpoint, Identity
 from wfacli.solve.distance import run as run_module
-from wfacli.solve.distance.choose import ALGORITHMS, Choice, Means
+from wfacli.solve.distance.choose import ALGORITHMS, AlgorithmChoice, Resources
 from wfacli.solve.distance.cpu import CpuWavefront
 from wfacli.solve.distance.run import DistanceRun
 from wfacli.solve.gpu import wavefront as gpu_wavefront
@@ -51,7 +51,7 @@ def run(pair, engine, kind=None, estimate=None, most=None, gpus=None):
     gpus = gpus or Gpus()
     gpu = GpuOnDemand(gpus)
     try:
-        choice = Choice(Means(1, gpu), engine, kind)
+        choice = AlgorithmChoice(Resources(1, gpu), engine, kind)
         return DistanceRun(pair, most, choice, estimate, Watchers()).run()
     finally:
         for driver in gpus.drivers:
@@ -87,12 +87,12 @@ def test_small_pairs_open_no_gpu():
 def test_large_pairs_open_one():
     letters = np.zeros(3_000_000, np.uint8)
     pair, gpus = Pair(letters, letters, False), Gpus()
-    choice = Choice(Means(1, GpuOnDemand(gpus)), EngineName.AUTO)
+    choice = AlgorithmChoice(Resources(1, GpuOnDemand(gpus)), EngineName.AUTO)
     assert choice.first(pair, 300_000).engine is EngineName.GPU and gpus.asked == 1
     assert choice.first(pair, None).name == "gpu-wavefront"
     assert choice.first(pair, 10).engine is EngineName.CPU
     wavefront = choice.named("cpu-wavefront")
-    assert choice.instead(wavefront, pair, 100_000, 10.0, None, None).engine is EngineName.GPU
+    assert choice.faster_alternative(wavefront, pair, 100_000, 10.0, None, None).engine is EngineName.GPU
     gpus.drivers[0].close()
 
 
@@ -102,7 +102,7 @@ def test_without_a_gpu():
     with pytest.raises(DeviceError, match="there is no GPU"):
         run(pair, EngineName.GPU, gpus=gpus)
     big = Pair(np.zeros(3_000_000, np.uint8), np.zeros(3_000_000, np.uint8), False)
-    choice = Choice(Means(1, GpuOnDemand(gpus)), EngineName.AUTO)
+    choice = AlgorithmChoice(Resources(1, GpuOnDemand(gpus)), EngineName.AUTO)
     for _ in range(3):
         assert choice.first(big, 300_000).engine is EngineName.CPU
     assert gpus.asked == 2, "a GPU that has failed is asked once"
@@ -126,8 +126,8 @@ def test_growth_says_how_many_edits_there_will_be(monkeypatch):
     solver, seen = gpu_wavefront.GpuWavefront(driver, pair), []
     try:
         while not solver.advance(0.0):
-            if solver.position.share > 0.2:
-                seen.append(solver.position.at_least / solver.position.share / distance)
+            if solver.position.fraction_done > 0.2:
+                seen.append(solver.position.lower_bound / solver.position.fraction_done / distance)
     finally:
         solver.close()
         driver.close()
@@ -159,17 +159,17 @@ class Steps(DistanceRun):
 
 def auto_on_gpu(monkeypatch, gpus, kind, checkpoint=None, estimate=60, threads=1):
     """Return a run whose models prefer the GPU, the expected distance, and the list of its warnings."""
-    monkeypatch.setattr(tuning, "OPENING_A_GPU", 0.0)
+    monkeypatch.setattr(tuning, "GPU_OPEN_SECONDS", 0.0)
     monkeypatch.setattr(long_wavefront, "best_launch", lambda *_: long_wavefront.Launch(8))
     monkeypatch.setattr(gpu_wavefront, "_FIRST_BATCH", 1)
     monkeypatch.setattr(gpu_wavefront, "_LARGEST_BATCH", 1)
-    monkeypatch.setattr(GpuBits, "advance", lambda self, seconds: self.take(1) or self._over)
+    monkeypatch.setattr(GpuBits, "advance", lambda self, seconds: self.compute_stripes(1) or self._finished)
     slow = [replace(a, seconds=lambda *_: 1.0) if a.engine is EngineName.CPU else a for a in ALGORITHMS]
     fast = [replace(a, seconds=lambda *_: 1e-6) if a.engine is EngineName.GPU else a for a in slow]
-    choice, warnings = Choice(Means(threads, GpuOnDemand(gpus)), EngineName.AUTO, kind, fast), []
-    monkeypatch.setattr(choice, "instead", lambda *_: None)
+    choice, warnings = AlgorithmChoice(Resources(threads, GpuOnDemand(gpus)), EngineName.AUTO, kind, fast), []
+    monkeypatch.setattr(choice, "faster_alternative", lambda *_: None)
     pair, wanted = some_pair()
-    controller = Steps(pair, None, choice, estimate, Watchers(warn=warnings.append), checkpoint, every=0.0)
+    controller = Steps(pair, None, choice, estimate, Watchers(warn=warnings.append), checkpoint, interval=0.0)
     return controller, wanted, warnings
 
 
@@ -197,7 +197,7 @@ def test_a_call_that_fails(monkeypatch, kind, call, after):
     assert [p.end for p in outcome.phases] == ["failed", "done"]
     assert outcome.gpu_failure == outcome.phases[0].failure == f"injected: {call} failed"
     assert len(warnings) == 1
-    assert warnings[0].startswith(f"the GPU failed (injected: {call} failed): going on with cpu-{kind} from ")
+    assert warnings[0].startswith(f"the GPU failed (injected: {call} failed): continuing with cpu-{kind} from ")
     assert gpus.drivers[0]._closed and not leaks(gpus.drivers[0]), "a GPU that failed is given back at once"
 
 
@@ -206,7 +206,7 @@ def test_fronts_go_on_from_where_the_gpu_was(monkeypatch):
 
     def restored(self, state):
         restore(self, state)
-        begun.append(self.position.at_least)
+        begun.append(self.position.lower_bound)
 
     monkeypatch.setattr(CpuWavefront, "restore", restored)
     for after in range(3, 40):
@@ -265,7 +265,7 @@ def test_a_gpu_that_fails_when_it_is_changed_over_to(monkeypatch):
     choice = controller._choice
     monkeypatch.setattr(choice, "first", lambda *_: choice.named("cpu-wavefront"))
     to = choice.named("gpu-bits")
-    monkeypatch.setattr(choice, "instead", lambda running, *_: None if running is to or warnings else to)
+    monkeypatch.setattr(choice, "faster_alternative", lambda running, *_: None if running is to or warnings else to)
     monkeypatch.setattr(run_module, "_SURE", 0)
     native = CpuWavefront.advance
     monkeypatch.setattr(CpuWavefront, "advance", lambda self, seconds: native(self, 0.0))
@@ -282,16 +282,16 @@ def test_a_gpu_that_fails_when_it_is_changed_over_to(monkeypatch):
 @pytest.mark.parametrize("call", ["launch", "kernel"])
 def test_only_a_gpu(call):
     gpus = Failing(lambda driver: driver.fail(call=call))
-    with pytest.raises(DeviceError, match=rf"injected: {call} failed \(--engine auto goes on with the CPU\)"):
+    with pytest.raises(DeviceError, match=rf"injected: {call} failed \(--engine auto continues with the CPU\)"):
         run(some_pair()[0], EngineName.GPU, "bits", 60, gpus=gpus)
 
 
 def test_the_command_says_it_once(monkeypatch, tmp_path, capfd):
     gpus = Failing(lambda driver: driver.fail(call="launch", after=1))
     monkeypatch.setattr(long_run, "any_gpu", lambda tell: GpuOnDemand(gpus))
-    monkeypatch.setattr(tuning, "OPENING_A_GPU", 0.0)
+    monkeypatch.setattr(tuning, "GPU_OPEN_SECONDS", 0.0)
     slow = tuple(replace(a, seconds=lambda *_: 1.0) if a.engine is EngineName.CPU else a for a in ALGORITHMS)
-    monkeypatch.setattr(Choice.__init__, "__defaults__", (EngineName.AUTO, None, slow))
+    monkeypatch.setattr(AlgorithmChoice.__init__, "__defaults__", (EngineName.AUTO, None, slow))
     rng = random.Random(3)
     a = sequence(rng, 300, b"ACGT")
     for name, letters in (("a.fa", a), ("b.fa", mutated(rng, a, b"ACGT", 0.1))):
@@ -309,7 +309,7 @@ def test_the_command_says_it_once(monkeypatch, tmp_path, capfd):
         assert exit_code("--json", "-o", "x.json", "--stats", "s.json") == 0
         err = capfd.readouterr().err
         assert err.count("\n") == 1 and err.startswith(
-            "wfacli: warning: the GPU failed (injected: launch failed): going"
+            "wfacli: warning: the GPU failed (injected: launch failed): continuing"
         )
         for report in ("x.json", "s.json"):
             history = json.loads((tmp_path / report).read_text())["history"]
@@ -318,7 +318,7 @@ def test_the_command_says_it_once(monkeypatch, tmp_path, capfd):
         assert exit_code("--engine", "gpu") == 1
         out, err = capfd.readouterr()
         assert out == ""
-        assert err == "wfacli: error: injected: launch failed (--engine auto goes on with the CPU)\n"
+        assert err == "wfacli: error: injected: launch failed (--engine auto continues with the CPU)\n"
         assert exit_code() == 0
         assert " (failed), then cpu-" in capfd.readouterr().out
     finally:

@@ -44,7 +44,7 @@ def test_letters_are_equal_where_the_rule_says_so(put, rule, keep):
     inputs = read_sequences(put(b">a\n" + a.encode(), b">b\n" + b.encode()), (None, None), rule, keep)
     assert (inputs.pair.query == inputs.pair.target).tolist() == [equal_under(rule, x, y) for x, y in pairs]
     assert not inputs.pair.plain
-    assert (inputs.a.name, inputs.a.length, inputs.unit) == ("a", len(a), Unit.LETTERS)
+    assert (inputs.a.name, inputs.a.length, inputs.unit) == ("a", len(a), Unit.SYMBOLS)
     pairs = inputs.as_batch(7)
     if keep:
         assert pairs.bases[pairs.t_start[0] : pairs.t_start[0] + pairs.t_len[0]].tobytes() == b.encode()

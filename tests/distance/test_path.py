@@ -67,9 +67,9 @@ def test_stops_in_the_middle(tmp_path):
 
 def test_sequences_that_are_too_long_for_it():
     pair = pair_of(b"A", b"A")
-    long = Inputs(Side("a", "a", 1 << 31), Side("b", "b", 1), Unit.LETTERS, pair, pair.query)
+    long = Inputs(Side("a", "a", 1 << 31), Side("b", "b", 1), Unit.SYMBOLS, pair, pair.query)
     assert long.estimate() == 0, "estimates have no such bound"
-    with pytest.raises(UsageError, match=r"of more than 2,147,483,647 letters cannot be made; the distance can"):
+    with pytest.raises(UsageError, match=r"of more than 2,147,483,647 symbols is not supported; the distance is"):
         long.as_batch(0)
 
 
@@ -112,7 +112,7 @@ def test_a_gpu_writes_what_the_cpu_writes(tmp_path, alphabet, rule, format_):
     edits = edits_of(inputs)
     by_cpu, text = written(tmp_path, inputs, edits, options=options)
     gpus = Gpus()
-    by_gpu, same = written(tmp_path, inputs, edits, options=replace(options, gpu=gpus.on_demand, always=True))
+    by_gpu, same = written(tmp_path, inputs, edits, options=replace(options, gpu=gpus.on_demand, force_gpu=True))
     gpus.close()
     assert same == text and by_cpu["by"].startswith("cpu-") and by_gpu["by"].startswith("gpu-")
     assert by_gpu["card_failed"] is None and len(gpus.drivers) == 1
@@ -125,7 +125,7 @@ def test_a_gpu_that_fails_leaves_it_to_the_cpu(tmp_path, call):
     edits = edits_of(inputs)
     _, text = written(tmp_path, inputs, edits)
     gpus = Gpus(call=call, after=3, error=OutOfDeviceMemory if call == "allocate" else DeviceError)
-    options = replace(OPTIONS, gpu=gpus.on_demand, always=True)
+    options = replace(OPTIONS, gpu=gpus.on_demand, force_gpu=True)
     sums, same = written(tmp_path, inputs, edits, options=options)
     gpus.close()
     assert same == text and sums["by"].startswith("cpu-") and f"{call} failed" in sums["card_failed"]
@@ -145,7 +145,7 @@ def test_what_a_gpu_makes_is_looked_at(tmp_path, monkeypatch, wrong):
 
     dear = np.array([len(a) << 4 | 1, len(b) << 4 | 2], np.uint32)
     monkeypatch.setattr(path, "find_path", find)
-    sums, same = written(tmp_path, inputs, edits, options=replace(OPTIONS, gpu=gpus.on_demand, always=True))
+    sums, same = written(tmp_path, inputs, edits, options=replace(OPTIONS, gpu=gpus.on_demand, force_gpu=True))
     gpus.close()
     assert same == text and sums["by"].startswith("cpu-") and sums["card_failed"]
 
@@ -166,14 +166,14 @@ def test_a_gpu_is_used_where_it_is_sooner(tmp_path, monkeypatch, on_cpu, is_open
 def test_what_is_not_for_a_gpu(tmp_path):
     """Equal sequences are not sent to a GPU."""
     inputs, gpus = inputs_of(tmp_path, "ACGT", "ACGT"), Gpus()
-    sums, _ = written(tmp_path, inputs, 0, options=replace(OPTIONS, gpu=gpus.on_demand, always=True))
+    sums, _ = written(tmp_path, inputs, 0, options=replace(OPTIONS, gpu=gpus.on_demand, force_gpu=True))
     assert sums["by"].startswith("cpu-") and not gpus.drivers
 
 
 def test_stops_on_a_gpu(tmp_path):
     a, b = ("".join(random.Random(seed).choices("ACGT", k=6_000)) for seed in (1, 2))
     inputs, gpus = inputs_of(tmp_path, a, b), Gpus()
-    options = replace(OPTIONS, gpu=gpus.on_demand, always=True)
+    options = replace(OPTIONS, gpu=gpus.on_demand, force_gpu=True)
     with pytest.raises(Cancelled):
         written(tmp_path, inputs, edits_of(inputs), lambda: True, options)
     gpus.close()

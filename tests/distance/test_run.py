@@ -8,7 +8,7 @@ import pytest
 
 from wfacli.errors import Cancelled, InputError, OutputError
 from wfacli.solve.checkpoint import Checkpoint, Identity, Saved
-from wfacli.solve.distance.choose import Choice, Means
+from wfacli.solve.distance.choose import AlgorithmChoice, Resources
 from wfacli.solve.distance.run import DistanceRun, Phase
 from wfacli.solve.watchers import Watchers
 
@@ -25,7 +25,7 @@ class Bench:
         self.table = Table(self.clock, distance, **table)
         self.checkpoint = Checkpoint(str(path), Identity.of(pair, most)) if path else None
         watchers = Watchers(self.notes.append, self.warnings.append, self.stop, self.clock)
-        choice = Choice(Means(1), kind=kind, algorithms=self.table.algorithms)
+        choice = AlgorithmChoice(Resources(1), kind=kind, algorithms=self.table.algorithms)
         self.controller = DistanceRun(pair, most, choice, estimate, watchers, self.checkpoint, every)
 
     def stop(self):
@@ -80,7 +80,7 @@ def test_changes_over_where_the_estimate_was_wrong():
     assert outcome.phases[0].seconds == 21.0
     assert outcome.seconds == 81.0
     assert outcome.cells == 210 + 600
-    assert "cpu-bits takes less from scratch" in bench.notes[-1]
+    assert "switching to cpu-bits" in bench.notes[-1]
     assert [solver.closed for solver in bench.table.made] == [1, 1]
 
 
@@ -103,7 +103,7 @@ def test_what_was_proved_stays_known_after_changing_over():
     with pytest.raises(Cancelled):
         bench.run()
     assert (bench.table.made[-1].name, bench.table.made[-1].proved) == ("cpu-bits", 2)
-    assert bench.controller.progress.at_least == 21
+    assert bench.controller.progress.lower_bound == 21
 
 
 def test_progress_by_the_solver():
@@ -113,9 +113,9 @@ def test_progress_by_the_solver():
         with pytest.raises(Cancelled):
             bench.run()
         progress = bench.controller.progress
-        assert (progress.at_least, progress.algorithm) == (20, f"cpu-{kind}")
-        assert progress.share == pytest.approx(share)
-        assert progress.rest == pytest.approx(rest)
+        assert (progress.lower_bound, progress.algorithm) == (20, f"cpu-{kind}")
+        assert progress.fraction_done == pytest.approx(share)
+        assert progress.remaining_seconds == pytest.approx(rest)
 
 
 def test_progress_by_the_estimate():
@@ -123,8 +123,8 @@ def test_progress_by_the_estimate():
     bench.stop_at = 100.0 + 20
     with pytest.raises(Cancelled):
         bench.run()
-    assert bench.controller.progress.share == 0.25
-    assert bench.controller.progress.rest == pytest.approx(60)
+    assert bench.controller.progress.fraction_done == 0.25
+    assert bench.controller.progress.remaining_seconds == pytest.approx(60)
 
 
 def test_no_progress_by_an_estimate_that_is_proved_wrong():
@@ -132,7 +132,7 @@ def test_no_progress_by_an_estimate_that_is_proved_wrong():
     bench.stop_at = 100.0 + 20
     with pytest.raises(Cancelled):
         bench.run()
-    assert (bench.controller.progress.share, bench.controller.progress.rest) == (None, None)
+    assert (bench.controller.progress.fraction_done, bench.controller.progress.remaining_seconds) == (None, None)
 
 
 # Checkpoints
@@ -168,9 +168,9 @@ def test_goes_on_from_a_checkpoint(tmp_path):
     second.stop_at = 100.0 + 6
     with pytest.raises(Cancelled):
         second.run(second.checkpoint.read())
-    assert second.controller.progress.at_least == 21
-    assert second.controller.progress.share == 18 / 60
-    assert second.controller.progress.rest == pytest.approx(42)
+    assert second.controller.progress.lower_bound == 21
+    assert second.controller.progress.fraction_done == 18 / 60
+    assert second.controller.progress.remaining_seconds == pytest.approx(42)
     third = Bench(60, path=path, bits=lambda edits: 20.5)
     outcome = third.run(third.checkpoint.read())
     assert [(p.algorithm, p.seconds, p.end) for p in outcome.phases] == [
@@ -179,8 +179,8 @@ def test_goes_on_from_a_checkpoint(tmp_path):
     ]
     assert (outcome.distance, outcome.estimate, outcome.resumed, outcome.cells) == (60, 4, 2, 210 + 600)
     assert [solver.name for solver in third.table.made] == ["cpu-bits"]
-    assert "going on with cpu-bits after 39 s" not in third.notes[0]
-    assert third.notes[0].startswith("going on with cpu-bits after 18 s")
+    assert "resuming cpu-bits after 39 s" not in third.notes[0]
+    assert third.notes[0].startswith("resuming cpu-bits after 18 s")
 
 
 def test_a_stop_writes_what_there_is(tmp_path):
@@ -214,7 +214,7 @@ def test_a_distance_that_is_kept(tmp_path):
     for distance, most in ((23, None), (23, 5)):
         bench = Bench(distance, most=most, path=tmp_path / "c", estimate=7)
         outcome = bench.run()
-        bench.controller.keep(outcome)
+        bench.controller.save_distance(outcome)
         again = Bench(distance, most=most, path=tmp_path / "c")
         found = again.run(again.checkpoint.read())
         assert not again.table.made

@@ -71,7 +71,7 @@ def test_a_record_of_several(tmp_path, block, kind):
         read(path)
     with pytest.raises(InputError, match=r"has no record z; it has a, b, c, …"):
         read(path, "z")
-    with pytest.raises(InputError, match=r"record c: the record has no letters"):
+    with pytest.raises(InputError, match=r"record c: the sequence is empty"):
         read(path, "c")
 
 
@@ -80,7 +80,7 @@ BAD = [
     (b"\n\n \n", "has no sequence"),
     (b"ACGT\n", r"line 1: sequence before a header: .* this file with 'A'"),
     (b"\n\x00A\n", r"line 2: .* this file with a NUL byte"),
-    (b">a\n", "record a: the record has no letters"),
+    (b">a\n", "record a: the sequence is empty"),
     (b">a\nACGT\nAC\x07T\n", r"line 3, record a: byte 0x07 in the sequence"),
     (b">a\nACGT\nAC GT\n", r"line 3, record a: a blank in the sequence"),
     (b">a\nACGT\nAC\xc3\xa9GT\n", r"line 3, record a: byte 0xc3 in the sequence"),

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from wfacli.config import EngineName
-from wfacli.solve.distance.choose import ALGORITHMS, Choice, Means
+from wfacli.solve.distance.choose import ALGORITHMS, AlgorithmChoice, Resources
 from wfacli.solve.distance.run import DistanceRun
 from wfacli.solve.watchers import Watchers
 
@@ -37,7 +37,7 @@ def pairs():
 
 @pytest.mark.parametrize("algorithm", ON_CPU, ids=lambda a: a.name)
 def test_distances(algorithm):
-    choice = Choice(Means(2), kind=algorithm.kind, algorithms=[algorithm])
+    choice = AlgorithmChoice(Resources(2), kind=algorithm.kind, algorithms=[algorithm])
     for a, b in pairs():
         expected = edit_distance(a, b)
         for most in {None, expected, expected + 1, expected // 2, max(expected - 1, 0)}:

@@ -41,7 +41,7 @@ def found(query, target, scheme, barred=NO_RUNS, *, rng=None, strips=2, **more):
     driver, search = on_gpu(query, target, scheme, barred, **more)
     with closing(search):
         while not search.position[1]:
-            search.take(rng.randint(1, 4) if rng else strips)
+            search.compute_strips(rng.randint(1, 4) if rng else strips)
         while not search.advance(0):
             assert 0 <= search.position[2] <= 1
         score, span, cigar = search.alignment()
@@ -110,9 +110,9 @@ def test_rows_that_are_kept():
     with closing(search):
         search.advance(0)
         state = search.save()
-        assert sorted(search._has) == [256, 512, 768, 1024, 1280]
-        for above in search._has:
-            h, f = search._scores_of(search._kept[above], len(target))
+        assert sorted(search._saved_rows) == [256, 512, 768, 1024, 1280]
+        for above in search._saved_rows:
+            h, f = search._scores_of(search._row_addresses[above], len(target))
             rows = solver(query[len(query) - above :], target, PLAIN, prune=False)
             while not rows.advance(0):
                 pass
@@ -168,7 +168,7 @@ def test_states_go_from_gpu_to_cpu_and_back():
     want = best(query, target, PLAIN, memory=memory)
     _, search = on_gpu(query, target, PLAIN, memory=memory)
     with closing(search):
-        search.take(4)
+        search.compute_strips(4)
         state = search.save()
     assert 0 < state["numbers"][3] < 2300
     other = solver(query, target, PLAIN, memory=memory)
@@ -202,22 +202,22 @@ def test_states_go_from_gpu_to_cpu_and_back():
 @pytest.mark.parametrize("late", [False, True])
 def test_a_launch_that_is_stopped(monkeypatch, late):
     """A stopped launch ends at a tile boundary and changes nothing, even if it had finished already."""
-    monkeypatch.setattr(gpu_local, "_LONG", -1.0)
+    monkeypatch.setattr(gpu_local, "_INTERRUPTIBLE", -1.0)
     rng = random.Random(9)
     query = pairgen.sequence(rng, 3100, b"ACGT")
     target = pairgen.mutated(rng, query, b"ACGT", 0.1)[:700]
     answers = []  # return values of stop(): after the copy of the row, and after the launch
     driver, search = on_gpu(query, target, PLAIN, prune=False, stop=lambda: bool(answers) and answers.pop(0))
     with closing(search):
-        search.take(6)
+        search.compute_strips(6)
         before, position = search.save(), search.position
         assert 0 < position[2] < 1
         answers += [False, True] if late else [True]
-        search.take(6)
+        search.compute_strips(6)
         assert not answers and search.position == position
         for name, values in search.save().items():
             assert (values == before[name]).all(), name
-        _, known, *tiles = search._read(search._small, 16).view(np.uint32).tolist()
+        _, known, *tiles = search._read(search._counters, 16).view(np.uint32).tolist()
         assert known == 2**31 - 1 and (tiles[0] * search._tile > search.position[3]) == late
         while not search.advance(0):
             pass

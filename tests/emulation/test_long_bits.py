@@ -30,9 +30,9 @@ def distance(*args, **more):
     with Run(*args, **more) as solver:
         before = -1
         while not solver.advance(0):
-            assert before <= solver.position.at_least <= plain(*args[:2])
-            before = solver.position.at_least
-            assert 0 <= solver.position.share <= 1
+            assert before <= solver.position.lower_bound <= plain(*args[:2])
+            before = solver.position.lower_bound
+            assert 0 <= solver.position.fraction_done <= 1
         return solver.distance
 
 
@@ -126,13 +126,13 @@ def test_states():
     wanted, driver = plain(query, target), EmulatedDriver(multiprocessors=1)
     pair, stops, state = letters_of(query, target), 0, None
     for _ in range(40):
-        solver = GpuBits(driver, pair, likely=20, shape=ONE)
+        solver = GpuBits(driver, pair, expected_edits=20, shape=ONE)
         if state is not None:
             solver.restore(state)
-        turn, at_least = solver._turn, solver.position.at_least
-        solver.take(1)
-        over, state = solver._over, solver.save()
-        assert over or solver._turn == turn + 1 or solver.position.at_least > at_least
+        turn, at_least = solver._next_stripe, solver.position.lower_bound
+        solver.compute_stripes(1)
+        over, state = solver._finished, solver.save()
+        assert over or solver._next_stripe == turn + 1 or solver.position.lower_bound > at_least
         stops += 1
         found = solver.distance
         solver.close()
@@ -170,7 +170,7 @@ def test_little_memory_takes_fewer_stripes_at_a_time():
     query = sequence(rng, 9000, b"ACGT")
     target = mutated(rng, query, b"ACGT", 0.02)
     driver = EmulatedDriver(memory_total=22_000)
-    solver = GpuBits(driver, letters_of(query, target), likely=400, shape=ONE)
+    solver = GpuBits(driver, letters_of(query, target), expected_edits=400, shape=ONE)
     assert 3 <= solver._slots < max(solver._stripes)
     while not solver.advance(0):
         pass

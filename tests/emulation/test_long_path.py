@@ -16,7 +16,7 @@ from wfacli.errors import DeviceError, OutOfDeviceMemory
 from wfacli.gpu.kernels import long_path as sizes
 from wfacli.gpu.kernels.long_bits import Shape
 from wfacli.solve.gpu import segments as gpu_segments
-from wfacli.solve.gpu.path import WAYS, find_path, forecast
+from wfacli.solve.gpu.path import METHODS, find_path, forecast
 from wfacli.solve.gpu.path_fronts import FrontsPath
 from wfacli.solve.gpu.path_stripes import StripesPath
 from wfacli.solve.gpu.segments import joined
@@ -172,7 +172,7 @@ def test_walks_that_are_given_up(monkeypatch):
     for order in (0, 1):
         with Gpu(order=order) as driver:
             way = StripesPath(driver, letters_of(query, target), distance, 1 << 29, shape=ONE, every=4)
-            way._segments._usual = 1
+            way._segments._parts_per_segment = 1
             assert to_text(joined(way.find(lambda: None))) == cigar
             assert way.rounds >= 5
             way.close()
@@ -198,7 +198,7 @@ def test_little_memory_takes_groups(make):
         make(driver, letters_of(query, target), distance, 1000)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", METHODS)
 def test_trouble_leaves_nothing_behind(way):
     rng = random.Random(8)
     query = sequence(rng, 1500, b"ACGT")

@@ -14,7 +14,7 @@ from wfacli.errors import OutOfDeviceMemory
 from wfacli.gpu.kernels import long_wavefront as sizes
 from wfacli.gpu.kernels.long_wavefront import Shape
 from wfacli.solve.base import Pair
-from wfacli.solve.gpu.letters import Uploader
+from wfacli.solve.gpu.bit_planes import Uploader
 from wfacli.solve.gpu.wavefront import GpuWavefront, forecast
 
 TINY = Shape(2, diagonals=1, again=2, ghosts=(8, 4))  # many tiles and launches for few bases
@@ -66,19 +66,19 @@ def distance(*args, **more):
     with Run(*args, **more) as solver:
         before = -1
         while not solver.advance(0):
-            assert before <= solver.position.at_least <= plain(*args[:2]), (
+            assert before <= solver.position.lower_bound <= plain(*args[:2]), (
                 "more than the distance, or less than before"
             )
-            before = solver.position.at_least
-            assert 0 <= solver.position.share <= 1
+            before = solver.position.lower_bound
+            assert 0 <= solver.position.fraction_done <= 1
         return solver.distance
 
 
 @pytest.fixture(autouse=True)
 def little_room(monkeypatch):
     """Start with little memory, so that it must grow."""
-    monkeypatch.setattr("wfacli.solve.gpu.fronts._ROOM", 8)
-    monkeypatch.setattr("wfacli.solve.gpu.wavefront._SPARE", 1.5)
+    monkeypatch.setattr("wfacli.solve.gpu.fronts._INITIAL_DIAGONALS", 8)
+    monkeypatch.setattr("wfacli.solve.gpu.wavefront._GROWTH", 1.5)
 
 
 @pytest.fixture
@@ -278,7 +278,7 @@ def test_other_states_are_refused():
 
 def test_letters_in_pieces(monkeypatch):
     """Rows at the edges of chunks contain the bits of the next row."""
-    monkeypatch.setattr("wfacli.solve.gpu.letters.CHUNK", 128)
+    monkeypatch.setattr("wfacli.solve.gpu.bit_planes.CHUNK", 128)
     rng = random.Random(9)
     for planes in (2, 8, 32):
         for length in (0, 1, 31, 32, 33, 128, 129, 1000):

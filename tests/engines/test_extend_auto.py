@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from wfacli.core import tuning
-from wfacli.core.batch import PairBatch, every_row
+from wfacli.core.batch import PairBatch, all_rows
 from wfacli.core.route import Route
 from wfacli.engines.extend_auto import AutoExtendEngine
 from wfacli.errors import DeviceError
@@ -58,15 +58,15 @@ def models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Set models of time: 1 s per cell on the CPU; 0.1 s per cell plus 10 s per batch on a GPU."""
     monkeypatch.setattr(tuning, "CPU_EXTEND_CELLS", (0.5, 0.5))
     monkeypatch.setattr(tuning, "GPU_EXTEND_CELLS", (10.0, 10.0))
-    monkeypatch.setattr(tuning, "GPU_EXTEND_JOB", 10.0)
-    monkeypatch.setattr(tuning, "GPU_EXTEND_LETTER", 0.0)
-    monkeypatch.setattr(tuning, "OPENING_A_GPU", 150.0)
+    monkeypatch.setattr(tuning, "GPU_EXTEND_LAUNCH", 10.0)
+    monkeypatch.setattr(tuning, "GPU_EXTEND_PER_BASE", 0.0)
+    monkeypatch.setattr(tuning, "GPU_OPEN_SECONDS", 150.0)
 
 
 def answered(engine: AutoExtendEngine, length: int) -> str:
     """Return the name of the engine that aligns a pair of this length."""
     batch = pairs_of([b"A" * length], [b"A" * length])
-    return str(engine.collect(engine.submit(batch, Route(every_row(1), "sw"))))
+    return str(engine.collect(engine.submit(batch, Route(all_rows(1), "sw"))))
 
 
 def test_a_gpu_once_it_pays(models: None) -> None:

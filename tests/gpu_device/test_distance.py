@@ -12,12 +12,12 @@ from tests.distance.solvers import cpu_path, solved
 from tests.gpus import skip_without_gpu
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.solve.base import Pair
-from wfacli.solve.distance.choose import Choice, Means
+from wfacli.solve.distance.choose import AlgorithmChoice, Resources
 from wfacli.solve.distance.cpu import CpuBits, CpuWavefront
 from wfacli.solve.distance.run import DistanceRun
 from wfacli.solve.gpu.bits import GpuBits
 from wfacli.solve.gpu.on_demand import any_gpu
-from wfacli.solve.gpu.path import WAYS, find_path
+from wfacli.solve.gpu.path import METHODS, find_path
 from wfacli.solve.gpu.wavefront import GpuWavefront
 from wfacli.solve.watchers import Watchers
 
@@ -91,7 +91,7 @@ def test_real_pairs(driver: CudaDriver, name: str) -> None:
     assert solved(GpuBits(driver, pair, None, KNOWN[name])) == KNOWN[name]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", METHODS)
 @pytest.mark.parametrize("letters", ["ACGT", "protein"])
 def test_paths_of_generated_pairs(driver: CudaDriver, letters: str, way: str) -> None:
     for length, difference in itertools.product((33, 1_024, 4_097, 20_000), DIFFERENCES[1:]):
@@ -107,7 +107,7 @@ def test_paths_of_generated_pairs(driver: CudaDriver, letters: str, way: str) ->
 def test_paths_of_real_pairs(driver: CudaDriver, name: str) -> None:
     pair = real_pair(name)
     wanted = cpu_path(pair, KNOWN[name])
-    for way in WAYS:
+    for way in METHODS:
         assert np.array_equal(find_path(driver, pair, KNOWN[name], way, lambda: None).cigar, wanted), way
 
 
@@ -116,7 +116,7 @@ def test_a_run_chooses_and_gives_the_gpu_back() -> None:
     pair = generated(300_000, 0.3, "ACGT")
     gpu = any_gpu(lambda _: None)
     try:
-        outcome = DistanceRun(pair, None, Choice(Means(2, gpu)), 300, Watchers()).run()
+        outcome = DistanceRun(pair, None, AlgorithmChoice(Resources(2, gpu)), 300, Watchers()).run()
     finally:
         gpu.close()
     assert outcome.distance == solved(CpuBits(pair, None, 2))

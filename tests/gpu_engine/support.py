@@ -43,7 +43,7 @@ def batch_of(pairs: list[tuple[bytes, bytes]]) -> PairBatch:
     return pairs_of([q for q, _ in pairs], [t for _, t in pairs])
 
 
-def every_row(batch: PairBatch) -> np.ndarray:
+def all_rows(batch: PairBatch) -> np.ndarray:
     return np.arange(len(batch), dtype=np.int32)
 
 
@@ -76,13 +76,13 @@ def opened_gpu(
 def of_cpu(spec: AlignSpec, batch: PairBatch, rows: np.ndarray | None = None) -> PartialResult:
     cpu = CpuEngine(spec, Limits(), 1)
     try:
-        return cpu.collect(cpu.submit(batch, Route(every_row(batch) if rows is None else rows, "wavefront-table")))
+        return cpu.collect(cpu.submit(batch, Route(all_rows(batch) if rows is None else rows, "wavefront-table")))
     finally:
         cpu.close()
 
 
 def aligned(engine, batch: PairBatch, kernel: str, rows: np.ndarray | None = None) -> PartialResult:
-    return engine.collect(engine.submit(batch, Route(every_row(batch) if rows is None else rows, kernel)))
+    return engine.collect(engine.submit(batch, Route(all_rows(batch) if rows is None else rows, kernel)))
 
 
 def assert_equal(

@@ -27,9 +27,9 @@ from .support import (
     EDIT,
     SEED,
     aligned,
+    all_rows,
     assert_equal,
     batch_of,
-    every_row,
     of_cpu,
     opened_gpu,
     some_pairs,
@@ -276,7 +276,7 @@ def test_batches_from_several_threads():
         barrier.wait()
         for _ in range(3):
             mine = [
-                (i, engine.submit(batches[i], Route(every_row(batches[i]), k)))
+                (i, engine.submit(batches[i], Route(all_rows(batches[i]), k)))
                 for i in range(first, 8, 4)
                 for k in (THREAD, "gpu-bits-32", "gpu-wfa-edit-64")
             ]
@@ -294,7 +294,7 @@ def test_more_parts_than_buffers():
     """Submitting a route that is split into many parts waits only for the GPU."""
     batch = batch_of(some_pairs(300, 60))
     with opened_gpu(EDIT, IN_FLIGHT * 90_000) as (engine, driver):
-        tickets = within(lambda: [engine.submit(batch, Route(every_row(batch), THREAD)) for _ in range(3)])
+        tickets = within(lambda: [engine.submit(batch, Route(all_rows(batch), THREAD)) for _ in range(3)])
         assert driver.calls["upload"] > 2 * (IN_FLIGHT + 2)
         for ticket in reversed(tickets):
             assert_equal(engine.collect(ticket), of_cpu(EDIT, batch), f"seed {SEED}")

@@ -30,9 +30,9 @@ from .support import (
     EDIT,
     SEED,
     aligned,
+    all_rows,
     assert_equal,
     batch_of,
-    every_row,
     of_cpu,
     opened_gpu,
     some_pairs,
@@ -141,7 +141,7 @@ def test_results_that_came_before_the_failure_count():
     assert_equal(first, of_cpu(EDIT, batch))
     for refused in (second, third):
         assert set(refused.status.tolist()) == {Status.UNSUPPORTED}
-        assert refused.rows.tolist() == every_row(batch).tolist()
+        assert refused.rows.tolist() == all_rows(batch).tolist()
         assert not refused.cigar_start.any()
 
 
@@ -184,7 +184,7 @@ def test_parts_that_fail_together_halve_once(monkeypatch, failing):
     batch, job_bytes = batch_of(some_pairs(300, 60)), 100_000
     with opened_gpu(EDIT, IN_FLIGHT * job_bytes) as (engine, driver):
         driver.fail(call="allocate", error=OutOfDeviceMemory, times=failing)
-        ticket = engine.submit(batch, Route(every_row(batch), KERNELS[EDIT]))
+        ticket = engine.submit(batch, Route(all_rows(batch), KERNELS[EDIT]))
         assert len(ticket.parts) >= 8
         assert_equal(within(partial(engine.collect, ticket)), of_cpu(EDIT, batch), f"seed {SEED}")
         assert engine.stats()["memory_bytes"] == IN_FLIGHT * job_bytes // 2
@@ -196,7 +196,7 @@ def test_another_process_takes_the_memory(monkeypatch):
     with opened_gpu(EDIT, 0.5, memory_total=8 << 20) as (engine, driver):
         assert_equal(aligned(engine, batch, KERNELS[EDIT]), of_cpu(EDIT, batch), f"seed {SEED}")
         driver.taken = (8 << 20) - driver.most_allocated - 100_000
-        tickets = [engine.submit(batch, Route(every_row(batch), KERNELS[EDIT])) for _ in range(4)]
+        tickets = [engine.submit(batch, Route(all_rows(batch), KERNELS[EDIT])) for _ in range(4)]
         wanted = answers(of_cpu(EDIT, batch))
         for ticket in tickets:
             # With so little memory, some pairs may fail, depending on the order of the batches.
@@ -249,7 +249,7 @@ def test_cancelled_from_another_thread(launch):
     def work(engine: GpuEngine) -> int:
         done = 0
         while True:
-            ticket = engine.submit(small, Route(every_row(small), KERNELS[EDIT]))
+            ticket = engine.submit(small, Route(all_rows(small), KERNELS[EDIT]))
             assert_equal(engine.collect(ticket), wanted)
             done += 1
 
@@ -261,7 +261,7 @@ def test_cancelled_from_another_thread(launch):
             with pytest.raises(Cancelled):
                 worker.result(20)
         with pytest.raises(Cancelled):
-            engine.submit(small, Route(every_row(small), KERNELS[EDIT]))
+            engine.submit(small, Route(all_rows(small), KERNELS[EDIT]))
 
 
 @pytest.mark.parametrize("cancelled", [False, True])
@@ -269,7 +269,7 @@ def test_cancelled_from_another_thread(launch):
 def test_nobody_collects(job_bytes, cancelled):
     batch = batch_of(some_pairs(200, 60))
     with opened_gpu(EDIT, IN_FLIGHT * job_bytes) as (engine, _):
-        tickets = within(lambda: [engine.submit(batch, Route(every_row(batch), KERNELS[EDIT])) for _ in range(4)])
+        tickets = within(lambda: [engine.submit(batch, Route(all_rows(batch), KERNELS[EDIT])) for _ in range(4)])
         if cancelled:
             engine.cancel()
         assert len(tickets) == 4
@@ -278,7 +278,7 @@ def test_nobody_collects(job_bytes, cancelled):
 def test_some_are_collected_late():
     batch = BATCHES[0]
     with opened_gpu(EDIT) as (engine, driver):
-        tickets = [engine.submit(batch, Route(every_row(batch), KERNELS[EDIT])) for _ in range(20)]
+        tickets = [engine.submit(batch, Route(all_rows(batch), KERNELS[EDIT])) for _ in range(20)]
         for ticket in reversed(tickets):
             assert_equal(within(partial(engine.collect, ticket)), of_cpu(EDIT, batch))
         pinned = driver.calls["pinned"]

@@ -26,7 +26,7 @@ LONG = 600  # bases
 @pytest.fixture(autouse=True)
 def long_ones(monkeypatch):
     """Make pairs of this length long, and the GPU faster than the CPU."""
-    monkeypatch.setattr(tuning, "LONG_PAIR_LETTERS", LONG)
+    monkeypatch.setattr(tuning, "LONG_PAIR_BASES", LONG)
     monkeypatch.setattr(tuning, "LONG_PAIR_SECONDS", 0.0)
     monkeypatch.setattr(tuning, "LONG_PAIR_MARGIN", 0.0)
 

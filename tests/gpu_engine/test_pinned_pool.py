@@ -22,7 +22,7 @@ from wfacli.gpu.runtime import staging
 from wfacli.gpu.runtime.device import IN_FLIGHT
 from wfacli.gpu.runtime.pinned_pool import PinnedPool
 
-from .support import AFFINE, EDIT, aligned, assert_equal, batch_of, every_row, of_cpu, opened_gpu, some_pairs, within
+from .support import AFFINE, EDIT, aligned, all_rows, assert_equal, batch_of, of_cpu, opened_gpu, some_pairs, within
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 
@@ -249,7 +249,7 @@ def test_more_batches_than_buffers():
     with opened_gpu(EDIT) as (engine, driver):
         lent, done = in_lent_memory(batch, engine), driver.done
         driver.done = lambda event: submitted.is_set() and done(event)
-        route = Route(every_row(batch), KERNELS[EDIT])
+        route = Route(all_rows(batch), KERNELS[EDIT])
         tickets = within(lambda: [engine.submit(lent, route) for _ in range(30)])
         submitted.set()
         for ticket in tickets:
@@ -292,7 +292,7 @@ def test_jobs_begin_while_one_is_under_way():
         done, wait = driver.done, driver.wait
         driver.done = lambda event: over.is_set() and done(event)
         driver.wait = lambda event: (waited.append(over.is_set()), wait(event))
-        route = Route(every_row(batch), KERNELS[EDIT])
+        route = Route(all_rows(batch), KERNELS[EDIT])
         first = engine.submit(batch, route)
         assert _soon(lambda: driver.calls["download"] == 1)
         second = engine.submit(batch, route)

@@ -20,7 +20,7 @@ from wfacli.engines.multi_gpu import MultiGpuEngine
 from wfacli.engines.parts import overlaid
 from wfacli.errors import DeviceError, OutOfDeviceMemory
 
-from .support import EDIT, SEED, assert_equal, batch_of, every_row, of_cpu, some_pairs, within
+from .support import EDIT, SEED, all_rows, assert_equal, batch_of, of_cpu, some_pairs, within
 from .test_command import align, assert_one_error, folder  # noqa: F401 (fixtures)
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
@@ -198,7 +198,7 @@ def test_routes_go_to_who_has_the_least_to_do():
     several = MultiGpuEngine(list(enumerate(engines)))
     batches = [batch_of(some_pairs(40, 60, seed=SEED + i)) for i in range(6)]
     try:
-        tickets = [several.submit(batch, Route(every_row(batch), "gpu-bits-64")) for batch in batches]
+        tickets = [several.submit(batch, Route(all_rows(batch), "gpu-bits-64")) for batch in batches]
         assert [gpu["routes"] for gpu in several.stats()["cards"]] == [3, 3]
         engines[1].session.failure = DeviceError("pulled out")
         with ThreadPoolExecutor(3) as pool:

@@ -18,10 +18,10 @@ _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _NO_LINE = re.compile(
     r"has no |holds \d+ records?|truncated|damaged|is compressed with|is BAM|is CRAM|is SAM|looks like|samtools|"
     r"htslib|"
-    r"more than one record|not as its index says|is the name of|is no matrix|is empty|checkpoint|does not fit|"
+    r"more than one record|does not match|is the name of|is not a matrix|is empty|checkpoint|does not fit|"
     r"the file name|the reads? |two sequences have|a sequence has no name|a target|BAM|No such|names of at most|"
-    r"SAM cannot|is not read as|--name|SAM allows|cannot use|no alignment|the file ends inside|other bytes than ASCII|"
-    r"reads in|has a header of|no window|Failed to read|holds no matrix|index|mates|CRAM refers"
+    r"SAM cannot|is not read as|--name|SAM allows|cannot use|no alignment|the file ends inside|non-ASCII bytes|"
+    r"reads in|has a header of|no window|Failed to read|contains no matrix|index|mates|CRAM refers"
 )
 
 

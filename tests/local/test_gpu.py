@@ -17,7 +17,7 @@ from wfacli.scoring.scheme import Scheme
 from wfacli.solve.base import Pair
 from wfacli.solve.checkpoint import Checkpoint, Identity
 from wfacli.solve.gpu import local as gpu_local
-from wfacli.solve.gpu.local_walk import Walk
+from wfacli.solve.gpu.local_traceback import Traceback
 from wfacli.solve.gpu.on_demand import GpuOnDemand
 from wfacli.solve.local import searches
 from wfacli.solve.local.run import LocalRun
@@ -95,7 +95,7 @@ def test_a_gpu_is_used_where_that_is_sooner(task, monkeypatch):
 def test_what_a_gpu_cannot_do(task):
     heavy = replace(task, scheme=Scheme.of_scores(127, 127, 0, 1))
     outcome, warned = run(heavy)
-    assert outcome.engines == ("cpu",) and "cannot hold" in warned[0]
+    assert outcome.engines == ("cpu",) and "do not support" in warned[0]
     nothing = replace(task, query=task.query[:0])
     assert run(nothing)[0].found == ()
 
@@ -111,7 +111,7 @@ def test_where_a_gpu_fails_the_cpu_goes_on(task, call):
         same(outcome, want)
         failed = outcome.engines != ("gpu",)
         assert failed or after > (call != "pinned"), call  # called once only
-        assert not failed or ("the CPU goes on from the beginning" in warned[0] and "injected" in outcome.gpu_failed)
+        assert not failed or ("the CPU continues from the beginning" in warned[0] and "injected" in outcome.gpu_failed)
 
 
 def test_a_gpu_that_is_lost(task):
@@ -129,8 +129,8 @@ def test_little_memory_on_a_gpu(task):
 
 def test_a_gpu_that_is_wrong(task, monkeypatch):
     """If the GPU's alignment does not have its score, the CPU repeats the search."""
-    good = Walk.path
-    monkeypatch.setattr(Walk, "path", lambda walk: (*good(walk)[:2], good(walk)[2][1:]))
+    good = Traceback.path
+    monkeypatch.setattr(Traceback, "path", lambda traceback: (*good(traceback)[:2], good(traceback)[2][1:]))
     outcome, warned = run(task)
     same(outcome, LocalRun(task, Watchers()).run())
     assert outcome.engines == ("gpu", "cpu") and "has another span" in outcome.gpu_failed and len(warned) == 1
@@ -164,8 +164,8 @@ def test_a_checkpoint_of_either_goes_on_with_the_other(task, tmp_path):
 
 def walks_of(monkeypatch):
     """Return a list to which each round appends the number of parts that it traces back."""
-    walked, walk = [], Walk._walk
-    monkeypatch.setattr(Walk, "_walk", lambda self, todo: (walked.append(len(todo)), walk(self, todo))[1])
+    walked, traceback = [], Traceback._trace
+    monkeypatch.setattr(Traceback, "_trace", lambda self, todo: (walked.append(len(todo)), traceback(self, todo))[1])
     return walked
 
 
@@ -211,7 +211,7 @@ def test_scores_alone(task):
 
 def test_a_long_launch_is_stopped(task, tmp_path, monkeypatch):
     """An interrupted launch ends at once, and leaves the previous state, which is in the checkpoint."""
-    monkeypatch.setattr(gpu_local, "_LONG", -1.0)
+    monkeypatch.setattr(gpu_local, "_INTERRUPTIBLE", -1.0)
     checkpoint = Checkpoint(str(tmp_path / "c"), Identity.of(Pair(task.query, task.target, False), None))
     with pytest.raises(Cancelled):
         run(task, checkpoint=checkpoint, watchers=Watchers(stop=lambda: True))

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from wfacli.solve.gpu import local_walk as gpu_walk
-from wfacli.solve.gpu.local_walk import Walk, _Way
+from wfacli.solve.gpu import local_traceback as gpu_walk
+from wfacli.solve.gpu.local_traceback import Traceback, _TracedPiece
 
 _COLUMNS = 6  # entry columns of a part: few, so that paths meet, and guesses are known paths
 
@@ -18,7 +18,7 @@ def operation(piece: int, column: int) -> int:
     return (piece + 1) << 8 | column << 4 | 7 + piece % 2
 
 
-class MadeUp(Walk):
+class MadeUp(Traceback):
     """Parts of one row each, with a table from each entry column to that of the next part."""
 
     def __init__(self, rng: random.Random, pieces: int) -> None:
@@ -35,13 +35,13 @@ class MadeUp(Walk):
     def entry(self, piece: int, column: int) -> tuple[int, int, int, int]:
         return self._rows[piece - 1] - 1, column, 1, 0
 
-    def way(self, piece: int, column: int) -> _Way:
+    def way(self, piece: int, column: int) -> _TracedPiece:
         ops = np.array([operation(piece, column)], np.uint32)
         if piece == self.last:
-            return _Way((piece, column, 0, 0), 1, ops)
+            return _TracedPiece((piece, column, 0, 0), 1, ops)
         if piece == len(self._rows) - 1:
-            return _Way((0, 0, 0, 0), 2, ops)  # a result that must not be used
-        return _Way(self.entry(piece + 1, self.leads[piece][column]), 0, ops)
+            return _TracedPiece((0, 0, 0, 0), 2, ops)  # a result that must not be used
+        return _TracedPiece(self.entry(piece + 1, self.leads[piece][column]), 0, ops)
 
     def in_order(self) -> list[tuple[int, int]]:
         column, found = 0, []
@@ -50,20 +50,20 @@ class MadeUp(Walk):
             column = self.leads[piece][column]
         return found
 
-    def _walk(self, todo: list[int]) -> None:
+    def _trace(self, todo: list[int]) -> None:
         self.rounds += 1
         for k in todo:
             entry = self._entries[k]
-            assert entry and (k, entry) not in self._ways
-            self._ways[k, entry] = self.way(k, entry[1])
+            assert entry and (k, entry) not in self._traced
+            self._traced[k, entry] = self.way(k, entry[1])
 
     def _fetched(self, first: int) -> dict[int, tuple[int, np.ndarray]]:
-        return {k: (0, np.zeros(0)) for k in range(first, self._believed) if self.rng.random() < 0.5}
+        return {k: (0, np.zeros(0)) for k in range(first, self._guessed) if self.rng.random() < 0.5}
 
-    def _walk_near(self, piece: int) -> _Way | None:
+    def _trace_near(self, piece: int) -> _TracedPiece | None:
         if piece in self._near and (entry := self._entries[piece]):
-            self._ways[piece, entry] = self.way(piece, entry[1])
-        return self._way(piece)
+            self._traced[piece, entry] = self.way(piece, entry[1])
+        return self._traced_piece(piece)
 
     def _enter_best(self, pieces: list[int], middle: list[int] | None = None) -> None:
         truth = dict(self.in_order())
@@ -78,11 +78,11 @@ def test_rounds_end_with_the_only_way(monkeypatch, seed):
     rng = random.Random(seed)
     monkeypatch.setattr(gpu_walk, "_PIECES", rng.choice((3, 10, 50)))
     monkeypatch.setattr(gpu_walk, "_GUESSES", rng.choice(((1, 2), (2, 8), (8, 128))))
-    walk = MadeUp(rng, rng.randint(1, 60))
-    while not walk.ended:
-        right = walk._right
-        walk.step()
-        assert walk.ended or walk._right > right, "a round that made nothing right"
-    way = [(k, walk._entries[k][1]) for k in range(walk._right)]
-    assert way == walk.in_order()
-    assert walk.path()[2].tolist() == [operation(k, c) for k, c in way]
+    traceback = MadeUp(rng, rng.randint(1, 60))
+    while not traceback.ended:
+        right = traceback._settled
+        traceback.step()
+        assert traceback.ended or traceback._settled > right, "a round that made nothing right"
+    way = [(k, traceback._entries[k][1]) for k in range(traceback._settled)]
+    assert way == traceback.in_order()
+    assert traceback.path()[2].tolist() == [operation(k, c) for k, c in way]

@@ -131,7 +131,7 @@ def test_an_index_that_fits_headers_but_not_lines_is_told(tmp_path: Path) -> Non
     result = run(
         "align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--span", "read", "--format", "sam", cwd=tmp_path
     )
-    assert_failure(result, 1, "ref.fa: is not as its index says: make ref.fa.fai anew, or remove it")
+    assert_failure(result, 1, "ref.fa: does not match its index: rebuild ref.fa.fai, or remove it")
     assert not [row for row in result.rows if row[2] == "chr0"], "no record of what may be wrong"
 
 
@@ -174,7 +174,7 @@ def test_only_blocks_that_windows_want_are_inflated(tmp_path: Path) -> None:
     reference = read_reference(Source(str(path)))
     assert reference.bases(0, 0, 900).tobytes().decode() == "ACGTTGCAAC" * 90
     assert reference.bases(0, 2000, 3000).tobytes().decode() == "ACGTTGCAAC" * 100
-    with pytest.raises(InputError, match=r"is damaged, or not as its index says: make .*gz\.gzi anew"):
+    with pytest.raises(InputError, match=r"is damaged, or does not match its index: rebuild .*gz\.gzi"):
         reference.bases(0, 1000, 1500)
 
 
@@ -216,4 +216,4 @@ def test_the_same_records_from_blocks(tmp_path: Path, options: tuple[str, ...]) 
     spoil(path, _entries(path)[len(_entries(path)) // 2][0] + 30)
     assert path.stat().st_mtime_ns == times.st_mtime_ns
     damaged = run("align", "reads.fq", "ref.fa.gz", *filter(None, command), cwd=tmp_path)
-    assert_failure(damaged, 1, "ref.fa.gz: is damaged, or not as its index says")
+    assert_failure(damaged, 1, "ref.fa.gz: is damaged, or does not match its index")

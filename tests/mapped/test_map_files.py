@@ -91,7 +91,7 @@ def test_faults_name_the_file_and_its_line(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--preset", "sr", *FILES), "--preset sr pairs the reads of two files, and here are 3"),
+        (("--preset", "sr", *FILES), "--preset sr pairs the reads of two files, and there are 3"),
         ((*FILES, "--mates", "reads.fq"), "--mates is of one file of reads"),
         (("a.fq", "b.fq", "--mates", "c.fq"), "given twice"),
         (("-", "b.fq", "-"), "only one of READS can be standard input"),

@@ -13,8 +13,8 @@ import pytest
 from tests.cli.support import Result, assert_failure, assert_success, environment, feed, run, zstd
 from tests.mapped.world import random_world
 from wfacli.errors import InputError
-from wfacli.io.mapper import doubled
-from wfacli.io.mapper.doubled import Doubled
+from wfacli.io.mapper import tee
+from wfacli.io.mapper.tee import Tee
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ class Fed:
     def __init__(self, data: bytes) -> None:
         reader, self._writer = os.pipe()
         self._thread = threading.Thread(target=self._write, args=(data,), daemon=True)
-        self.both = Doubled(f"/dev/fd/{reader}")
+        self.both = Tee(f"/dev/fd/{reader}")
         os.close(reader)
         self._thread.start()
 
@@ -112,8 +112,8 @@ class Fed:
 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doubled, "_PIECE", 1000)
-    monkeypatch.setattr(doubled, "_AT_ONCE", 300)
+    monkeypatch.setattr(tee, "_PIECE", 1000)
+    monkeypatch.setattr(tee, "_CHUNK", 300)
 
 
 DATA = bytes(range(256)) * 2000
@@ -145,6 +145,6 @@ def test_a_full_disk_is_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "pwrite", full)
     fed = Fed(DATA)
     assert fed.read(0) == fed.read(1) == b""
-    with pytest.raises(InputError, match=r"cannot be kept in .*: No space left on device .TMPDIR"):
+    with pytest.raises(InputError, match=r"cannot be spilled to .*: No space left on device .set TMPDIR"):
         fed.both.check()
     fed.both.close()

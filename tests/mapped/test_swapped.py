@@ -158,7 +158,12 @@ def test_presets_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("lengths", "fastq", "options", "said"),
     [
-        ([150, 151, 120] * 20, True, [], "reads of 151 letters and fewer are mapped by map-ont; --preset sr is for"),
+        (
+            [150, 151, 120] * 20,
+            True,
+            [],
+            "reads of at most 151 bases are mapped with preset map-ont; --preset sr",
+        ),
         ([150] * 60, True, ["-x", "map-ont"], ""),
         ([150] * 60, True, ["-x", "sr"], ""),
         ([150] * 60, True, ["reads2"], ""),

@@ -19,7 +19,7 @@ from bench.peers.distance_work import Row, changed, made
 from bench.tables import distance_table
 from tests.emulation.driver import EmulatedDriver
 from wfacli.solve.base import Position
-from wfacli.solve.gpu.path import WAYS
+from wfacli.solve.gpu.path import METHODS
 
 TINY = Row("tiny", letters=5000, error=0.05)
 OURS = ["cpu-wavefront", "cpu-bits"]
@@ -244,7 +244,7 @@ def test_a_cards_paths_are_measured_and_replayed(monkeypatch):
     try:
         work = made(TINY, None)
         found = distance_paths.run(driver, work, true(work), rules())
-        assert found.seconds and found.facts["way"] in WAYS and found.facts["operations"] > 1
+        assert found.seconds and found.facts["way"] in METHODS and found.facts["operations"] > 1
         right = distance_paths.find_path(driver, work.pair, true(work), found.facts["way"], lambda: None)
         assert distance_paths.fault_of(work, right.cigar, true(work)) == ""
         assert distance_paths.fault_of(work, right.cigar[:-1], true(work))

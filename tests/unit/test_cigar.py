@@ -44,7 +44,7 @@ def test_what_is_no_cigar(text):
 
 def test_counts():
     packed = cigar.from_text("2S3=1X4I2=5D6N1M2X")
-    assert [cigar.letters(packed, op) for op in "S=XIDNMH"] == [2, 5, 3, 4, 5, 6, 1, 0]
+    assert [cigar.operation_length(packed, op) for op in "S=XIDNMH"] == [2, 5, 3, 4, 5, 6, 1, 0]
     assert cigar.spans(packed) == (2 + 3 + 1 + 4 + 2 + 1 + 2, 3 + 1 + 2 + 5 + 6 + 1 + 2)
     assert cigar.edits(packed) == 3 + 4 + 5
     assert cigar.spans(cigar.from_text("*")) == (0, 0)
@@ -52,7 +52,7 @@ def test_counts():
 
 def test_counts_pass_32_bits():
     packed = cigar.from_text(f"{(1 << 28) - 1}=" * 20)
-    assert cigar.letters(packed, "=") == 20 * ((1 << 28) - 1)
+    assert cigar.operation_length(packed, "=") == 20 * ((1 << 28) - 1)
 
 
 @given(

@@ -33,7 +33,7 @@ def written(folder: Path, container: Container, records: int) -> str:
 def test_records_are_counted(tmp_path: Path, container: Container, records: int) -> None:
     path = written(tmp_path, container, records)
     assert fault_of(path, container, records, 2) == fault_of(path, container, None) == ""
-    assert fault_of(path, container, records + 1) == f"it holds {records:,} of {records + 1:,} records"
+    assert fault_of(path, container, records + 1) == f"it contains {records:,} of {records + 1:,} records"
 
 
 @pytest.mark.parametrize("container", KINDS)
@@ -67,7 +67,7 @@ def test_a_record_that_htslib_leaves_out_is_missed(
     (tmp_path / "ref.fa").write_text(f">chr1\n{'A' * 1000}\n")
     lossy = "import os, subprocess\nkept = sys.stdin.buffer.read().splitlines(True)[:-1]\nreader, writer = os.pipe()\n"
     lossy += "os.write(writer, b''.join(kept))\nos.close(writer)\nos.dup2(reader, 0)\n"
-    for code, fault in ((hts._CHILD, ""), (lossy + hts._CHILD, "it holds 1 of 2 records")):
+    for code, fault in ((hts._CHILD, ""), (lossy + hts._CHILD, "it contains 1 of 2 records")):
         monkeypatch.setattr(hts, "_CHILD", code)
         path = tmp_path / f"x.{container}"
         spec = OutputSpec(container=container, sort=sort)

@@ -12,7 +12,7 @@ from wfacli._native import dot_counts, path_windows
 from wfacli.core import cigar as cigars
 from wfacli.dotplot import density as densities
 from wfacli.dotplot.colours import DARK, LIGHT, blended, scale
-from wfacli.dotplot.density import density, shape, usual_k
+from wfacli.dotplot.density import default_k, density, shape
 from wfacli.dotplot.page import page
 from wfacli.dotplot.paths import Block, lines_of, read_blocks
 from wfacli.dotplot.picture import picture_of
@@ -201,16 +201,16 @@ def test_records_that_are_none(borders: list[int]) -> None:
 
 
 def test_long_sequences_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(densities, "_MOST_KMERS", 1000)
+    monkeypatch.setattr(densities, "_MAX_KMERS", 1000)
     axis = Axis.of(letters(some(4001, 6)), "a")
-    assert density(axis, axis, None, 100, False).one_of == 8
-    assert density(Axis.of(letters(some(1000, 6)), "a"), axis, 11, 100, False).one_of == 8
-    assert density(Axis.of(letters(some(1000, 6)), "a"), Axis.of(letters("A"), "b"), 11, 100, False).one_of == 1
+    assert density(axis, axis, None, 100, False).sampling_rate == 8
+    assert density(Axis.of(letters(some(1000, 6)), "a"), axis, 11, 100, False).sampling_rate == 8
+    assert density(Axis.of(letters(some(1000, 6)), "a"), Axis.of(letters("A"), "b"), 11, 100, False).sampling_rate == 1
 
 
 def test_usual_choices() -> None:
-    assert [usual_k(n, False) for n in (0, 100, 10_000, 5_000_000, 250_000_000)] == [7, 9, 13, 17, 19]
-    assert [usual_k(n, True) for n in (0, 140, 1_000_000)] == [3, 4, 7]
+    assert [default_k(n, False) for n in (0, 100, 10_000, 5_000_000, 250_000_000)] == [7, 9, 13, 17, 19]
+    assert [default_k(n, True) for n in (0, 140, 1_000_000)] == [3, 4, 7]
     assert shape(500, 1000, 100) == (50, 100)
     assert shape(10, 1_000_000, 1000) == (10, 1000)  # no pixel is smaller than a base
     assert shape(1_000_000, 10_000, 1000) == (1000, 250)
@@ -267,8 +267,8 @@ def test_windows_have_each_column_once(windows: int) -> None:
     assert (query[0], target[0], query[-1], target[-1]) == (0, 0, q_len, t_len)
     assert query == sorted(query)
     assert target == sorted(target)
-    assert sum(matches) == cigars.letters(cigar, "=")
-    assert sum(columns) == sum(cigars.letters(cigar, operation) for operation in "=XID")
+    assert sum(matches) == cigars.operation_length(cigar, "=")
+    assert sum(columns) == sum(cigars.operation_length(cigar, operation) for operation in "=XID")
     # A border lies after the column in which it falls.
     for border in range(windows + 1):
         assert query[border] + target[border] - (q_len + t_len) * border // windows in (0, 1)
@@ -339,14 +339,14 @@ def test_sam(tmp_path: Path) -> None:
     [
         ("", "has no alignments"),
         ("@HD\tVN:1.6\n", "has no alignments"),
-        ("b\t1\n", "line 1: is no alignment"),
-        (paf() + "nonsense\n", "line 2: is no alignment"),
-        (paf(length=61), "record b: is of other sequences: 61 letters here, 60 in the input"),
+        ("b\t1\n", "line 1: is not an alignment"),
+        (paf() + "nonsense\n", "line 2: is not an alignment"),
+        (paf(length=61), "record b: is of other sequences: 61 symbols here, 60 in the input"),
         (paf(t_length=49), "record d: is of other sequences"),
         (paf(query="B"), "but B to d and the like"),
-        (paf(begin=61), "line 1: is no alignment"),
-        (paf(tag="\tcg:Z:20Q"), "line 1: is no alignment"),
-        (paf(strand="?"), "line 1: is no alignment"),
+        (paf(begin=61), "line 1: is not an alignment"),
+        (paf(tag="\tcg:Z:20Q"), "line 1: is not an alignment"),
+        (paf(strand="?"), "line 1: is not an alignment"),
         ("b\t0\td\t40\t60\t20=\t*\t0\t0\t*\t*\n", "record b: is of other sequences: the alignment is longer"),
     ],
 )
@@ -370,11 +370,11 @@ def test_records(tmp_path: Path) -> None:
     every = read_records(str(path))
     assert every.names == ("a", "b", "c", "a")
     assert every.starts.tolist() == [0, 6, 6, 9, 15]
-    assert every.letters.tobytes() == b"ACGTACgggACGTAC"
+    assert every.symbols.tobytes() == b"ACGTACgggACGTAC"
     assert every.title == "r.fa, 4 records"
-    assert read_records(str(path), ["a"]).letters.tobytes() == b"ACGTAC"  # both records are the same
+    assert read_records(str(path), ["a"]).symbols.tobytes() == b"ACGTAC"  # both records are the same
     chosen = read_records(str(path), ["c"], fold=True)
-    assert (chosen.title, chosen.letters.tobytes()) == ("c", b"GGG")
+    assert (chosen.title, chosen.symbols.tobytes()) == ("c", b"GGG")
     with pytest.raises(InputError, match=r"r.fa: no record is named d; there are a, b, c"):
         read_records(str(path), ["d"])
     path.write_text(">a\nACGT\n>a\nACGA\n")
@@ -385,8 +385,8 @@ def test_records(tmp_path: Path) -> None:
 def test_identity_of_a_picture() -> None:
     query, target = (Axis.of(letters("A" * 50), name) for name in "qt")
     plain = picture_of(query, target)
-    assert (plain.identity, plain.least_identity) == (None, 0.95)
+    assert (plain.identity, plain.min_identity) == (None, 0.95)
     block = Block((0, 50), (0, 50), cigar=cigars.from_text("25=25X"))
     drawn = picture_of(query, target, [block])
-    assert (drawn.identity, drawn.least_identity) == (0.5, 0.0)
+    assert (drawn.identity, drawn.min_identity) == (0.5, 0.0)
     assert "50.00% identity" in drawn.caption

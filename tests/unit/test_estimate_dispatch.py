@@ -145,14 +145,14 @@ def test_what_is_known_of_short_reads_beside_a_gpu(other):
     pairs = [(pairgen.mutated(rng, target, b"ACGT", 0.03), target) for target in targets]
     pairs += [(b"ACGN" * 30, target) for target in targets[:other]]
     chosen = np.concatenate([np.arange(9, len(pairs), dtype=np.int32), np.arange(3000, dtype=np.int32) % 9])
-    batch = with_estimates(pairs_of(*zip(*pairs, strict=True)).part(chosen), spec_for(AFFINE), gpu=True)
-    assert batch.extent is not None and batch.extent.others == other
-    assert batch.most_edits == batch.est_edits.max() > 0
+    batch = with_estimates(pairs_of(*zip(*pairs, strict=True)).subset(chosen), spec_for(AFFINE), gpu=True)
+    assert batch.extent is not None and batch.extent.non_acgt_pairs == other
+    assert batch.max_estimate == batch.est_edits.max() > 0
     looked_up = dataclasses.replace(batch, extent=None)
     routes, same = (route(b, spec_for(AFFINE), Limits(), gpu=True) for b in (batch, looked_up))
     assert [(r.kernel, r.cut, r.rows.tolist()) for r in routes] == [(r.kernel, r.cut, r.rows.tolist()) for r in same]
     assert sum(len(r.rows) for r in routes) == len(batch)
-    assert batch.part(chosen[:5]).extent is None
+    assert batch.subset(chosen[:5]).extent is None
 
 
 @pytest.mark.parametrize(("length", "error"), [(10_000, 0.02), (10_000, 0.05), (10_000, 0.12), (40_000, 0.08)])
@@ -170,7 +170,7 @@ def test_few_rows_that_speak_for_all_are_estimated_alone_beside_a_gpu():
     rng = random.Random(7)
     targets = [pairgen.sequence(rng, 3000, b"ACGT") for _ in range(4)]
     pairs = [(pairgen.mutated(rng, target, b"ACGT", 0.01), target) for target in targets]
-    batch = pairs_of(*zip(*pairs, strict=True)).part(np.arange(5000, dtype=np.int32) % 4)
+    batch = pairs_of(*zip(*pairs, strict=True)).subset(np.arange(5000, dtype=np.int32) % 4)
     known = with_estimates(batch, spec_for(AFFINE), gpu=True)
     assert 0 < (known.est_edits >= 0).sum() < 500
     (only,) = route(known, spec_for(AFFINE), Limits(), gpu=True)
@@ -334,11 +334,11 @@ def test_a_forced_kernel_gets_every_row():
 
 def test_the_choice_is_the_least_that_is_promised():
     batch, spec = with_edits([0, 5, 20, 60, 200, 900], 1000), spec_for(EDIT)
-    promises = forecast.Forecast(batch, spec, Limits())
+    forecasts = forecast.Forecast(batch, spec, Limits())
     names = dispatch.candidates(spec)
-    least = np.min([promises.microseconds(name) for name in names], axis=0)
+    least = np.min([forecasts.microseconds(name) for name in names], axis=0)
     for r in route(batch, spec, Limits()):
-        assert np.array_equal(promises.microseconds(r.kernel)[r.rows], least[r.rows])
+        assert np.array_equal(forecasts.microseconds(r.kernel)[r.rows], least[r.rows])
 
 
 # Retries

@@ -74,7 +74,7 @@ def promised(kernel, spec, limits, pair):
     longest, edits, other, query, cells = pair
     costs = CostTraits.of(spec)
     model = model_of(kernel, costs)
-    tried = model.start + model.letter * longest + model.unit * work_of(kernel, costs, longest, edits, query, cells)
+    tried = model.start + model.per_base * longest + model.unit * work_of(kernel, costs, longest, edits, query, cells)
     family = kernel if kernel == READS else kernel.split("-")[0]
     time = tried * (tuning.LINEAR_FACTOR if kernel == LINEAR else 1) * (
         tuning.SCORE_ONLY[family] if spec.score_only and not spec.free else 1
@@ -97,7 +97,7 @@ def in_lanes(batch, spec):
 def shapes(batch):
     for q, t, edits, flags in zip(batch.q_len, batch.t_len, batch.est_edits, batch.flags, strict=True):
         longest = int(max(q, t))
-        usual = max(abs(int(q) - int(t)), tuning.USUAL_ERROR * longest)
+        usual = max(abs(int(q) - int(t)), tuning.DEFAULT_ERROR_RATE * longest)
         yield longest, (int(edits) if edits >= 0 else usual), bool(flags & 1), int(q), float(q) * float(t)
 
 
@@ -146,9 +146,9 @@ def test_every_pair_goes_to_its_fastest_kernel_or_all_to_what_some_say_is_best()
         rows = known if len(known) else np.arange(0, len(batch), max(len(batch) // dispatch.SAMPLE, 1))
         only = None if len(known) > len(batch) / 2 else plainly_best(batch, spec, limits, rows)
         wanted = np.full(len(batch), names.index(only)) if only else times.argmin(axis=0)
-        short = np.maximum(batch.q_len, batch.t_len) <= tuning.READS_AT_ONCE
+        short = np.maximum(batch.q_len, batch.t_len) <= tuning.READS_ENDS_FREE
         lanes = short & np.isfinite(list(in_lanes(batch, spec))) & bool(spec.free)
-        if np.count_nonzero(lanes) >= tuning.READS_TOGETHER:
+        if np.count_nonzero(lanes) >= tuning.READS_MIN_PAIRS:
             names = (*names, READS)
             wanted[lanes] = len(names) - 1
         for r in route(batch, spec, limits):
@@ -255,7 +255,7 @@ def plainly_best(batch, spec, limits, rows):
         for name, of in times.items()
     }
     name = min(totals, key=lambda name: totals[name])
-    return name if totals[name] <= sum(best) + len(pairs) * tuning.CHOOSING else None
+    return name if totals[name] <= sum(best) + len(pairs) * tuning.ROUTING_PER_PAIR else None
 
 
 def test_only_the_rows_that_speak_for_all_are_asked():

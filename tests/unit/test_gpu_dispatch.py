@@ -40,7 +40,7 @@ MANY = 100_000  # pairs; enough to fill a GPU
 
 def with_edits(edits, length, flags=0):
     letters = "A" * length
-    batch = pairs_of([letters], [letters]).part(np.zeros(len(edits), np.int32))
+    batch = pairs_of([letters], [letters]).subset(np.zeros(len(edits), np.int32))
     return dataclasses.replace(batch, est_edits=np.array(edits, np.int32), flags=np.full(len(edits), flags, np.uint8))
 
 
@@ -213,7 +213,7 @@ def test_few_reads_that_need_more_do_not_make_a_batch_come_in_parts(monkeypatch)
     edits[::1000] = 60
     names = [job.kernel for job in routed(with_edits(edits, 150), spec_for(EDIT))]
     assert names == ["gpu-bits-128"]
-    monkeypatch.setattr(tuning, "GPU_APART", 0.0)
+    monkeypatch.setattr(tuning, "GPU_GATHER", 0.0)
     assert [job.kernel for job in routed(with_edits(edits, 150), spec_for(EDIT))] != names
 
 
@@ -252,7 +252,7 @@ def failed(count, edits, length, kernel, spec, **rest):
     query = target.copy()
     if edits:
         query[:: length // edits] ^= 2  # a different base
-    batch = pairs_of([query.tobytes()], [target.tobytes()]).part(np.zeros(count, np.int32))
+    batch = pairs_of([query.tobytes()], [target.tobytes()]).subset(np.zeros(count, np.int32))
     batch = dataclasses.replace(batch, flags=np.zeros(count, np.uint8))
     rows, status = np.arange(count, dtype=np.int32), np.full(count, Status.SCORE_LIMIT, np.uint8)
     routes = further(Route(rows, kernel, **rest), status, rows, spec, batch)
@@ -314,7 +314,7 @@ def test_beside_a_gpu_the_cpu_s_threads_count_together():
     alone, beside = (
         forecast.Forecast(batch, spec, Limits(), gpu).microseconds(DIFFERENCE)[0] for gpu in (False, True)
     )
-    assert alone == pytest.approx(tuning.THREADS_BESIDE_A_GPU * beside)
+    assert alone == pytest.approx(tuning.THREADS_WITH_GPU * beside)
 
 
 def test_batches_that_are_alike_are_decided_once(monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.unit.reading import pairs_in, within
-from wfacli.core.batch import PairBatch, every_row, is_every_row
+from wfacli.core.batch import PairBatch, all_rows, is_all_rows
 from wfacli.errors import InputError
 from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 
@@ -51,7 +51,7 @@ def path(tmp_path):
 def batches(path, weight, lend=None):
     sources = PairFiles(path, None).open()
     with within(20):
-        yield from read_batches(sources, layout_of(sources), weight, lend=lend)
+        yield from read_batches(sources, layout_of(sources), weight, allocate=lend)
     for source in sources:
         source.close()
 
@@ -116,12 +116,12 @@ def test_a_fault_lets_the_memory_go(tmp_path):
 
 def test_every_row():
     for count in (0, 1, 5, 4, 70_000, 5):
-        rows = every_row(count)
+        rows = all_rows(count)
         assert rows.dtype == np.int32
         assert rows.tolist() == list(range(count))
-        assert every_row(count) is rows
+        assert all_rows(count) is rows
         assert not rows.flags.writeable
-        assert is_every_row(rows, count) and is_every_row(rows.copy(), count)
-        assert not is_every_row(rows, count + 1)
-        assert not count or not is_every_row(rows[:-1], count)
-        assert count < 2 or not is_every_row(rows[::-1].copy(), count)
+        assert is_all_rows(rows, count) and is_all_rows(rows.copy(), count)
+        assert not is_all_rows(rows, count + 1)
+        assert not count or not is_all_rows(rows[:-1], count)
+        assert count < 2 or not is_all_rows(rows[::-1].copy(), count)

@@ -16,7 +16,7 @@ from wfacli.measure.page import page
 from wfacli.measure.report import Limits, report
 from wfacli.measure.session import Plan, Row, Session, Setting, heuristic_name
 from wfacli.measure.spread import Spread
-from wfacli.measure.work import Work, cells, letters, pairs_in_memory
+from wfacli.measure.work import Work, bases, cells, pairs_in_memory
 
 AFFINE = AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE))
 EXACT = Heuristics()
@@ -45,14 +45,14 @@ def test_pairs_are_the_simulators_whatever_the_threads_and_batches():
     several = pairs_in_memory(Work(300, 0.05, "ont", 3), 3000, 100_000, 3)
     assert len(one) == 1 and len(several) > 5
     assert sum(map(len, several)) == len(one[0]) == 3000
-    assert letters(several) == letters(one) and cells(several) == cells(one)
+    assert bases(several) == bases(one) and cells(several) == cells(one)
     assert (one[0].t_len == 300).all()
     assert bytes(one[0].bases[:300]) == bytes(several[0].bases[:300])
 
 
 @pytest.mark.parametrize(("length", "error"), [(150, 0.02), (1000, 0.1), (10_000, 0.05), (1, 0.0), (5_000_000, 0.1)])
 def test_usual_pairs_are_round_and_bounded(length, error):
-    count = Work(length, error).usual_pairs(1, 300_000_000)
+    count = Work(length, error).default_pairs(1, 300_000_000)
     assert count == 4 or str(count).rstrip("0") in "123456789"
     assert count == 4 or 2 * length * count <= 300_000_000
 
@@ -84,8 +84,8 @@ def test_a_row_that_is_late_has_one_repeat(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(session.time, "monotonic", lambda: now[0])
     one = Session(dataclasses.replace(plan(), end=5.0))
-    made = one._made
-    monkeypatch.setattr(one, "_made", lambda *what: now.__setitem__(0, 6.0) or made(*what))
+    made = one._pairs_for
+    monkeypatch.setattr(one, "_pairs_for", lambda *what: now.__setitem__(0, 6.0) or made(*what))
     (row,) = one.rows()
     assert len(row.spread.seconds) == 1 and not one.left_out
 
@@ -228,7 +228,7 @@ def test_exact_engines_must_agree():
 
 def test_scores_that_change_from_run_to_run_are_no_measurement(monkeypatch):
     given = iter([answers(-4), answers(-4), answers(-2)])
-    fake = SimpleNamespace(lying_right=list, run=lambda *_, **__: next(given), kernels=dict, close=lambda: None)
+    fake = SimpleNamespace(pinned_batches=list, run=lambda *_, **__: next(given), kernels=dict, close=lambda: None)
     monkeypatch.setattr(session, "Engine", lambda *_: fake)
     with pytest.raises(InternalError, match="change from run to run"):
         list(Session(plan()).rows())
@@ -241,7 +241,7 @@ def test_rows_of_the_cpu_take_turns_and_a_gpus_do_not(monkeypatch):
         calls.append(int(batches[0].t_len[0]))
         return answers(-4)
 
-    fake = SimpleNamespace(lying_right=list, run=run, kernels=dict, close=lambda: None, describe=dict)
+    fake = SimpleNamespace(pinned_batches=list, run=run, kernels=dict, close=lambda: None, describe=dict)
     monkeypatch.setattr(session, "Engine", lambda *_: fake)
     works = (WORK, Work(80, 0.0))
     own = Session(plan(CPU, Setting(EngineName.GPU, 1), works=works, pairs=4), energy.Meter(Nvml(6000), 0))

@@ -111,5 +111,5 @@ def test_line_numbers_count_across_blocks(tmp_path, monkeypatch):
 
 def test_a_long_name_is_not_told_whole():
     error = InputError("reads.fa", "a blank", "n" * 5000, 7)
-    assert str(error) == f"reads.fa, line 7, record {'n' * 300}... (5,000 letters): a blank"
+    assert str(error) == f"reads.fa, line 7, record {'n' * 300}... (5,000 characters): a blank"
     assert error.record == "n" * 5000

@@ -11,7 +11,7 @@ from tests import pairgen
 from tests.cli.support import assert_success, run
 from tests.engines.agreement import AMPLE, SCHEMES, TIMES, route, spec_for, with_estimates
 from tests.unit.test_forecast import random_batch
-from wfacli.cli.explain import _promised
+from wfacli.cli.explain import _mean_times
 from wfacli.config import Ambiguous, FreeEnds, Heuristics, Limits, Mode
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan.forecast import ExpectedTime
@@ -40,11 +40,11 @@ def listed(batch, spec, limits, gpu=False):
     found = reasons(batch, spec, limits, routes, gpu)
     assert {chosen for chosen, _ in found} == {r.kernel for r in routes}
     table = {}
-    for (chosen, name), promise in found.items():
+    for (chosen, name), expected in found.items():
         own = found[chosen, chosen]
-        assert promise.pairs == own.pairs or gpu  # batches of pairs with N may have other kernels
-        if own.pairs and promise.pairs == own.pairs:
-            table.setdefault(chosen, {})[name] = promise.microseconds / promise.pairs
+        assert expected.pairs == own.pairs or gpu  # batches of pairs with N may have other kernels
+        if own.pairs and expected.pairs == own.pairs:
+            table.setdefault(chosen, {})[name] = expected.microseconds / expected.pairs
     return table
 
 
@@ -89,8 +89,8 @@ def test_what_a_kernel_hands_on_costs():
     """If a pair exceeds bits-64, its expected time includes the failed try and the best kernel's time."""
     spec = spec_for(SCHEMES[0])
     batch = pairs_of(["A" * 150] * 4, ["A" * 150] * 4).with_edits(np.array([5, 5, 120, 120], np.int32))
-    (means,) = listed(batch.part(np.array([2, 3])), spec, AMPLE).values()
-    (few,) = listed(batch.part(np.array([0, 1])), spec, AMPLE).values()
+    (means,) = listed(batch.subset(np.array([2, 3])), spec, AMPLE).values()
+    (few,) = listed(batch.subset(np.array([0, 1])), spec, AMPLE).values()
     assert means["bits-64"] == pytest.approx(few["bits-64"] + min(means.values()), rel=1e-6)
 
 
@@ -102,15 +102,15 @@ def test_a_rule_is_no_comparison():
 
 
 def test_only_kernels_that_were_compared_for_all_pairs_are_printed():
-    promises = {
+    expected_times = {
         (DIFFERENCE, DIFFERENCE): ExpectedTime(4, 40.0),
         (DIFFERENCE, CAPPED): ExpectedTime(3, 15.0),
         (DIFFERENCE, READS): ExpectedTime(4, 44.0),
         (DIFFERENCE, TABLE): ExpectedTime(4, float("inf")),
         (TABLE, TABLE): ExpectedTime(0, 0.0),
     }
-    assert _promised(DIFFERENCE, promises) == "10.00; difference-reads 11.00"
-    assert _promised(TABLE, promises) == _promised(STRIPES, promises) == "-"
+    assert _mean_times(DIFFERENCE, expected_times) == "10.00; difference-reads 11.00"
+    assert _mean_times(TABLE, expected_times) == _mean_times(STRIPES, expected_times) == "-"
 
 
 def test_the_command_lists_the_chosen_kernel_first(tmp_path):

@@ -31,7 +31,7 @@ def test_matrices_are_those_that_parasail_has(name: str) -> None:
             rows, columns = (theirs.mapper[ord(letter)] for letter in (query, target))
             assert worth(scheme, query, target) == theirs.matrix[rows, columns]
     assert [letter for letter in "UOJ-" if scheme.codes[ord(letter)] == NO_CODE] == list("UOJ-")
-    assert scheme.lacks_letters and scheme.same.all()
+    assert scheme.has_unscored_symbols and scheme.same.all()
 
 
 def test_rows_are_of_the_query() -> None:
@@ -48,19 +48,19 @@ def test_rows_may_stand_in_any_order() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("", 0, "holds no matrix"),
-        ("# only this\n", 0, "holds no matrix"),
+        ("", 0, "contains no matrix"),
+        ("# only this\n", 0, "contains no matrix"),
         (SMALL.replace("* -9 -8  1\n", ""), 5, "no row for *"),
         (SMALL.replace("C -3  4 -9", "C -3  4"), 5, "row of C has 2 scores, and there are 3 columns"),
         (SMALL.replace("C -3  4 -9", "C -3  4 -9 1"), 5, "row of C has 4 scores"),
-        (SMALL.replace("4", "x"), 5, "row of C, 'x' is no whole number"),
-        (SMALL.replace("4", "1.5"), 5, "'1.5' is no whole number"),
+        (SMALL.replace("4", "x"), 5, "row of C, 'x' is not a whole number"),
+        (SMALL.replace("4", "1.5"), 5, "'1.5' is not a whole number"),
         (SMALL.replace("4", "128"), 5, "128 is not -127 to 127"),
         (SMALL.replace("A  C", "A  A"), 3, "A has two columns"),
-        (SMALL.replace("A  C", "A  CC"), 3, "'CC' is none"),
+        (SMALL.replace("A  C", "A  CC"), 3, "'CC' is not one"),
         (SMALL.replace("C -3", "A -3"), 5, "A has two rows"),
-        (SMALL.replace("C -3", "G -3"), 5, "'G', which is no column's letter"),
-        ("".join(chr(c) + " " for c in range(64, 97)), 1, "33 columns; 30 are the most"),
+        (SMALL.replace("C -3", "G -3"), 5, "'G', which is not the symbol of a column"),
+        ("".join(chr(c) + " " for c in range(64, 97)), 1, "33 columns; 30 is the maximum"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_with_its_line(text: str, line: int, words: str) -> None:
@@ -78,7 +78,7 @@ def test_a_file_needs_gaps(tmp_path: Path) -> None:
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="BLOSUM80 is no file, and no matrix named BLOSUM62"):
+    with pytest.raises(UsageError, match="BLOSUM80 is neither a file nor one of the matrices BLOSUM62"):
         Scheme.of_matrix("BLOSUM80")
     with pytest.raises(InputError, match="directory"):
         Scheme.of_matrix(str(tmp_path), (1, 1))
@@ -97,7 +97,7 @@ def test_nucleotides_by_each_rule() -> None:
     for (query, target), expected in pairs.items():
         found = tuple(worth(scheme, query, target) for scheme in (strict, wild, literal, told))
         assert found == expected, (query, target)
-    assert not strict.lacks_letters and literal.lacks_letters
+    assert not strict.has_unscored_symbols and literal.has_unscored_symbols
 
 
 def test_a_matrix_of_nucleotides_reads_u_as_t(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_formats_are_known_by_their_bytes(tmp_path, style):
 def any_size(monkeypatch):
     """Let threads decompress files of any size, a few blocks at a time."""
     monkeypatch.setattr(sources, "_WORTH_THREADS", 0)
-    monkeypatch.setattr(inflate, "_MOST_BLOCKS", 1)
+    monkeypatch.setattr(inflate, "_MAX_BLOCKS", 1)
     monkeypatch.setattr(inflate, "BLOCK", 5000)
     monkeypatch.setattr(inflate, "_STEP", 7000)
 

@@ -16,7 +16,7 @@ LIMITS = (0, 1, 40, 10**6)  # targets in memory
 
 
 def lines_of(path, limit, weight=300):
-    batches = read_batches((Source(str(path)),), "targets", weight, keep_letters=False)
+    batches = read_batches((Source(str(path)),), "targets", weight, keep_bases=False)
     return b"".join(bytes(np.asarray(piece)) for piece in sq_lines(str(path), batches, limit)).decode()
 
 

@@ -36,7 +36,7 @@ _catch_early()
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from ..errors import OutputClosed, UsageError, WfacliError  # noqa: E402
-from .console import error, fall_silent, warning  # noqa: E402
+from .console import error, silence_stderr, warning  # noqa: E402
 
 # Messages of Python and the C library when memory or a resource limit prevents a thread.
 _NO_THREAD = ("can't start new thread", "Resource temporarily unavailable", "Cannot allocate memory")
@@ -55,7 +55,7 @@ class _Terminated(BaseException):
 
 def _terminate(number: int, _frame: FrameType | None) -> None:
     if number == signal.SIGHUP and not _is_kept(2):
-        fall_silent()  # the terminal is closed
+        silence_stderr()  # the terminal is closed
     raise _Terminated(number)
 
 

@@ -71,7 +71,7 @@ from .options import (
     ZdropOption,
 )
 from .outputs import Storage, Tags, output_spec
-from .running import run_to_its_end
+from .running import execute
 from .scoring import devices_of, ends_of, gpu_memory_of, limits_of, preset_named, spec_of
 
 
@@ -190,4 +190,4 @@ def align(
         files = MappedFiles(query, target or "", mappings or "", mates)
         return MappedRun(config, mapping, files, output, __version__, stats, tell)
 
-    run_to_its_end(made, progress=progress, quiet=quiet)
+    execute(made, progress=progress, quiet=quiet)

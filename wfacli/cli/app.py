@@ -144,9 +144,9 @@ def loaded(name: str) -> Any:
     """Import a command, and return it as Typer builds it from its function."""
     entry = COMMANDS[name]
     body, text = entry.load()
-    alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    alone.command(name, no_args_is_help=entry.needs_arguments, help=text, hidden=entry.hidden)(body)
-    return get_command(alone)
+    single = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    single.command(name, no_args_is_help=entry.needs_arguments, help=text, hidden=entry.hidden)(body)
+    return get_command(single)
 
 
 @contextlib.contextmanager
@@ -161,7 +161,7 @@ def _shown() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _until_the_reader_has_gone() -> Iterator[None]:
+def _broken_pipe_as_output_closed() -> Iterator[None]:
     # Typer turns a broken pipe into status 1, as does rich when it prints; of `doctor`, 1 means that nothing works.
     try:
         with _shown():
@@ -172,20 +172,20 @@ def _until_the_reader_has_gone() -> Iterator[None]:
         raise
 
 
-def _beside_the_data(nothing_given: bool) -> contextlib.AbstractContextManager[object]:
+def _help_to_stderr(no_arguments: bool) -> contextlib.AbstractContextManager[object]:
     # A script with an empty variable may call a command without arguments: help must not end up in its output.
-    return contextlib.redirect_stdout(sys.stderr) if nothing_given else contextlib.nullcontext()
+    return contextlib.redirect_stdout(sys.stderr) if no_arguments else contextlib.nullcontext()
 
 
 class _Commands(TyperGroup):
     """Command group that lists commands from COMMANDS, and loads only the one that is called or completed."""
 
     def make_context(self, info_name: Any, args: Any, *more: Any, **options: Any) -> Any:
-        with _until_the_reader_has_gone(), _beside_the_data(not args):
+        with _broken_pipe_as_output_closed(), _help_to_stderr(not args):
             return super().make_context(info_name, args, *more, **options)
 
     def invoke(self, ctx: Any) -> Any:
-        with _until_the_reader_has_gone():
+        with _broken_pipe_as_output_closed():
             return super().invoke(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -194,7 +194,7 @@ class _Commands(TyperGroup):
             return name, command, rest
         command = loaded(name)
         if not rest and COMMANDS[name].needs_arguments and not ctx.resilient_parsing:
-            with _beside_the_data(True):
+            with _help_to_stderr(True):
                 command.make_context(name, [], parent=ctx)  # shows the help, and ends
         return name, command, rest
 
@@ -210,8 +210,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(value: bool) -> None:
+    if value:
         typer.echo(__version__)
         raise typer.Exit
 
@@ -223,11 +223,11 @@ def main(
     ] = False,
 ) -> None:
     """Exact pairwise alignment of sequencing reads."""
-    if asked := os.environ.get("WFACLI_ISA"):
+    if value := os.environ.get("WFACLI_ISA"):
         from .._native import instruction_sets
 
-        if asked not in (there := instruction_sets()):
-            raise UsageError(f"WFACLI_ISA={asked}: this machine runs {' and '.join(there)}")
+        if value not in (available := instruction_sets()):
+            raise UsageError(f"WFACLI_ISA={value}: this machine runs {' and '.join(available)}")
 
 
 def _unloaded() -> None:

@@ -19,8 +19,8 @@ from ..measure.limits import bus_rate, memory_rate
 from ..measure.page import page
 from ..measure.report import Limits, report
 from ..measure.session import Plan, Row, Session, Setting
-from ..measure.work import Work, usual_error
-from ..simulate.pairs import MOST_ERROR
+from ..measure.work import Work, default_error
+from ..simulate.pairs import MAX_ERROR
 from .bench_options import (
     BenchEngineOption,
     BenchPlotOption,
@@ -50,16 +50,16 @@ from .options import (
     XdropOption,
 )
 from .progress import shown_long
+from .progress_line import ProgressLine
 from .scoring import gpu_memory_of, spec_of
 from .simulate_options import Model, ModelOption, SeedOption
-from .standing import Standing
 
 _METRICS = (Metric.AFFINE, Metric.EDIT)
 _LENGTHS = ("150", "1k", "10k")
 _ERRORS = (0.02, 0.05, 0.1)
 _UNIFORM = Model("uniform")
-_QUICK, _BESIDE_A_GPU = 0.25, 20.0  # factors of the default number of pairs: --quick, GPU
-_MOST_LETTERS = 300_000_000  # maximum bases per row of the table
+_QUICK, _GPU_FACTOR = 0.25, 20.0  # factors of the default number of pairs: --quick, GPU
+_MAX_BASES = 300_000_000  # maximum bases per row of the table
 _LONGEST = 10_000_000  # maximum bases per sequence: longer pairs are not aligned in batches
 _REPEATS, _QUICK_REPEATS = 5, 3
 
@@ -99,8 +99,8 @@ def bench(
         raise UsageError("--pairs is 0: there is nothing to measure")
 
     def pairs_of(work: Work, where: EngineName) -> int:
-        times = share * (_BESIDE_A_GPU if where is EngineName.GPU else 1.0)
-        return fixed or work.usual_pairs(times, int(_MOST_LETTERS * share))
+        times = share * (_GPU_FACTOR if where is EngineName.GPU else 1.0)
+        return fixed or work.default_pairs(times, int(_MAX_BASES * share))
 
     end = math.inf if minutes is None else time.monotonic() + 60 * minutes
     limit, memory = Limits(), gpu_memory_of(gpu_memory)
@@ -130,15 +130,15 @@ def _measured(session: Session, progress: bool | None, quiet: bool) -> list[Row]
     begun, plan = time.perf_counter(), session.plan
     rows: list[Row] = []
 
-    def standing() -> Standing:
+    def progress_line() -> ProgressLine:
         share, elapsed = len(rows) / plan.size, time.perf_counter() - begun
         to_go = min(elapsed / share - elapsed, max(0.0, plan.end - time.monotonic())) if len(rows) > 2 else None
-        return Standing(f"{len(rows)} of {plan.size} rows", share, to_go)
+        return ProgressLine(f"{len(rows)} of {plan.size} rows", share, to_go)
 
-    with shown_long(standing, progress, quiet):
+    with shown_long(progress_line, progress, quiet):
         rows.extend(session.rows())
     if not rows and plan.end < math.inf:
-        raise UsageError("--minutes were over before anything was measured: there is nothing to show")
+        raise UsageError("--minutes ended before anything was measured")
     return rows
 
 
@@ -162,7 +162,7 @@ def _settings(
             counter, why = meter()
             left_out |= {"joules": why} if why else {}
     elif engine is EngineName.AUTO:
-        left_out["gpu"] = "PyCUDA is not installed (wfacli doctor says more)"
+        left_out["gpu"] = "PyCUDA is not installed (see wfacli doctor)"
     return settings, counter, left_out
 
 
@@ -198,12 +198,12 @@ def _each(given: list[str]) -> list[str]:
 
 
 def _works(lengths: list[str] | None, errors: list[str] | None, model: str, seed: int) -> list[Work]:
-    usual = _ERRORS if model == "uniform" else (usual_error(model),)
-    shares = usual if errors is None else tuple(_error(text) for text in _each(errors))
-    letters = [count_of("--length", text) for text in _each(lengths or [*_LENGTHS])]
-    if not all(1 <= one <= _LONGEST for one in letters):
-        raise UsageError(f"--length is 1 to {_LONGEST:,} letters; wfacli distance and local have longer pairs")
-    return [Work(one, share, model, seed) for one in dict.fromkeys(letters) for share in dict.fromkeys(shares)]
+    default_errors = _ERRORS if model == "uniform" else (default_error(model),)
+    shares = default_errors if errors is None else tuple(_error(text) for text in _each(errors))
+    targets = [count_of("--length", text) for text in _each(lengths or [*_LENGTHS])]
+    if not all(1 <= one <= _LONGEST for one in targets):
+        raise UsageError(f"--length is 1 to {_LONGEST:,} bases; wfacli distance and local support longer pairs")
+    return [Work(one, share, model, seed) for one in dict.fromkeys(targets) for share in dict.fromkeys(shares)]
 
 
 def _error(text: str) -> float:
@@ -211,8 +211,8 @@ def _error(text: str) -> float:
         share = float(text)
     except ValueError:
         share = -1.0
-    if not 0 <= share <= MOST_ERROR:
-        raise UsageError(f"--error is edits a letter, 0 to {MOST_ERROR}, not {text!r}")
+    if not 0 <= share <= MAX_ERROR:
+        raise UsageError(f"--error is edits per base, 0 to {MAX_ERROR}, not {text!r}")
     return share
 
 
@@ -222,7 +222,7 @@ def _threads(given: list[str] | None) -> list[int]:
     parts = [part.strip() for part in _each(given)]
     wrong = [part for part in parts if not (part.isascii() and part.isdigit() and int(part))]
     if wrong:
-        raise UsageError(f"--threads takes numbers like 1,8, not {wrong[0]!r}")
+        raise UsageError(f"--threads expects numbers like 1,8, not {wrong[0]!r}")
     return sorted({int(part) for part in parts})
 
 

@@ -28,23 +28,23 @@ def console() -> Console:
 
 def is_terminal() -> bool:
     """Return True if standard error is a terminal, or the environment forces that."""
-    seen = sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
-    asked = any(os.environ.get(name) for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
-    return (seen or asked) and console().is_terminal
+    is_tty = sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty()
+    forced = any(os.environ.get(name) for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
+    return (is_tty or forced) and console().is_terminal
 
 
-def fall_silent() -> None:
+def silence_stderr() -> None:
     """Redirect standard error to /dev/null, so that further messages are lost without an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 @contextlib.contextmanager
-def heard_or_not() -> Iterator[None]:
+def ignoring_output_errors() -> Iterator[None]:
     """Ignore errors of printing in the block: a full disk or a closed pipe must not end a run."""
     try:
         yield
     except OSError:
-        fall_silent()
+        silence_stderr()
 
 
 def error(message: str) -> None:
@@ -64,7 +64,7 @@ def note(message: str) -> None:
 
 def _say(head: str, style: str, message: str) -> None:
     message = shown(message)
-    with heard_or_not():
+    with ignoring_output_errors():
         if is_terminal():
             from rich.text import Text
 

@@ -13,7 +13,8 @@ from ..dotplot import format_of
 from ..errors import UsageError
 from ..io.write.output import Output
 from ..solve.checkpoint import Checkpoint, Identity
-from ..solve.distance.choose import Choice, Means
+from ..solve.distance.algorithm import Resources
+from ..solve.distance.choose import AlgorithmChoice
 from ..solve.distance.deliver import Delivery, Form, form_of
 from ..solve.distance.inputs import Inputs, Unit, read_lines, read_sequences, read_texts
 from ..solve.distance.path import PathOptions, check_names
@@ -46,7 +47,7 @@ from .distance_options import (
     ThreadsOption,
     VerboseOption,
 )
-from .distance_report import in_words, standing
+from .distance_report import as_text, progress_line
 from .long_run import LongCommand, LongOrder, command_line, gpu_for, resumed, seconds_of
 from .options import DebugOption, MaxLineOption
 from .progress import shown_long
@@ -85,10 +86,10 @@ def distance(
     if (text or lines) and (name_a is not None or name_b is not None or ambiguous is not Ambiguous.LITERAL):
         raise UsageError("--name-a, --name-b and --ambiguous are for sequences, not for --text and --lines")
     if format_ is not None and not path:
-        raise UsageError("--format says how --path writes; give --path")
+        raise UsageError("--format is the format of --path: give --path")
     if path and as_json and output in (None, "-"):
         raise UsageError("--json and the alignment cannot both go to standard output: give -o")
-    unit = Unit.BYTES if text else Unit.LINES if lines else Unit.LETTERS
+    unit = Unit.BYTES if text else Unit.LINES if lines else Unit.SYMBOLS
     if plot is not None:
         format_of(plot)
     with gpu_for(engine, quiet) as gpu:
@@ -97,17 +98,17 @@ def distance(
             names=(name_a, name_b),
             unit=unit,
             rule=ambiguous,
-            most=max_distance,
+            max_distance=max_distance,
             as_json=as_json,
             form=form_of(output, format_, unit) if path else None,
             plot=plot,
             output=output,
             stats=stats,
             checkpoint=checkpoint,
-            every=seconds_of(checkpoint_every, checkpoint),
+            interval=seconds_of(checkpoint_every, checkpoint),
             resume=resumed(resume, checkpoint),
-            choice=Choice(
-                Means(threads or usable_cores(), gpu),
+            choice=AlgorithmChoice(
+                Resources(threads or usable_cores(), gpu),
                 engine,
                 None if algorithm is AlgorithmName.AUTO else algorithm.value,
             ),
@@ -126,10 +127,10 @@ class _Order(LongOrder):
     names: tuple[str | None, str | None]
     unit: Unit
     rule: Ambiguous
-    most: int | None
+    max_distance: int | None
     as_json: bool
     form: Form | None
-    choice: Choice
+    choice: AlgorithmChoice
 
     def read(self) -> Inputs:
         """Read both inputs."""
@@ -146,7 +147,7 @@ class _Command(LongCommand):
     def __init__(self, order: _Order) -> None:
         super().__init__(order)
         self._order = order
-        self._threads = order.choice.means.threads
+        self._threads = order.choice.resources.threads
 
     def _compute(self, out: Output) -> None:
         order = self._order
@@ -157,44 +158,46 @@ class _Command(LongCommand):
         saved = None
         if order.checkpoint:
             with self._stats.timed("checkpoint"):
-                self._checkpoint = Checkpoint(order.checkpoint, Identity.of(inputs.pair, order.most))
+                self._checkpoint = Checkpoint(order.checkpoint, Identity.of(inputs.pair, order.max_distance))
                 saved = self._saved(self._checkpoint)
         with self._stats.timed("estimate"):
             estimate = None if saved else inputs.estimate()
         run = DistanceRun(
-            inputs.pair, order.most, order.choice, estimate, self._watchers, self._checkpoint, order.every
+            inputs.pair, order.max_distance, order.choice, estimate, self._watchers, self._checkpoint, order.interval
         )
         path: dict[str, Any] | None = None
         with (
-            self._stop.between_slices(self._stopped_words()),
-            shown_long(lambda: standing(run.progress), order.bar, order.quiet),
+            self._stop.between_slices(self._stop_message()),
+            shown_long(lambda: progress_line(run.progress), order.bar, order.quiet),
         ):
             with self._stats.timed("distance"):
                 outcome = run.run(saved)
-            self._found = as_values(inputs, outcome, order.most, self._threads) | {"history": as_history(outcome)}
+            self._found = as_values(inputs, outcome, order.max_distance, self._threads) | {
+                "history": as_history(outcome)
+            }
             if order.form or self._picture:
-                run.keep(outcome)
+                run.save_distance(outcome)
                 path = self._align(inputs, outcome.distance, out)
                 self._picture = None
         if path:
             self._found["alignment"] = path
-        words = None if order.as_json else in_words(inputs, outcome, order.most, self._threads, path)
+        words = None if order.as_json else as_text(inputs, outcome, order.max_distance, self._threads, path)
         self._write(words, out, records=order.form is not None)
 
     def _align(self, inputs: Inputs, distance: int | None, out: Output) -> dict[str, Any] | None:
-        gpu = self._order.choice.means.gpu
+        gpu = self._order.choice.resources.gpu
         options = PathOptions(Format.PAF, self._order.rule, self._threads, __version__, command_line(), gpu)
         begun = time.perf_counter()
         with self._stats.timed("path"):
-            delivery = Delivery(self._order.form, out, self._picture, options, lambda: self._stop.asked)
-            sums = delivery.deliver(inputs, distance)
-        if sums is None:
+            delivery = Delivery(self._order.form, out, self._picture, options, lambda: self._stop.requested)
+            alignment = delivery.deliver(inputs, distance)
+        if alignment is None:
             return None
         spent = time.perf_counter() - begun
-        if sums["card_failed"] and not self._order.quiet:
-            warning(f"the CPU made the alignment, since the GPU failed: {sums['card_failed']}")
+        if alignment["card_failed"] and not self._order.quiet:
+            warning(f"the GPU failed, and the CPU computed the alignment: {alignment['card_failed']}")
         form, named = self._order.form, self._order.output not in (None, "-")
         file = self._order.output if form and named else None
-        counts = {name: int(sums[name]) for name in ("matches", "mismatches", "inserted", "deleted", "gaps")}
-        how = {"by": sums["by"], "card_failed": sums["card_failed"], "seconds": round(spent, 6)}
+        counts = {name: int(alignment[name]) for name in ("matches", "mismatches", "inserted", "deleted", "gaps")}
+        how = {"by": alignment["by"], "card_failed": alignment["card_failed"], "seconds": round(spent, 6)}
         return {"file": file, "format": form and form.value, "plot": self._order.plot, **how, **counts}

@@ -9,7 +9,7 @@ import typer
 
 from ..config import Ambiguous, EngineName
 from ..solve.distance.deliver import Form
-from .numbers import MOST_THREADS
+from .numbers import MAX_THREADS
 
 DISTANCE_HELP = """Compute the exact edit (Levenshtein) distance of two sequences of any length, and their alignment.
 
@@ -47,9 +47,9 @@ class AlgorithmName(enum.StrEnum):
     BITS = "bits"
 
 
-def _side(letter: str) -> typer.models.ArgumentInfo:
+def _side(metavar: str) -> typer.models.ArgumentInfo:
     found: typer.models.ArgumentInfo = typer.Argument(
-        metavar=letter,
+        metavar=metavar,
         help="FASTA or FASTQ with one record; plain, gzip, bgzip or zstd. - is standard input.",
         rich_help_panel=_INPUT,
     )
@@ -204,7 +204,7 @@ ThreadsOption = Annotated[
         "-t",
         "--threads",
         min=1,
-        max=MOST_THREADS,
+        max=MAX_THREADS,
         show_default="the cores this process may use",
         help="Threads that compute.",
         rich_help_panel=_ENGINE,

@@ -10,16 +10,18 @@ from ..errors import shown
 from ..solve.distance.inputs import Inputs, Side
 from ..solve.distance.result import IDENTITY, identity, tcups
 from ..solve.distance.run import Outcome, Progress
-from .standing import Standing, seconds
+from .progress_line import ProgressLine, seconds
 
 
-def in_words(inputs: Inputs, outcome: Outcome, most: int | None, threads: int, path: dict[str, Any] | None) -> str:
+def as_text(
+    inputs: Inputs, outcome: Outcome, max_distance: int | None, threads: int, path: dict[str, Any] | None
+) -> str:
     """Return the result as lines of text."""
     rows = [
         ("A", side_of(inputs.a, inputs)),
         ("B", side_of(inputs.b, inputs)),
-        ("distance", f"{outcome.distance:,}" if outcome.distance is not None else f"more than {most:,}"),
-        ("identity", f"{_identity(inputs, outcome, most)}   ({IDENTITY})"),
+        ("distance", f"{outcome.distance:,}" if outcome.distance is not None else f"more than {max_distance:,}"),
+        ("identity", f"{_identity(inputs, outcome, max_distance)}   ({IDENTITY})"),
         ("time", f"{seconds(outcome.seconds)}   ({_how(outcome, threads)})"),
         ("cells", _cells(inputs, outcome)),
     ]
@@ -28,26 +30,26 @@ def in_words(inputs: Inputs, outcome: Outcome, most: int | None, threads: int, p
     return "".join(f"{name:<11}{value}\n" for name, value in rows)
 
 
-def standing(progress: Progress) -> Standing:
+def progress_line(progress: Progress) -> ProgressLine:
     """Describe the progress: the lower bound of the distance and the running algorithm."""
     if progress.done:
-        words = f"{progress.at_least:,} edits (making the alignment)"
+        words = f"{progress.lower_bound:,} edits (computing the alignment)"
     else:
-        words = f"at least {progress.at_least:,} edits ({progress.algorithm or 'starting'})"
-    return Standing(words, progress.share, progress.rest)
+        words = f"at least {progress.lower_bound:,} edits ({progress.algorithm or 'starting'})"
+    return ProgressLine(words, progress.fraction_done, progress.remaining_seconds)
 
 
 def side_of(side: Side, inputs: Inputs) -> str:
     """Return path, record name and length of an input."""
     name = "" if side.name == side.path else f" {side.name}"
-    return f"{shown(side.path + name)}, {side.length:,} {inputs.unit}"
+    return f"{shown(side.path + name)}, {side.length:,} {inputs.unit.plural}"
 
 
-def _identity(inputs: Inputs, outcome: Outcome, most: int | None) -> str:
+def _identity(inputs: Inputs, outcome: Outcome, max_distance: int | None) -> str:
     if outcome.distance is not None:
         return _percent(identity(inputs, outcome.distance))
-    assert most is not None
-    return f"less than {_percent(max(identity(inputs, most), 0.0))}"
+    assert max_distance is not None
+    return f"less than {_percent(max(identity(inputs, max_distance), 0.0))}"
 
 
 def _percent(share: float) -> str:
@@ -58,7 +60,7 @@ def _percent(share: float) -> str:
 
 def _how(outcome: Outcome, threads: int) -> str:
     if not outcome.phases:
-        return "the lengths alone say it"
+        return "determined by the lengths"
     if len(outcome.phases) == 1:
         found = outcome.algorithm
     else:

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from ..dotplot import PictureFormat, format_of
-from ..dotplot.density import MOST_SIZE
+from ..dotplot.density import MAX_SIZE
 from ..dotplot.draw import write
 from ..dotplot.paths import read_blocks
-from ..dotplot.picture import PAGE_SIZE, SIZE, Picture, picture_of, usual_size
+from ..dotplot.picture import PAGE_SIZE, SIZE, Picture, default_size, picture_of
 from ..dotplot.sequences import Axis, read_records, read_text
 from ..errors import UsageError
 from ..io.read.reader import PairFiles
@@ -118,7 +118,7 @@ SizeOption = Annotated[
         "--size",
         metavar="N",
         min=16,
-        max=MOST_SIZE,
+        max=MAX_SIZE,
         show_default=f"{SIZE:,}; {PAGE_SIZE:,} in HTML, where one can look closer",
         help="Pixels of the longer sequence.",
         rich_help_panel=_OUTPUT,
@@ -163,14 +163,14 @@ def dotplot(
     if path == "-" and "-" in (query, target):
         raise UsageError("only one of QUERY, TARGET and --path can be standard input")
     if text and (query_name or target_name):
-        raise UsageError("--text takes whole files, and --query-name and --target-name choose records of FASTA")
+        raise UsageError("--text reads whole files; --query-name and --target-name select records of FASTA")
     chosen = format_of(output, format_)
     refuse_overwriting((query, target, path), (output,))
     out = Output(output)
     try:
         axes = _axis(query, query_name, text, literal), _axis(target, target_name, text, literal)
         blocks = [] if path is None else read_blocks(path, *axes)
-        size = size or usual_size(chosen)
+        size = size or default_size(chosen)
         picture = picture_of(*axes, blocks, k=kmer, size=size, literal=literal or text, path=path or "path")
         write(out, picture, chosen)
     except BaseException:
@@ -188,6 +188,7 @@ def _conclude(picture: Picture, literal: bool, seconds: float) -> None:
     counted = picture.density
     if not counted.shared and len(picture.query) and len(picture.target):
         hint = "" if literal else "; for proteins and other texts give --literal"
-        warning(f"the sequences have no {counted.k} letters in common: try a smaller -k{hint}")
+        unit = "symbols" if literal else "bases"
+        warning(f"the sequences have no exact match of {counted.k} {unit}: try a smaller -k{hint}")
     lengths = f"{len(picture.query):,} by {len(picture.target):,} {picture.unit}"
     note(f"{lengths}, {picture.caption}, {seconds:.2f} s")

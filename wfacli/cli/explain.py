@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 from ..plan.forecast import ExpectedTime
 from ..run.align import AlignRun
-from .console import console, heard_or_not, note
+from .console import console, ignoring_output_errors, note
 
 _WHY = {
-    "SCORE_LIMIT": "more edits than it is for",
+    "SCORE_LIMIT": "more edits than it supports",
     "MEMORY_LIMIT": "more memory than it may use",
-    "WORK_LIMIT": "more edits than it is for",
-    "LENGTH_LIMIT": "longer than it takes",
-    "UNSUPPORTED": "letters or costs that it does not know",
+    "WORK_LIMIT": "more edits than it supports",
+    "LENGTH_LIMIT": "longer than it supports",
+    "UNSUPPORTED": "symbols or costs that it does not support",
 }
 
 
@@ -27,25 +27,27 @@ def explain(run: AlignRun) -> None:
     table = Table(title="Routes", title_justify="left", box=None, pad_edge=False, header_style="bold")
     for name in ("kernel", "pairs", "share", "aligned"):
         table.add_column(name, justify="left" if name == "kernel" else "right", no_wrap=True)
-    table.add_column("expected us a pair, with what is handed on: this kernel; others")
+    table.add_column("expected us per pair, retries included: this kernel; others")
     for kernel in dict.fromkeys([*stats.routed, *stats.kernels]):
         first = stats.routed[kernel]
-        why = _promised(kernel, stats.promises or {}) if first else ""
+        why = _mean_times(kernel, stats.expected_times or {}) if first else ""
         table.add_row(kernel, f"{first:,}", f"{100 * first / total:.1f}%", f"{stats.kernels[kernel]:,}", why)
-    with heard_or_not():
+    with ignoring_output_errors():
         console().print(table)
     if run.config.kernel:
-        note(f"--kernel {run.config.kernel} got every pair first; the models had no say")
+        note(f"--kernel {run.config.kernel} was the first kernel of every pair; time models were not used")
     for (kernel, reason, to), pairs in sorted(stats.handed_on.items()):
-        note(f"{pairs:,} handed on from {kernel} to {to}: {_WHY.get(reason, reason)}")
+        note(f"{pairs:,} passed from {kernel} to {to}: {_WHY.get(reason, reason)}")
 
 
-def _promised(kernel: str, promises: Mapping[tuple[str, str], ExpectedTime]) -> str:
+def _mean_times(kernel: str, expected_times: Mapping[tuple[str, str], ExpectedTime]) -> str:
     """Return the kernel's mean expected time per pair, then those of the kernels compared for the same pairs."""
-    own = promises.get((kernel, kernel))
+    own = expected_times.get((kernel, kernel))
     if own is None or not own.pairs:
         return "-"
-    same = {name: p for (chosen, name), p in promises.items() if chosen == kernel != name and p.pairs == own.pairs}
+    same = {
+        name: p for (chosen, name), p in expected_times.items() if chosen == kernel != name and p.pairs == own.pairs
+    }
     means = {name: p.microseconds / p.pairs for name, p in same.items() if math.isfinite(p.microseconds)}
     others = ", ".join(f"{name} {mean:.2f}" for name, mean in sorted(means.items(), key=lambda item: item[1]))
     return f"{own.microseconds / own.pairs:.2f}" + (f"; {others}" if others else "")

@@ -56,7 +56,7 @@ from .options import (
     WriteIndexOption,
 )
 from .outputs import Storage, Tags, output_spec
-from .running import run_to_its_end
+from .running import execute
 from .scoring import gpu_memory_of, limits_of
 
 
@@ -127,7 +127,7 @@ def extend(
         command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
     tell = None if quiet else note
-    run_to_its_end(
+    execute(
         lambda: ExtendRun(config, PairFiles(query, target), Choice(all_, pairs), output, __version__, stats, tell),
         progress=progress,
         quiet=quiet,
@@ -149,13 +149,13 @@ def scheme_of(
         text = ",".join(map(str, DEFAULT_SCORES)) if scores is None else scores
         return Scheme.parse(text, ambiguous, n_score)
     if scores is not None:
-        raise UsageError("--scores and --matrix each say what letters score: give one of them (gaps: --gaps O,E)")
+        raise UsageError("--scores and --matrix both set substitution scores: give one of them (gaps: --gaps O,E)")
     if ambiguous is not Ambiguous.MISMATCH or n_score is not None:
-        raise UsageError("--ambiguous and --n-score do not go with --matrix, which has scores for all its letters")
+        raise UsageError("--ambiguous and --n-score do not go with --matrix, which has scores for all its symbols")
     costs = None
     if gaps is not None:
         values = numbers(gaps)
         if len(values) != 2:
-            raise UsageError(f"--gaps takes a gap's opening and extension like 11,1, not {gaps!r}")
+            raise UsageError(f"--gaps expects a gap's opening and extension like 11,1, not {gaps!r}")
         costs = (values[0], values[1])
     return Scheme.of_matrix(matrix, costs)

@@ -10,14 +10,14 @@ from ..config import Ambiguous, EngineName
 from ..core.cores import usable_cores
 from ..dotplot.draw import write as write_picture
 from ..dotplot.paths import Block
-from ..dotplot.picture import format_of, picture_of, usual_size
+from ..dotplot.picture import default_size, format_of, picture_of
 from ..dotplot.sequences import Axis
 from ..errors import UsageError
 from ..io.write.output import Output, refuse_overwriting
 from ..scoring.scheme import Scheme
 from ..solve.base import Pair
 from ..solve.checkpoint import Checkpoint, Identity
-from ..solve.distance.deliver import Form, one_of
+from ..solve.distance.deliver import Form, choose_form
 from ..solve.distance.inputs import Inputs
 from ..solve.distance.path import check_names
 from ..solve.local.inputs import codes_of, read_pair
@@ -54,13 +54,13 @@ from .local_options import (
     RowMemoryOption,
     TopOption,
 )
-from .local_report import in_words, standing
+from .local_report import as_text, progress_line
 from .long_run import LongCommand, LongOrder, command_line, gpu_for, resumed, seconds_of
 from .options import DebugOption, MaxLineOption
 from .progress import shown_long
 from .scoring import bytes_of
 
-_LEAST_MEMORY = 1 << 20
+_MIN_MEMORY = 1 << 20
 
 
 def local(
@@ -100,7 +100,7 @@ def local(
     if as_json and not score_only and output in (None, "-"):
         raise UsageError("--json and the alignments cannot both go to standard output: give -o")
     memory = bytes_of("--max-memory", max_memory)
-    if memory < _LEAST_MEMORY:
+    if memory < _MIN_MEMORY:
         raise UsageError(f"--max-memory is {max_memory}; it must be 1M at least")
     refuse_overwriting((matrix,), (output, stats, checkpoint, plot))
     scheme = scheme_of(scores, matrix, gaps, ambiguous, n_score)
@@ -112,12 +112,14 @@ def local(
         protein=matrix is not None,
         top=top,
         as_json=as_json,
-        form=None if score_only else one_of(FORMS, output, format_, "wfacli local …", "local alignments are written"),
+        form=None
+        if score_only
+        else choose_form(FORMS, output, format_, "wfacli local …", "local alignments are written"),
         output=output,
         plot=plot,
         stats=stats,
         checkpoint=checkpoint,
-        every=seconds_of(checkpoint_every, checkpoint),
+        interval=seconds_of(checkpoint_every, checkpoint),
         resume=resumed(resume, checkpoint),
         threads=threads or usable_cores(),
         memory=memory,
@@ -129,14 +131,14 @@ def local(
     with gpu_for(engine, quiet) as gpu:
         searches: Searches = OnCpu()
         if gpu is not None:
-            asked = engine is EngineName.GPU
-            if asked:
+            gpu_requested = engine is EngineName.GPU
+            if gpu_requested:
                 gpu.driver()  # raises DeviceError
-            searches = OnGpu(gpu, asked, _nothing if quiet else note)
+            searches = OnGpu(gpu, gpu_requested, _ignore if quiet else note)
         _Command(order, searches).run()
 
 
-def _nothing(_: str) -> None:
+def _ignore(_: str) -> None:
     pass
 
 
@@ -180,10 +182,10 @@ class _Command(LongCommand):
             with self._stats.timed("checkpoint"):
                 self._checkpoint = Checkpoint(order.checkpoint, order.identity(Pair(query, target, False)))
                 saved = self._saved(self._checkpoint)
-        run = LocalRun(task, self._watchers, self._checkpoint, order.every, self._searches)
+        run = LocalRun(task, self._watchers, self._checkpoint, order.interval, self._searches)
         with (
-            self._stop.between_slices(self._stopped_words()),
-            shown_long(lambda: standing(run.progress), order.bar, order.quiet),
+            self._stop.between_slices(self._stop_message()),
+            shown_long(lambda: progress_line(run.progress), order.bar, order.quiet),
             self._stats.timed("local"),
         ):
             outcome = run.run(saved)
@@ -196,12 +198,12 @@ class _Command(LongCommand):
             with self._stats.timed("plot"):
                 self._draw(inputs, outcome, self._picture)
             self._picture = None
-        words = None if order.as_json else in_words(inputs, outcome, task)
+        words = None if order.as_json else as_text(inputs, outcome, task)
         self._write(words, out, records=order.form is not None)
 
     def _draw(self, inputs: Inputs, outcome: Outcome, into: Output) -> None:
         axes = Axis.of(inputs.pair.query, inputs.a.name), Axis.of(inputs.pair.target, inputs.b.name)
         blocks = [Block(found.span[:2], found.span[2:], cigar=found.cigar) for found in outcome.found]
         format_ = format_of(into.name)
-        picture = picture_of(*axes, blocks, size=usual_size(format_), literal=self._order.protein, path="local")
+        picture = picture_of(*axes, blocks, size=default_size(format_), literal=self._order.protein, path="local")
         write_picture(into, picture, format_)

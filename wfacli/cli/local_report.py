@@ -9,10 +9,10 @@ from ..solve.local.result import gcups
 from ..solve.local.run import Outcome, Progress
 from ..solve.local.task import Task
 from .distance_report import side_of
-from .standing import Standing, seconds
+from .progress_line import ProgressLine, seconds
 
 
-def in_words(inputs: Inputs, outcome: Outcome, task: Task) -> str:
+def as_text(inputs: Inputs, outcome: Outcome, task: Task) -> str:
     """Return the result as lines of text."""
     rows = [("A", side_of(inputs.a, inputs)), ("B", side_of(inputs.b, inputs))]
     for number, found in enumerate(outcome.found, 1):
@@ -24,12 +24,12 @@ def in_words(inputs: Inputs, outcome: Outcome, task: Task) -> str:
     return "".join(f"{name:<11}{value}\n" for name, value in rows)
 
 
-def standing(progress: Progress) -> Standing:
+def progress_line(progress: Progress) -> ProgressLine:
     """Describe the progress: the best score so far and the current phase."""
     which = "" if progress.number == 1 else f"alignment {progress.number}: "
     if progress.path:
-        return Standing(f"{which}score {progress.score:,} (making the alignment)", progress.share, None)
-    return Standing(f"{which}score {progress.score:,} or more", progress.share, progress.rest)
+        return ProgressLine(f"{which}score {progress.score:,} (computing the alignment)", progress.fraction_done, None)
+    return ProgressLine(f"{which}score {progress.score:,} or more", progress.fraction_done, progress.remaining_seconds)
 
 
 def _found(found: Found) -> str:

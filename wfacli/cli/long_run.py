@@ -25,8 +25,8 @@ from ..solve.gpu.on_demand import GpuOnDemand, any_gpu
 from ..solve.watchers import Watchers
 from .console import note, warning
 
-_EVERY = 120.0  # default seconds between two checkpoints
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_DEFAULT_INTERVAL = 120.0  # default seconds between two checkpoints
+_TERMINATING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|min)?")
 _UNITS = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
@@ -38,7 +38,7 @@ class LongOrder:
     Attributes:
         paths: both input files.
         output, plot, stats, checkpoint: output files; None: not written (of `output`: standard output).
-        every: seconds between two checkpoints.
+        interval: seconds between two checkpoints.
         resume: True to resume from the checkpoint.
         quiet, verbose: suppress or extend messages.
         bar: False to show no progress.
@@ -49,7 +49,7 @@ class LongOrder:
     plot: str | None
     stats: str | None
     checkpoint: str | None
-    every: float
+    interval: float
     resume: bool
     quiet: bool
     verbose: bool
@@ -61,7 +61,7 @@ class LongOrder:
         if self.stats is not None and is_standard_output(self.stats) and is_standard_output(self.output):
             raise UsageError("--stats and the result cannot both go to standard output")
         if self.checkpoint and not self.resume and Path(self.checkpoint).exists():
-            raise UsageError(f"{self.checkpoint} exists: give --resume to go on from it, or remove it")
+            raise UsageError(f"{self.checkpoint} exists: give --resume to continue from it, or remove it")
 
 
 @contextlib.contextmanager
@@ -70,7 +70,7 @@ def gpu_for(engine: EngineName, quiet: bool) -> Iterator[GpuOnDemand | None]:
     if engine is EngineName.CPU:
         yield None
         return
-    with contextlib.closing(any_gpu(_nothing if quiet else note)) as gpu:
+    with contextlib.closing(any_gpu(_ignore if quiet else note)) as gpu:
         yield gpu
 
 
@@ -121,7 +121,7 @@ class LongCommand(ABC):
     def _watchers(self) -> Watchers:
         order = self._long
         return Watchers(
-            note if order.verbose else _nothing, _nothing if order.quiet else warning, lambda: self._stop.asked
+            note if order.verbose else _ignore, _ignore if order.quiet else warning, lambda: self._stop.requested
         )
 
     def _saved(self, checkpoint: Checkpoint) -> Saved | None:
@@ -133,10 +133,10 @@ class LongCommand(ABC):
             return None
         return checkpoint.read()
 
-    def _stopped_words(self) -> str:
+    def _stop_message(self) -> str:
         if self._long.quiet or not self._long.checkpoint:
             return ""
-        return f"stopped; the same command with --resume goes on from {self._long.checkpoint}"
+        return f"stopped; the same command with --resume continues from {self._long.checkpoint}"
 
     def _write(self, words: str | None, out: Output, records: bool) -> None:
         """Write the result; if records go to standard output, to standard error.
@@ -172,10 +172,10 @@ class Stop:
 
     def __init__(self) -> None:
         self._caught: int | None = None
-        self._before: dict[int, Any] = {}
+        self._handlers: dict[int, Any] = {}
 
     @property
-    def asked(self) -> bool:
+    def requested(self) -> bool:
         """True if a signal has arrived."""
         return self._caught is not None
 
@@ -188,8 +188,8 @@ class Stop:
         Args:
             words: message to print when the run is stopped; "": none.
         """
-        ours = [n for n in _ENDING if signal.getsignal(n) is not signal.SIG_IGN]  # nohup ignores SIGHUP
-        self._before = {number: signal.signal(number, self._catch) for number in ours}
+        handled = [n for n in _TERMINATING if signal.getsignal(n) is not signal.SIG_IGN]  # nohup ignores SIGHUP
+        self._handlers = {number: signal.signal(number, self._catch) for number in handled}
         try:
             yield
         except Cancelled:
@@ -209,7 +209,7 @@ class Stop:
         self._caught = number
 
     def _restore(self) -> None:
-        for number, handler in self._before.items():
+        for number, handler in self._handlers.items():
             signal.signal(number, handler)
 
 
@@ -221,21 +221,21 @@ def command_line() -> str:
 def seconds_of(every: str | None, checkpoint: str | None) -> float:
     """Parse `--checkpoint-every` into seconds. Raises UsageError."""
     if every is None:
-        return _EVERY
+        return _DEFAULT_INTERVAL
     if checkpoint is None:
         raise UsageError("--checkpoint-every belongs to --checkpoint FILE")
     found = _TIME.fullmatch(every.strip().lower())
     if not found or not float(found[1]):
-        raise UsageError(f"--checkpoint-every takes a time like 30s, 5m or 1h, not {every!r}")
+        raise UsageError(f"--checkpoint-every expects a time like 30s, 5m or 1h, not {every!r}")
     return float(found[1]) * _UNITS[found[2]]
 
 
 def resumed(resume: bool, checkpoint: str | None) -> bool:
     """Validate `--resume`. Raises UsageError if there is no --checkpoint."""
     if resume and checkpoint is None:
-        raise UsageError("--resume goes on from a checkpoint: give --checkpoint FILE too")
+        raise UsageError("--resume continues from a checkpoint: give --checkpoint FILE too")
     return resume
 
 
-def _nothing(_: str) -> None:
+def _ignore(_: str) -> None:
     pass

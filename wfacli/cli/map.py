@@ -61,7 +61,7 @@ from .options import (
     WriteIndexOption,
 )
 from .outputs import Storage, Tags, output_spec
-from .running import run_to_its_end
+from .running import execute
 from .scoring import devices_of, ends_of, gpu_memory_of, limits_of, spec_of
 
 _LONG_READS = "map-ont"
@@ -173,7 +173,7 @@ def map_(
 ) -> None:
     """Maps and aligns; the help is MAP_HELP."""
     mates, more = _mates_or_more(others or [], mates, preset)
-    unasked = preset is None
+    default_preset = preset is None
     preset = preset or (_LONG_READS if mates is None else PAIRING[0])
     scores = PRESETS.get(preset, PRESETS[DEFAULT])
     wanted = spec_of(
@@ -213,23 +213,23 @@ def map_(
     )
     refuse_tags(copy_tags, config.output.format)
     keep = config.output.format is Format.SAM if keep_unmapped is None else keep_unmapped
-    spec = replace(spec, in_step=preset in PAIRING, in_order=True, keep_unmapped=keep)
+    spec = replace(spec, mates_in_order=preset in PAIRING, in_order=True, keep_unmapped=keep)
     if as_sam and config.output.format is not Format.SAM:
         raise UsageError(f"-a asks for SAM, and the output is {config.output.format.upper()}")
     files = MapperFiles(reads, reference, preset, config.threads, mates, more)
 
     def made() -> MappedRun:
         run = MappedRun(config, spec, files, output, __version__, stats, None if quiet else note)
-        if files.doubt and not quiet:
-            warning(files.doubt)
-        elif files.short and unasked and mates is None and not quiet:
+        if files.swap_warning and not quiet:
+            warning(files.swap_warning)
+        elif files.short_read_length and default_preset and mates is None and not quiet:
             warning(
-                f"reads of {files.short} letters and fewer are mapped by {preset}; --preset {PAIRING[0]} is for short "
-                "reads, and pairs those that follow one another as mates"
+                f"reads of at most {files.short_read_length} bases are mapped with preset {preset}; "
+                f"--preset {PAIRING[0]} is for short reads, and pairs adjacent ones as mates"
             )
         return run
 
-    run_to_its_end(made, progress=progress, quiet=quiet)
+    execute(made, progress=progress, quiet=quiet)
 
 
 def _mates_or_more(others: list[str], mates: str | None, preset: str | None) -> tuple[str | None, list[str]]:
@@ -245,7 +245,7 @@ def _mates_or_more(others: list[str], mates: str | None, preset: str | None) -> 
         return None, others
     if len(others) > 1:
         raise UsageError(
-            f"--preset {preset} pairs the reads of two files, and here are {len(others) + 1}: "
+            f"--preset {preset} pairs the reads of two files, and there are {len(others) + 1}: "
             "map them pair by pair, or put files together (cat)"
         )
     return others[0], []

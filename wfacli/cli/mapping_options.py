@@ -11,7 +11,7 @@ from ..config import WHOLE, Ends, Format, MappingSpec, Mode, Span
 from ..errors import UsageError
 
 PANEL = "Reads against a reference"
-_USUAL_PAD = 100
+_DEFAULT_PAD = 100
 
 
 class OnError(enum.StrEnum):
@@ -42,9 +42,9 @@ MappingsOption = Annotated[
 ]
 
 
-def mates_option(said: str) -> Any:
+def mates_option(description: str) -> Any:
     """Return the option --mates with a command's help text."""
-    return typer.Option("--mates", metavar="FILE", show_default=False, help=said, rich_help_panel=PANEL)
+    return typer.Option("--mates", metavar="FILE", show_default=False, help=description, rich_help_panel=PANEL)
 
 
 MatesOption = Annotated[
@@ -73,7 +73,7 @@ PadOption = Annotated[
         metavar="N",
         min=0,
         max=WHOLE,
-        show_default=f"{_USUAL_PAD}; with --span extended and mapped none",
+        show_default=f"{_DEFAULT_PAD}; with --span extended and mapped none",
         help="Letters taken beside the mapped parts, on either side.",
         rich_help_panel=PANEL,
     ),
@@ -154,10 +154,10 @@ def mapping_spec(
     without = span in (Span.EXTENDED, Span.MAPPED)
     if pad is not None and without:
         raise UsageError(f"--pad belongs to --span padded and read; --span {span} has no use for it")
-    letters = 0 if without else _USUAL_PAD if pad is None else pad
+    bases = 0 if without else _DEFAULT_PAD if pad is None else pad
     ends = ends if span is Span.EXTENDED else None
     return MappingSpec(
-        span, letters, keep_unmapped, on_error is OnError.SKIP, copy_tags=copy_tags, mates=mates, ends=ends
+        span, bases, keep_unmapped, on_error is OnError.SKIP, copy_tags=copy_tags, mates=mates, ends=ends
     )
 
 
@@ -179,6 +179,6 @@ def check_with_mappings(target: str | None, mode: Mode, free: str | None, score_
     if target is None:
         raise UsageError("--mappings needs reads and a reference: wfacli align READS REFERENCE --mappings FILE")
     if mode is not Mode.GLOBAL or free is not None:
-        raise UsageError("--mode and --free are for pairs; with --mappings, --span says what is aligned")
+        raise UsageError("--mode and --free are for pairs; with --mappings, --span sets what is aligned")
     if score_only:
         raise UsageError("--score-only is for pairs; --format tsv has the scores of mapped reads")

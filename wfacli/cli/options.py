@@ -10,7 +10,7 @@ import typer
 from ..config import CPU_BATCH, GPU_BATCH, Ambiguous, CigarStyle, EngineName, Metric, Mode
 from ..errors import UsageError
 from ..plan.kernels import CPU_KERNELS
-from .numbers import MOST_BYTES, MOST_THREADS
+from .numbers import MAX_BYTES, MAX_THREADS
 from .outputs import OutputFormat
 from .scoring import bytes_of
 
@@ -265,7 +265,7 @@ ThreadsOption = Annotated[
         "-t",
         "--threads",
         min=1,
-        max=MOST_THREADS,
+        max=MAX_THREADS,
         show_default="the cores this process may use",
         help="Threads that align. The output does not depend on it.",
         rich_help_panel=_ENGINE,
@@ -304,7 +304,7 @@ BatchBasesOption = Annotated[
     typer.Option(
         "--batch-bases",
         min=1,
-        max=MOST_BYTES,
+        max=MAX_BYTES,
         show_default=f"{CPU_BATCH:,} on the CPU, {GPU_BATCH:,} on a GPU",
         help="Bases that are worked on at once; a few such batches are in memory. The output does not depend on it.",
         rich_help_panel=_ENGINE,

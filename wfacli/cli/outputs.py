@@ -79,7 +79,7 @@ def output_spec(
     format_ = chosen or _format_of(command, path, OutputFormat.TSV if score_only else OutputFormat.SAM)
     container = format_.container
     if score_only and format_ is not OutputFormat.TSV:
-        raise UsageError(f"--score-only writes TSV, and {format_.upper()} holds alignments: give --format tsv")
+        raise UsageError(f"--score-only writes TSV, and {format_.upper()} contains alignments: give --format tsv")
     if not container and tags.read_group is not None:
         raise UsageError(f"--read-group belongs to SAM, and the output is {format_.upper()}")
     if not container and format_ is not OutputFormat.PAF and (tags.md or tags.cs):
@@ -119,8 +119,8 @@ def _refuse_storage(path: str | None, format_: OutputFormat, storage: Storage) -
         raise UsageError("--checksums go to SAM's header, and there is none")
 
 
-def _format_of(command: str, path: str | None, usual: OutputFormat) -> OutputFormat:
+def _format_of(command: str, path: str | None, default: OutputFormat) -> OutputFormat:
     if program := compressor_of(path):
         raise UsageError(f"the output is not compressed by wfacli: wfacli {command} … | {program} > {path}")
     refuse_picture(path, "wfacli dotplot --path ALIGNMENTS draws them")
-    return _SUFFIXES.get(Path(path).suffix.lower(), usual) if path else usual
+    return _SUFFIXES.get(Path(path).suffix.lower(), default) if path else default

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.stats import counted
 from .console import is_terminal, note
+from .progress_line import ProgressLine, line, seconds
 from .report import rate
-from .standing import Standing, line, seconds
 
 if TYPE_CHECKING:
     from ..run.batch_run import Watch
@@ -50,7 +50,7 @@ def _bar(watch: Watch) -> Iterator[None]:
 
 
 @contextmanager
-def shown_long(look: Callable[[], Standing], bar: bool | None, quiet: bool) -> Iterator[None]:
+def shown_long(current: Callable[[], ProgressLine], bar: bool | None, quiet: bool) -> Iterator[None]:
     """Show the progress of one long pair while the block runs; `bar` and `quiet` as in shown()."""
     begun = time.perf_counter()
     if quiet or bar is False:
@@ -60,21 +60,21 @@ def shown_long(look: Callable[[], Standing], bar: bool | None, quiet: bool) -> I
 
         with bars.of_one_pair() as progress:
             task = progress.add_task("reading", total=None, rest="")
-            with _every(_BAR_SECONDS, lambda: progress.update(task, **_as_task(look()))):
+            with _every(_BAR_SECONDS, lambda: progress.update(task, **_as_task(current()))):
                 yield
     else:
-        with _every(_LINE_SECONDS, lambda: note(line(look(), time.perf_counter() - begun))):
+        with _every(_LINE_SECONDS, lambda: note(line(current(), time.perf_counter() - begun))):
             yield
 
 
-def _as_task(now: Standing) -> dict[str, Any]:
+def _as_task(now: ProgressLine) -> dict[str, Any]:
     """Return the fields of rich's task; the bar pulses if the share of the work is unknown."""
-    known = now.share is not None
+    known = now.fraction_done is not None
     return {
         "description": now.words,
         "total": 1.0 if known else None,
-        "completed": now.share if known else 0,
-        "rest": "" if now.rest is None else f"about {seconds(now.rest)} to go",
+        "completed": now.fraction_done if known else 0,
+        "rest": "" if now.remaining_seconds is None else f"about {seconds(now.remaining_seconds)} to go",
     }
 
 
@@ -100,6 +100,6 @@ def _line(watch: Watch) -> str:
     pairs, wall = watch.stats.counts["pairs"], watch.stats.wall
     done = ""
     if watch.bytes_total:
-        share = watch.bytes_read() / watch.bytes_total
-        done = f", {100 * share:.0f}% of the input read"
+        fraction = watch.bytes_read() / watch.bytes_total
+        done = f", {100 * fraction:.0f}% of the input read"
     return f"{counted(pairs, 'pair')} in {wall:.0f} s, {rate(pairs / wall)} pairs/s{done}"

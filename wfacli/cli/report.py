@@ -19,7 +19,7 @@ def summary(run: BatchRun) -> str:
     engine = run.engine.stats()
     identity = f"{100 * run.stats.identity:.2f}% identity, " if c["matches"] or c["mismatches"] else ""
     return (
-        f"{run.subject}{_left_out(run)}, {_bases(c['query_bases'])} of queries, "
+        f"{run.subject}{_limit_counts(run)}, {_bases(c['query_bases'])} of queries, "
         f"{_bases(c['target_bases'])} of targets, {identity}{wall:.2f} s, {rate(c['pairs'] / wall)} pairs/s "
         f"({_where(engine)})"
     )
@@ -31,7 +31,7 @@ def _where(engine: dict[str, Any]) -> str:
     return f"{engine['engine']} {engine['instruction_set']}, {counted(engine['threads'], 'thread')}"
 
 
-def _left_out(run: BatchRun) -> str:
+def _limit_counts(run: BatchRun) -> str:
     """Return, in parentheses, counts of pairs that the user's limits or heuristics affected; "" if there are none."""
     counts = {what: run.stats.unaligned[status] for status, what in run.left_out.items()}
     counts["that may be improved"] = run.stats.counts["heuristic"]
@@ -58,7 +58,7 @@ def fail_if_unaligned(run: BatchRun) -> None:
     if failed:
         reasons = ", ".join(f"{n:,} {status}" for status, n in sorted(reasons_left.items()))
         hints = {
-            "MEMORY_LIMIT": "; --max-memory bounds what each may take",
+            "MEMORY_LIMIT": "; --max-memory is the limit of each",
             "SCORE_RANGE": "; a score must fit 32 bits: lower --match or --penalties",
         }
         more = "".join(hint for status, hint in hints.items() if status in reasons_left)

@@ -19,11 +19,11 @@ from .progress import shown
 from .report import fail_if_unaligned, summary, write_stats
 
 
-def run_to_its_end(made: Callable[[], BatchRun], *, progress: bool | None, quiet: bool) -> None:
+def execute(create: Callable[[], BatchRun], *, progress: bool | None, quiet: bool) -> None:
     """Create a run, execute it, and print its summary.
 
     Args:
-        made: creates the run; called after this process is set up.
+        create: creates the run; called after this process is set up.
         progress: True or None to show progress, False not to.
         quiet: True to print errors only.
 
@@ -32,7 +32,7 @@ def run_to_its_end(made: Callable[[], BatchRun], *, progress: bool | None, quiet
     """
     keep_memory_flat()
     gc.freeze()  # objects made by imports live to the end: exclude them from garbage collection
-    run = made()
+    run = create()
     if run.on_gpu:
         sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
     complete = False
@@ -43,36 +43,36 @@ def run_to_its_end(made: Callable[[], BatchRun], *, progress: bool | None, quiet
     except OutputClosed:
         raise
     except BaseException:
-        if left := _left_behind(run):
+        if left := _incomplete_output(run):
             note(f"incomplete: {left}")
         raise
     finally:
         if run.report:
             write_stats(run.report, run, complete)
     if not quiet:
-        _say(run)
+        _print_summary(run)
     if isinstance(run, AlignRun) and run.config.explain:
         print_routes(run)
     fail_if_unaligned(run)
 
 
-def _left_behind(run: BatchRun) -> str | None:
+def _incomplete_output(run: BatchRun) -> str | None:
     """Describe the incomplete output of a failed run; None if there is none."""
     pairs = run.stats.counts["pairs"]
     if not run.output.broken:
         return f"{counted(pairs, 'pair', 'was', 'were')} written, to {run.partial}" if run.partial else None
     aligned = counted(pairs, "pair")
     if run.partial:
-        return f"{run.partial} is cut short, and may hold fewer than the {aligned} aligned so far"
+        return f"{run.partial} is incomplete, and may contain fewer than the {aligned} aligned so far"
     return f"nothing is left of the {aligned} aligned so far" if pairs else None
 
 
-def _say(run: BatchRun) -> None:
-    foreign = run.stats.counts["non_nucleotide"]
-    if foreign and isinstance(run, AlignRun) and run.config.spec.ambiguous is not Ambiguous.LITERAL:
+def _print_summary(run: BatchRun) -> None:
+    non_nucleotide = run.stats.counts["non_nucleotide"]
+    if non_nucleotide and isinstance(run, AlignRun) and run.config.spec.ambiguous is not Ambiguous.LITERAL:
         warning(
-            f"{counted(foreign, 'pair', 'holds', 'hold')} letters that are no nucleotide code and match nothing; "
-            "for proteins give --ambiguous literal"
+            f"{counted(non_nucleotide, 'pair', 'contains', 'contain')} characters that are not nucleotide codes and "
+            "match nothing; for proteins give --ambiguous literal"
         )
     if failure := run.engine.stats().get("failure"):
         warning(f"the GPU failed, and the CPU aligned the rest: {failure}")

@@ -8,10 +8,10 @@ from dataclasses import replace
 from ..config import MIB, WHOLE, AlignSpec, Ambiguous, Ends, FreeEnds, Heuristics, Limits, Metric, Mode, Penalties
 from ..errors import UsageError
 from ..scoring.presets import DEFAULT, PRESETS
-from .numbers import MOST_BYTES
+from .numbers import MAX_BYTES
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)(?:i?B)?", re.IGNORECASE)
-_LEAST_MEMORY, _LEAST_GPU_MEMORY = 1 * MIB, 64 * MIB
+_MIN_MEMORY, _MIN_GPU_MEMORY = 1 * MIB, 64 * MIB
 
 
 def spec_of(
@@ -79,11 +79,11 @@ def _charged(
 
 def limits_of(max_memory: str) -> Limits:
     """Parse `--max-memory`, the memory of a thread per pair, into limits. Raises UsageError."""
-    most = bytes_of("--max-memory", max_memory)
-    if most < _LEAST_MEMORY:
+    nbytes = bytes_of("--max-memory", max_memory)
+    if nbytes < _MIN_MEMORY:
         raise UsageError(f"--max-memory is {max_memory}; it must be 1M at least")
-    table = min(Limits.table, most // 8)
-    return Limits(table=table, checkpoints=most - table)
+    table = min(Limits.table, nbytes // 8)
+    return Limits(table=table, checkpoints=nbytes - table)
 
 
 def gpu_memory_of(text: str | None) -> float | None:
@@ -92,10 +92,10 @@ def gpu_memory_of(text: str | None) -> float | None:
         return None
     if re.fullmatch(r"0?\.\d+|1(\.0*)?", text.strip()) and float(text) > 0:
         return min(float(text), 0.95)
-    most = bytes_of("--gpu-memory", text)
-    if most < _LEAST_GPU_MEMORY:
+    nbytes = bytes_of("--gpu-memory", text)
+    if nbytes < _MIN_GPU_MEMORY:
         raise UsageError(f"--gpu-memory is {text}; it must be 64M at least, or a share like 0.5")
-    return float(most)
+    return float(nbytes)
 
 
 def devices_of(text: str) -> tuple[int, ...] | None:
@@ -104,7 +104,7 @@ def devices_of(text: str) -> tuple[int, ...] | None:
         return None
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() for part in parts):
-        raise UsageError(f"--devices takes 'all' or numbers like 0,2, not {text!r}")
+        raise UsageError(f"--devices expects 'all' or numbers like 0,2, not {text!r}")
     devices = tuple(int(part) for part in parts)
     if len(set(devices)) < len(devices):
         raise UsageError(f"--devices names a GPU twice: {text!r}")
@@ -115,17 +115,17 @@ def bytes_of(option: str, text: str) -> int:
     """Parse a size like 500M (powers of 1024) into bytes. Raises UsageError."""
     size = _SIZE.fullmatch(text.strip())
     if not size:
-        raise UsageError(f"{option} takes a size like 500M or 2G, not {text!r}")
+        raise UsageError(f"{option} expects a size like 500M or 2G, not {text!r}")
     found = float(size[1]) * 1024 ** " KMGT".index(size[2].upper() or " ")
-    if found > MOST_BYTES:
-        raise UsageError(f"{option} is {text}; it must be {MOST_BYTES >> 40:,}T at most")
+    if found > MAX_BYTES:
+        raise UsageError(f"{option} is {text}; it must be {MAX_BYTES >> 40:,}T at most")
     return int(found)
 
 
 def _free(text: str) -> FreeEnds:
     parts = text.split(",")
     if len(parts) != 4 or not all(part.isdecimal() or part == "all" for part in parts):
-        raise UsageError(f"--free takes four numbers (or 'all') like 0,0,all,all, not {text!r}")
+        raise UsageError(f"--free expects four numbers (or 'all') like 0,0,all,all, not {text!r}")
     return FreeEnds(*(WHOLE if part == "all" else int(part) for part in parts))
 
 
@@ -134,5 +134,5 @@ def _band(text: str | None) -> tuple[int, int]:
         return 0, 0
     parts = text.split(",")
     if len(parts) > 2 or not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise UsageError(f"--band takes a width, or a width and a step, like 100 or 100,50, not {text!r}")
+        raise UsageError(f"--band expects a width, or a width and a step, like 100 or 100,50, not {text!r}")
     return int(parts[0]), int(parts[1]) if len(parts) == 2 else 0

@@ -14,11 +14,12 @@ from ..errors import UsageError
 from ..io.mapper.mapped import read_reference
 from ..io.read.sources import Source
 from ..io.write.output import Output, compressor_of, is_standard_output, refuse_overwriting
-from ..simulate.pairs import MOST_ERROR, Made, Mates, Outputs, PairsFormat, PairsSpec, write_pairs
+from ..simulate.pairs import MAX_ERROR, Mates, Outputs, PairsFormat, PairsSpec, Totals, write_pairs
 from .console import note
 from .numbers import count_of
 from .options import DebugOption, MaxLineOption, ProgressOption, QuietOption
 from .progress import shown_long
+from .progress_line import ProgressLine
 from .report import rate
 from .simulate_options import (
     ErrorOption,
@@ -37,7 +38,6 @@ from .simulate_options import (
     ThreadsOption,
     TruthOption,
 )
-from .standing import Standing
 
 _SUFFIXES = {
     **dict.fromkeys((".fa", ".fasta", ".fna"), PairsFormat.FASTA),
@@ -76,13 +76,13 @@ def simulate(
     chosen = model or Model("illumina" if mates else "uniform")
     form = _format(output, format_) if mates is None else _format_of_reads(output, format_, mates)
     spec = PairsSpec(count_of("--pairs", pairs), shortest, longest, str(chosen), error, seed, form, bool(truth), mates)
-    if error is not None and not 0 <= error <= MOST_ERROR:
-        raise UsageError(f"--error is edits a letter, 0 to {MOST_ERROR}, not {error}")
+    if error is not None and not 0 <= error <= MAX_ERROR:
+        raise UsageError(f"--error is edits per base, 0 to {MAX_ERROR}, not {error}")
     if truth is not None and is_standard_output(truth) and is_standard_output(output):
         raise UsageError("pairs and --truth cannot both be standard output: give -o FILE")
     names = _names(output, spec.format) if mates is None else _names_of_reads(output, spec.format, mates)
     refuse_overwriting((reference,), (*names, truth))
-    letters = None if reference is None else read_reference(Source(reference))
+    sequences = None if reference is None else read_reference(Source(reference))
     written = 0
 
     def tell(count: int) -> None:
@@ -91,9 +91,9 @@ def simulate(
 
     with (
         _opened(names, truth) as outputs,
-        shown_long(lambda: _standing(written, spec.pairs, begun), progress, quiet),
+        shown_long(lambda: _progress_line(written, spec.pairs, begun), progress, quiet),
     ):
-        made = write_pairs(spec, letters, outputs, threads or usable_cores(), tell, reference)
+        made = write_pairs(spec, sequences, outputs, threads or usable_cores(), tell, reference)
     if not quiet:
         _conclude(made, names, time.perf_counter() - begun)
 
@@ -118,16 +118,16 @@ def _opened(names: tuple[str | None, str | None], truth: str | None) -> Iterator
         raise
 
 
-def _standing(written: int, pairs: int, begun: float) -> Standing:
+def _progress_line(written: int, pairs: int, begun: float) -> ProgressLine:
     share = written / pairs if pairs else 1.0
     elapsed = time.perf_counter() - begun
-    return Standing(counted(written, "pair"), share, elapsed / share - elapsed if share else None)
+    return ProgressLine(counted(written, "pair"), share, elapsed / share - elapsed if share else None)
 
 
-def _conclude(made: Made, names: tuple[str | None, str | None], seconds: float) -> None:
+def _conclude(made: Totals, names: tuple[str | None, str | None], seconds: float) -> None:
     where = "" if names[1] is None else f" in {names[0]} and {names[1]}"
     note(
-        f"{counted(made.pairs, 'pair')}, {counted(made.letters, 'letter')}, {counted(made.edits, 'edit')}{where}; "
+        f"{counted(made.pairs, 'pair')}, {counted(made.bases, 'base')}, {counted(made.edits, 'edit')}{where}; "
         f"{seconds:.2f} s, {rate(made.pairs / max(seconds, 1e-9))} pairs/s"
     )
 
@@ -147,17 +147,17 @@ def _mates(
     """Return the parameters of paired reads; None without --paired. Raises UsageError."""
     if not paired:
         given = {"--insert": insert is not None, "--insert-sd": deviation is not None, "--interleaved": interleaved}
-        if alone := [name for name, used in given.items() if used]:
-            raise UsageError(f"{alone[0]} is for pairs of reads: give --paired")
+        if unused := [name for name, used in given.items() if used]:
+            raise UsageError(f"{unused[0]} is for pairs of reads: give --paired")
         return None
     if reference is None:
-        raise UsageError("--paired makes reads of a reference: give --reference FILE")
+        raise UsageError("--paired simulates reads of a reference: give --reference FILE")
     mean = Mates.insert if insert is None else count_of("--insert", insert)
     spread = Mates.deviation if deviation is None else count_of("--insert-sd", deviation)
     if shortest < 1:
-        raise UsageError("reads have a letter at least: --length is 1 or more with --paired")
+        raise UsageError("reads have at least one base: --length is 1 or more with --paired")
     if not (0 < mean <= _LONGEST and spread <= _LONGEST // 8):
-        raise UsageError(f"--insert is 1 to {_LONGEST:,} letters, and --insert-sd at most {_LONGEST // 8:,}")
+        raise UsageError(f"--insert is 1 to {_LONGEST:,} bases, and --insert-sd at most {_LONGEST // 8:,}")
     return Mates(mean, spread, interleaved)
 
 
@@ -191,10 +191,12 @@ def _names_of_reads(output: str | None, format_: PairsFormat, mates: Mates) -> t
 def _format(output: str | None, chosen: PairsFormat | None) -> PairsFormat:
     suffix = _suffix_of(output)
     if suffix and not chosen and suffix not in _SUFFIXES:
-        raise UsageError(f"{output}: {suffix} says no format of pairs ({', '.join(_SUFFIXES)}): give --format")
+        raise UsageError(
+            f"{output}: {suffix} is not the suffix of a format of pairs ({', '.join(_SUFFIXES)}): give --format"
+        )
     found = chosen or _SUFFIXES.get(suffix, PairsFormat.SEQ)
     if found.two_files and output in (None, "-"):
-        raise UsageError(f"{found.upper()} takes two files: give -o FILE, or --format seq or tsv for a pipe")
+        raise UsageError(f"{found.upper()} requires two files: give -o FILE, or --format seq or tsv for a pipe")
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..simulate.pairs import MODELS, PairsFormat
-from .numbers import MOST_THREADS
+from .numbers import MAX_THREADS
 
 SIMULATE_HELP = """Make pairs of sequences that differ by errors of sequencing, to try and to time aligners.
 
@@ -159,7 +159,7 @@ ThreadsOption = Annotated[
         "-t",
         "--threads",
         min=1,
-        max=MOST_THREADS,
+        max=MAX_THREADS,
         show_default="the cores this process may use",
         help="Threads that make pairs. The output does not depend on it.",
         rich_help_panel=_OUTPUT,

@@ -123,14 +123,14 @@ class Extent:
     Attributes:
         nbytes: bytes of all sequences, each padded to a multiple of 16.
         longest: length of the longest sequence, in bases.
-        apart: maximum difference between the lengths of a pair, in bases.
-        others: number of pairs with symbols other than A C G T.
+        max_length_difference: maximum difference between the lengths of a pair, in bases.
+        non_acgt_pairs: number of pairs with symbols other than A C G T.
     """
 
     nbytes: int
     longest: int
-    apart: int
-    others: int
+    max_length_difference: int
+    non_acgt_pairs: int
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class PairBatch:
         """Return the first rows as a batch that shares this one's bases and text."""
         return self._some(slice(rows))
 
-    def part(self, rows: npt.NDArray[np.signedinteger[Any]]) -> PairBatch:
+    def subset(self, rows: npt.NDArray[np.signedinteger[Any]]) -> PairBatch:
         """Return a subset of the rows as a batch that shares this one's bases and text."""
         return self._some(rows)
 
@@ -207,7 +207,7 @@ class PairBatch:
         return np.flatnonzero(self.est_edits >= 0).astype(np.int32)
 
     @property
-    def most_edits(self) -> int:
+    def max_estimate(self) -> int:
         """Maximum estimate of the batch, in edits; -1 if no row has one."""
         return int(self.est_edits.max(initial=-1))
 
@@ -230,7 +230,7 @@ _PAIR_COLUMNS = ("q_start", "t_start", "q_len", "t_len", "flags", "est_edits")
 
 
 @functools.lru_cache(maxsize=256)
-def every_row(count: int) -> I32:
+def all_rows(count: int) -> I32:
     """Return the rows 0 to count - 1 (i32[count], read-only); all callers share one array."""
     global _rows
     rows = _rows
@@ -241,13 +241,13 @@ def every_row(count: int) -> I32:
     return beginning
 
 
-def is_every_row(rows: I32, count: int) -> bool:
-    """Return True if rows are 0 to count - 1 in order; immediate for an array that every_row returned."""
-    every = every_row(count)
-    return rows is every or (len(rows) == count and np.array_equal(rows, every))
+def is_all_rows(rows: I32, count: int) -> bool:
+    """Return True if rows are 0 to count - 1 in order; immediate for an array that all_rows returned."""
+    rows_in_order = all_rows(count)
+    return rows is rows_in_order or (len(rows) == count and np.array_equal(rows, rows_in_order))
 
 
-_rows: I32 = np.zeros(0, np.int32)  # every_row returns a prefix of it
+_rows: I32 = np.zeros(0, np.int32)  # all_rows returns a prefix of it
 
 
 @dataclass(frozen=True)

@@ -28,20 +28,22 @@ def from_text(text: str) -> U32:
     return np.array([int(n) << 4 | OPERATIONS.index(op) for n, op in runs], np.uint32)
 
 
-def letters(cigar: U32, operation: str) -> int:
+def operation_length(cigar: U32, operation: str) -> int:
     """Return the total length of an operation (one of MIDNSHP=X), in bases."""
     return int((cigar[(cigar & 15) == OPERATIONS.index(operation)] >> 4).sum(dtype=np.int64))
 
 
 def spans(cigar: U32) -> tuple[int, int]:
     """Return the numbers of query and of target bases that the CIGAR consumes."""
-    both = sum(letters(cigar, op) for op in "M=X")
-    return both + letters(cigar, "I") + letters(cigar, "S"), both + letters(cigar, "D") + letters(cigar, "N")
+    both = sum(operation_length(cigar, op) for op in "M=X")
+    return both + operation_length(cigar, "I") + operation_length(cigar, "S"), both + operation_length(
+        cigar, "D"
+    ) + operation_length(cigar, "N")
 
 
 def edits(cigar: U32) -> int:
     """Return the number of edits: mismatches, inserted and deleted bases."""
-    return sum(letters(cigar, op) for op in "XID")
+    return sum(operation_length(cigar, op) for op in "XID")
 
 
 def score(cigar: U32, spec: AlignSpec) -> int:
@@ -50,4 +52,4 @@ def score(cigar: U32, spec: AlignSpec) -> int:
     operation = cigar & 15
     gaps = (cigar[(operation == OPERATIONS.index("I")) | (operation == OPERATIONS.index("D"))] >> 4).astype(np.int64)
     charged = np.min([o + e * gaps for o, e in p.gaps], axis=0).sum()
-    return p.match * letters(cigar, "=") - p.mismatch * letters(cigar, "X") - int(charged)
+    return p.match * operation_length(cigar, "=") - p.mismatch * operation_length(cigar, "X") - int(charged)

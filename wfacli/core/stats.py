@@ -29,7 +29,7 @@ class Stats:
         self.retried: Counter[str] = Counter()  # pairs passed to another kernel, by reason
         self.routed: Counter[str] = Counter()  # pairs by their first kernel
         # Expected times by (kernel chosen, kernel considered); None unless they are recorded for --explain.
-        self.promises: dict[tuple[str, str], Any] | None = None
+        self.expected_times: dict[tuple[str, str], Any] | None = None
         self.handed_on: Counter[tuple[str, str, str]] = Counter()  # pairs by kernel, reason, next kernel
 
     def renew_lock(self) -> None:
@@ -55,11 +55,13 @@ class Stats:
         with self._lock:
             getattr(self, group).update(values)
 
-    def add_promise(self, kernels: tuple[str, str], promise: Any) -> None:
+    def add_expected_time(self, kernels: tuple[str, str], expected: Any) -> None:
         """Add the expected time of a model; see reasons.reasons."""
         with self._lock:
-            assert self.promises is not None
-            self.promises[kernels] = self.promises[kernels] + promise if kernels in self.promises else promise
+            assert self.expected_times is not None
+            self.expected_times[kernels] = (
+                self.expected_times[kernels] + expected if kernels in self.expected_times else expected
+            )
 
     @property
     def wall(self) -> float:

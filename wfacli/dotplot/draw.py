@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..core.batch import U32
 from ..io.write.output import Output
 from .paths import Block
-from .picture import Picture, PictureFormat, format_of, picture_of, usual_size
+from .picture import Picture, PictureFormat, default_size, format_of, picture_of
 from .sequences import Axis
 
 
@@ -32,15 +32,15 @@ def write(out: Output, picture: Picture, format_: PictureFormat) -> None:
 _Sequence = str | bytes | bytearray | npt.NDArray[np.uint8] | npt.NDArray[np.uint32]
 
 
-def _letters_of(sequence: _Sequence, what: str) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint32]:
+def _symbols_of(sequence: _Sequence, what: str) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint32]:
     """Return a sequence as an array. Raises TypeError."""
     if isinstance(sequence, str):
         sequence = sequence.encode()
-    letters: Any = np.frombuffer(sequence, np.uint8) if isinstance(sequence, (bytes, bytearray)) else sequence
-    if not isinstance(letters, np.ndarray) or letters.ndim != 1 or letters.dtype not in (np.uint8, np.uint32):
-        kind = f"{letters.dtype}" if isinstance(letters, np.ndarray) else type(letters).__name__
-        raise TypeError(f"the {what} is letters, as str, bytes, u8[n] or u32[n], not {kind}")
-    contiguous: npt.NDArray[np.uint8] = np.ascontiguousarray(letters)
+    symbols: Any = np.frombuffer(sequence, np.uint8) if isinstance(sequence, (bytes, bytearray)) else sequence
+    if not isinstance(symbols, np.ndarray) or symbols.ndim != 1 or symbols.dtype not in (np.uint8, np.uint32):
+        kind = f"{symbols.dtype}" if isinstance(symbols, np.ndarray) else type(symbols).__name__
+        raise TypeError(f"the {what} must be str, bytes, u8[n] or u32[n], not {kind}")
+    contiguous: npt.NDArray[np.uint8] = np.ascontiguousarray(symbols)
     return contiguous
 
 
@@ -79,9 +79,9 @@ def save(
     """
     path = os.fspath(out_file)
     format_ = format_of(path)
-    axes = Axis.of(_letters_of(query, "query"), names[0]), Axis.of(_letters_of(target, "target"), names[1])
+    axes = Axis.of(_symbols_of(query, "query"), names[0]), Axis.of(_symbols_of(target, "target"), names[1])
     blocks = [] if cigar is None else [Block((0, len(axes[0])), (0, len(axes[1])), cigar=cigar)]
-    picture = picture_of(*axes, blocks, k=k, size=size or usual_size(format_), literal=literal)
+    picture = picture_of(*axes, blocks, k=k, size=size or default_size(format_), literal=literal)
     out = Output(path)
     try:
         write(out, picture, format_)

@@ -25,7 +25,7 @@ _NAMES = 0.75  # inches more at the top and on the right for names of records
 _PROFILE, _BETWEEN = 0.8, 0.14  # inches of the identity profile, and above it
 _SCALE, _SCALE_WIDTH, _SCALE_NAME = 1.25, 0.12, 0.9  # inches: height and width of a colour scale, space below it
 _ROOM = 0.02  # records with a smaller share of an axis have no name
-_LEAST_DPI = 100
+_MIN_DPI = 100
 _GREY = "#6b7280"
 _STYLE: Any = {
     "font.family": "sans-serif",
@@ -62,7 +62,7 @@ def figure(picture: Picture, format_: PictureFormat) -> bytes:
 class _Drawing:
     def __init__(self, picture: Picture) -> None:
         self.picture = picture
-        self.dpi = max(_LEAST_DPI, picture.size / _SIDE)
+        self.dpi = max(_MIN_DPI, picture.size / _SIDE)
         # Lengths of the axes, at least 1 for an empty sequence.
         self.spans = max(len(picture.target), 1), max(len(picture.query), 1)
         columns, rows = (_SIDE * max(span / max(self.spans), 0.25) for span in self.spans)
@@ -72,7 +72,7 @@ class _Drawing:
         above = _TOP + (_NAMES if len(picture.target.names) > 1 else 0.0)
         self.width, self.height = _LEFT + columns + self.names + _RIGHT, _BOTTOM + below + rows + above
         self.figure = Figure((self.width, self.height), facecolor=LIGHT.paper)
-        self.norm = Normalize(picture.least_identity, 1.0)
+        self.norm = Normalize(picture.min_identity, 1.0)
         self.colours = ListedColormap(LIGHT.identity / 255)
         self.main = self.lowest = self._axes(*self.box)
         self._density()
@@ -123,7 +123,7 @@ class _Drawing:
 
     def _profile(self) -> Any:
         axes = self._axes(_LEFT, _BOTTOM, self.box[2], _PROFILE)
-        low = self.picture.least_identity
+        low = self.picture.min_identity
         steps, values = [], []
         for line in self.picture.lines:
             known = np.isfinite(line.identity) & (line.target[1:] > line.target[:-1])

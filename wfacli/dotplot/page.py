@@ -49,7 +49,7 @@ def _data(picture: Picture) -> dict[str, Any]:
         # Levels of the forward strand, row by row from the start of the query, then of the reverse complement.
         "levels": base64.b64encode(zlib.compress(levels.tobytes(), 9)).decode(),
         "lines": [_line(line) for line in picture.lines],
-        "least": picture.least_identity,
+        "least": picture.min_identity,
         "caption": picture.caption,
         "themes": {"light": _theme(LIGHT), "dark": _theme(DARK)},
     }

@@ -71,8 +71,8 @@ def lines_of(
             continue
         try:
             q, t, matches, columns = path_windows(
-                query.letters[slice(*block.query)],
-                target.letters[slice(*block.target)],
+                query.symbols[slice(*block.query)],
+                target.symbols[slice(*block.target)],
                 block.cigar,
                 reverse=block.reverse,
                 literal=literal,
@@ -109,14 +109,14 @@ def read_blocks(path: str, query: Axis, target: Axis) -> list[Block]:
         except InputError:
             raise
         except (ValueError, IndexError, OverflowError):
-            raise InputError(path, "is no alignment of PAF or SAM", line=number) from None
+            raise InputError(path, "is not an alignment of PAF or SAM", line=number) from None
         except KeyError:
             records.others.append((fields[0], fields[5 if read is _paf else 2]))
             continue
         if block is not None:
             blocks.append(replace(block, number=number))
     if not blocks:
-        records.complain()
+        records.raise_empty()
     return blocks
 
 
@@ -153,11 +153,11 @@ class _Records:
         there = place[1] - place[0]
         if length is not None and length != there:
             raise InputError(
-                self.path, f"is of other sequences: {length:,} letters here, {there:,} in the input", name
+                self.path, f"is of other sequences: {length:,} symbols here, {there:,} in the input", name
             )
         return place
 
-    def complain(self) -> None:
+    def raise_empty(self) -> None:
         """Report why nothing can be drawn. Raises InputError."""
         if not self.others:
             raise InputError(self.path, "has no alignments")
@@ -203,9 +203,9 @@ def _sam(fields: list[str], records: _Records) -> Block | None:
     inner = np.flatnonzero(~clip)
     before = int((cigar[: inner[0] if len(inner) else len(cigar)] >> 4).sum(dtype=np.int64))
     cigar = cigar[~clip]
-    query_letters, target_letters = cigars.spans(cigar)
+    query_length, target_length = cigars.spans(cigar)
     t_begin = t + position - 1
-    q_begin = q_end - before - query_letters if flags & 16 else q + before
-    if not (q <= q_begin and q_begin + query_letters <= q_end and t <= t_begin and t_begin + target_letters <= t_end):
+    q_begin = q_end - before - query_length if flags & 16 else q + before
+    if not (q <= q_begin and q_begin + query_length <= q_end and t <= t_begin and t_begin + target_length <= t_end):
         raise InputError(records.path, "is of other sequences: the alignment is longer than the input", fields[0])
-    return Block((q_begin, q_begin + query_letters), (t_begin, t_begin + target_letters), bool(flags & 16), cigar)
+    return Block((q_begin, q_begin + query_length), (t_begin, t_begin + target_length), bool(flags & 16), cigar)

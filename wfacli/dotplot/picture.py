@@ -15,7 +15,7 @@ from .paths import Block, Line, lines_of
 from .sequences import Axis
 
 SIZE, PAGE_SIZE = 1000, 2000  # default pixels; an HTML page can be zoomed
-_USUAL_IDENTITY = 0.95  # colours of identity begin here, or lower if there are lower values
+_MAX_SCALE_START = 0.95  # colours of identity begin here, or lower if there are lower values
 
 
 class PictureFormat(enum.StrEnum):
@@ -47,15 +47,15 @@ class Picture:
     @property
     def unit(self) -> str:
         """Unit of the lengths."""
-        return "letters" if self.density.literal else "bp"
+        return "symbols" if self.density.literal else "bp"
 
     @property
-    def least_identity(self) -> float:
+    def min_identity(self) -> float:
         """Lowest identity of the colour scale: the 2nd percentile, rounded down, at most 0.95."""
         known = [line.identity[np.isfinite(line.identity)] for line in self.lines]
         values = np.concatenate(known) if known else np.zeros(0)
-        least = float(np.quantile(values, 0.02)) if len(values) else _USUAL_IDENTITY
-        return min(int(least * 20) / 20, _USUAL_IDENTITY)
+        minimum = float(np.quantile(values, 0.02)) if len(values) else _MAX_SCALE_START
+        return min(int(minimum * 20) / 20, _MAX_SCALE_START)
 
     @property
     def identity(self) -> float | None:
@@ -68,9 +68,9 @@ class Picture:
         """Description of the density in words."""
         d = self.density
         both = "" if d.literal else ", both strands"
-        words = f"exact matches of {d.k} letters{both}"
-        if d.one_of > 1:
-            words += f"; 1 in {d.one_of} of them looked at"
+        words = f"exact matches of {d.k} {'symbols' if d.literal else 'bases'}{both}"
+        if d.sampling_rate > 1:
+            words += f"; 1 in {d.sampling_rate} of them counted"
         if d.thinned:
             words += f"; {d.thinned:,} of the most repeated ones drawn at {d.places:,} places only"
         if self.identity is not None:
@@ -109,7 +109,7 @@ def format_of(out_file: str, chosen: PictureFormat | None = None) -> PictureForm
     return format_
 
 
-def usual_size(format_: PictureFormat) -> int:
+def default_size(format_: PictureFormat) -> int:
     """Return the default number of pixels of the longer side."""
     return PAGE_SIZE if format_ is PictureFormat.HTML else SIZE
 

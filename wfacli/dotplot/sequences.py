@@ -28,23 +28,23 @@ class Axis:
 
     Attributes:
         title: title of the axis: the record's name, or the file's name if there are several records.
-        letters: symbols of all records, u8 or u32.
+        symbols: symbols of all records, u8 or u32.
         names: names of the r records.
         starts: i64[r + 1], start of each record; the last value is the total length.
     """
 
     title: str
-    letters: U8 | U32
+    symbols: U8 | U32
     names: tuple[str, ...]
     starts: I64
 
     def __len__(self) -> int:
-        return len(self.letters)
+        return len(self.symbols)
 
     @classmethod
-    def of(cls, letters: npt.NDArray[np.uint8] | npt.NDArray[np.uint32], name: str) -> Axis:
+    def of(cls, symbols: npt.NDArray[np.uint8] | npt.NDArray[np.uint32], name: str) -> Axis:
         """Return an axis with one sequence."""
-        return cls(name, letters, (name,), np.array([0, len(letters)], np.int64))
+        return cls(name, symbols, (name,), np.array([0, len(symbols)], np.int64))
 
 
 def read_text(path: str) -> Axis:
@@ -64,17 +64,17 @@ def read_records(path: str, only: Collection[str] = (), fold: bool = False) -> A
     seen: list[str] = []  # first names of records that were not selected
     with closing(Source(path)) as source:
         for name, as_read in _records(source):
-            letters = _CAPITALS[as_read] if fold else as_read
+            symbols = _CAPITALS[as_read] if fold else as_read
             if only and name not in only:
                 seen += [name] if len(seen) < _SHOWN else []
                 continue
             if name in names and name in only:
                 # The same target may be listed with each of its queries.
-                if np.array_equal(parts[names.index(name)], letters):
+                if np.array_equal(parts[names.index(name)], symbols):
                     continue
                 raise InputError(path, "two different records have this name", name)
             names.append(name)
-            parts.append(letters)
+            parts.append(symbols)
     if missing := [name for name in only if name not in names]:
         there = f"; there are {', '.join(seen)}{', …' if len(seen) == _SHOWN else ''}" if seen else ""
         raise InputError(path, f"no record is named {missing[0]}{there}")

@@ -24,9 +24,9 @@ def align_batch(engine: Engine, pairs: PairBatch, planner: Planner, stats: Stats
 
 def execute(engine: Engine, pairs: PairBatch, routes: list[Route], planner: Planner, stats: Stats) -> AlignmentBatch:
     """Align a batch whose first routes are given; see align_batch. Raises Cancelled."""
-    if stats.promises is not None:
+    if stats.expected_times is not None:
         for names, time in reasons(pairs, planner.spec, planner.limits, routes, planner.gpu).items():
-            stats.add_promise(names, time)
+            stats.add_expected_time(names, time)
     # Submit GPU routes first: some CPU routes are aligned while they are submitted (hybrid.py).
     waiting = [(r, engine.submit(pairs, r)) for r in sorted(routes, key=lambda r: not on_gpu(r.kernel))]
     for r in routes:

@@ -89,13 +89,13 @@ class AutoExtendEngine:
         cells = float(self._spec.cells(query_len, target_len).sum(dtype=np.float64))
         letters = float(query_len.sum() + target_len.sum())
         on_cpu = cells / self._cpu_cells
-        on_gpu = tuning.GPU_EXTEND_JOB + letters * tuning.GPU_EXTEND_LETTER + cells / self._gpu_cells
+        on_gpu = tuning.GPU_EXTEND_LAUNCH + letters * tuning.GPU_EXTEND_PER_BASE + cells / self._gpu_cells
         with self._lock:
             if self._gpu is not None and on_gpu < on_cpu:
                 return self._gpu
             if on_gpu < on_cpu:
                 self._spent += on_cpu - on_gpu
-            if self._spent > tuning.OPENING_A_GPU and self._opening is None and not self._cancelled:
+            if self._spent > tuning.GPU_OPEN_SECONDS and self._opening is None and not self._cancelled:
                 self._opening = threading.Thread(target=self._open, name="wfacli-open", daemon=True)
                 self._opening.start()
         return self._cpu

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._native import Extender, ExtendOptions, ExtendTask, find_unknown_symbol
 from ..config import Limits
-from ..core.batch import AlignmentBatch, PairBatch, PartialResult, Status, every_row
+from ..core.batch import AlignmentBatch, PairBatch, PartialResult, Status, all_rows
 from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import InputError
@@ -102,9 +102,13 @@ def extend_batch(engine: Engine, pairs: PairBatch, spec: ExtendSpec, stats: Stat
         InputError: a symbol for which the scheme has no scores.
         Cancelled: after the engine's cancel().
     """
-    part = engine.collect(engine.submit(pairs, Route(every_row(len(pairs)), KERNEL)))
+    part = engine.collect(engine.submit(pairs, Route(all_rows(len(pairs)), KERNEL)))
     aligned = int(np.count_nonzero(part.status == np.uint8(Status.OK)))
-    if aligned < len(pairs) and spec.scheme.lacks_letters and (found := find_unknown_symbol(pairs, spec.scheme.codes)):
+    if (
+        aligned < len(pairs)
+        and spec.scheme.has_unscored_symbols
+        and (found := find_unknown_symbol(pairs, spec.scheme.codes))
+    ):
         row, letter = found
         names = pairs.records.query_name(row), pairs.records.target_name(row)
         raise InputError(path, foreign_message(spec, chr(letter)), " and ".join(dict.fromkeys(filter(None, names))))

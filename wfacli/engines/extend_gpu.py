@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._native import distribute_rows, find_unknown_symbol, gather_parts, stage_columns, stage_rows
-from ..core.batch import I32, U8, PairBatch, PartialResult, Status, every_row, is_every_row
+from ..core.batch import I32, U8, PairBatch, PartialResult, Status, all_rows, is_all_rows
 from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import DeviceError, OutOfDeviceMemory
@@ -105,7 +105,7 @@ class ExtendGpuEngine:
         scheme = spec.scheme
         self._spec, self._cpu, self._stats, self.builds = spec, cpu, stats or Stats(), builds
         self._scores = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
-        self._rule, self._foreign = sw.Rule[spec.mode.name], scheme.lacks_letters
+        self._rule, self._foreign = sw.Rule[spec.mode.name], scheme.has_unscored_symbols
         self._cuts = Cuts(spec.band, spec.zdrop) if spec.guided else None
         self._longest = [self._scores.longest(bits, self._rule) for bits in (16, 32)]
         if self._cuts:
@@ -122,7 +122,7 @@ class ExtendGpuEngine:
         self._gpu.check_open()
         self._count(len(route.rows))
         parts: list[_Part] = []
-        others = every_row(len(route.rows))
+        others = all_rows(len(route.rows))
         if not (self._foreign and find_unknown_symbol(pairs, self._spec.scheme.codes)):
             parts, others = self._parts(pairs, route, others, False)
         return _Ticket(pairs, route, parts, others, self._on_cpu(pairs, route, others))
@@ -244,7 +244,7 @@ class ExtendGpuEngine:
         works = [self._work(builds[build], *sizes) for build, *sizes in groups]
         every, lent = -(-len(pairs.bases) // 16) * 16, self._gpu.bases.owns(pairs.bases)
         lent = lent and letters > _WORTH_ALL * every
-        letters = every if lent or is_every_row(rows, len(pairs)) else letters
+        letters = every if lent or is_all_rows(rows, len(pairs)) else letters
         return _Chosen(pairs, rows, order, works, letters, lent), others
 
     def _work(self, build: sw.Build, count: int, longest_query: int, longest_target: int) -> sw.Work:

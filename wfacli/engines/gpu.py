@@ -11,7 +11,7 @@ import numpy as np
 
 from .._native import rows_summary, stage_columns, stage_rows, symbol_codes, unstage_rows
 from ..config import AlignSpec, Ambiguous
-from ..core.batch import I32, U8, U32, Extent, Flag, PairBatch, PartialResult, Status, is_every_row, join
+from ..core.batch import I32, U8, U32, Extent, Flag, PairBatch, PartialResult, Status, is_all_rows, join
 from ..core.costs import UnitCosts
 from ..core.route import Route
 from ..core.stats import Stats
@@ -64,12 +64,12 @@ class _Chosen:
         """
         if not len(rows):
             return []
-        whole_batch = is_every_row(rows, len(pairs))
+        whole_batch = is_all_rows(rows, len(pairs))
         if whole_batch and pairs.extent is not None:
-            extent, edits = pairs.extent, pairs.most_edits
+            extent, edits = pairs.extent, pairs.max_estimate
         else:
             extent, edits = _looked_up(pairs, rows)
-        if 0 < extent.others < len(rows):
+        if 0 < extent.non_acgt_pairs < len(rows):
             other = (pairs.flags[rows] & Flag.NON_ACGT) != 0
             own = [np.flatnonzero(other == coded) for coded in (False, True)]
             return [
@@ -79,8 +79,21 @@ class _Chosen:
             ]
         every = -(-len(pairs.bases) // 16) * 16
         whole = whole_batch or (lent and extent.nbytes > _WORTH_ALL * every)
-        size, coded = every if whole else extent.nbytes, extent.others > 0
-        return [cls(pairs, rows, size, extent.longest, extent.apart, edits, coded, whole, lent and whole, bands)]
+        size, coded = every if whole else extent.nbytes, extent.non_acgt_pairs > 0
+        return [
+            cls(
+                pairs,
+                rows,
+                size,
+                extent.longest,
+                extent.max_length_difference,
+                edits,
+                coded,
+                whole,
+                lent and whole,
+                bands,
+            )
+        ]
 
     def part(self, some: slice) -> _Chosen:
         """Return a slice of the rows."""
@@ -91,7 +104,7 @@ class _Chosen:
 def _looked_up(pairs: PairBatch, rows: I32) -> tuple[Extent, int]:
     """Return the extent of rows and their maximum estimate; the batch's maximum if some rows have none."""
     nbytes, longest, apart, least, most, others = rows_summary(pairs, rows)
-    return Extent(nbytes, longest, apart, others), most if least >= 0 else pairs.most_edits
+    return Extent(nbytes, longest, apart, others), most if least >= 0 else pairs.max_estimate
 
 
 @dataclass(frozen=True)

@@ -53,15 +53,15 @@ class LongPairs:
         none: I32 = np.zeros(0, np.int32)
         if not self._able:
             return none
-        long = np.maximum(pairs.q_len[rows], pairs.t_len[rows]) >= tuning.LONG_PAIR_LETTERS
+        long = np.maximum(pairs.q_len[rows], pairs.t_len[rows]) >= tuning.LONG_PAIR_BASES
         long &= (np.minimum(pairs.q_len[rows], pairs.t_len[rows]) > 0) & (pairs.flags[rows] & Flag.NON_ACGT == 0)
         rows = rows[long]
         # The CPU aligns one pair per thread at a time, the GPU only one.
-        share = min(len(rows), tuning.THREADS_BESIDE_A_GPU)
+        share = min(len(rows), tuning.THREADS_WITH_GPU)
         return np.array([row for row in rows.tolist() if self._sooner(pairs, row, share)] or none, np.int32)
 
     def _sooner(self, pairs: PairBatch, row: int, share: int) -> bool:
-        one = pairs.part(np.array([row], np.int32))
+        one = pairs.subset(np.array([row], np.int32))
         pair = _pair_of(pairs, row)
         edits = _edits_of(pair)
         known = one.with_edits(np.array([edits], np.int32))
@@ -109,7 +109,7 @@ class LongPairs:
         def made(driver: Driver) -> Solver:
             if times[gpu_wavefront.NAME] < times[gpu_bits.NAME]:
                 return GpuWavefront(driver, pair)
-            return GpuBits(driver, pair, likely=int(tuning.GPU_BITS_MARGIN * edits))
+            return GpuBits(driver, pair, expected_edits=int(tuning.GPU_BITS_MARGIN * edits))
 
         solver: Solver = self._there(made)
         try:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._native import gather_parts
-from ..core.batch import AlignmentBatch, PairBatch, PartialResult, every_row, is_every_row
+from ..core.batch import AlignmentBatch, PairBatch, PartialResult, all_rows, is_all_rows
 
 
 def gather(
@@ -23,7 +23,7 @@ def gather(
         kernels: names of the kernels.
     """
     n = len(pairs)
-    if len(parts) == 1 and is_every_row(parts[0].rows, n):
+    if len(parts) == 1 and is_all_rows(parts[0].rows, n):
         only = parts[0]
         origin = np.full(n, origins[0], np.uint8)
         return AlignmentBatch(
@@ -38,6 +38,6 @@ def overlaid(found: PartialResult, again: PartialResult) -> PartialResult:
     order = np.argsort(found.rows, kind="stable")
     places = order[np.searchsorted(found.rows, again.rows, sorter=order)].astype(np.int32)
     count = len(found.rows)
-    parts = [replace(found, rows=every_row(count)), replace(again, rows=places)]
+    parts = [replace(found, rows=all_rows(count)), replace(again, rows=places)]
     status, cut, score, span, cigar, start, _ = gather_parts(parts, [0, 0], count)
     return PartialResult(found.rows, status, cut, score, span.reshape(-1, 4), cigar, start)

@@ -12,7 +12,7 @@ from .._native import OnePair, SinglePairAligner
 from ..config import AlignSpec, Limits, Mode
 from ..core.batch import NO_SCORE, PairBatch, Records, Status
 from ..core.route import Route
-from ..io.read.memory import in_one_piece, pairs_of
+from ..io.read.memory import contiguous, pairs_of
 from ..plan.estimate import MEDIUM
 from ..plan.forecast import Forecast
 from ..plan.kernels import BITS, CPU_KERNELS, INSIDE, READS, candidates
@@ -46,7 +46,7 @@ class SingleEngine:
         try:
             return self._pairs.align(self, query, target)
         except (ValueError, BufferError):  # a non-contiguous array or view
-            return self._pairs.align(self, in_one_piece(query), in_one_piece(target))
+            return self._pairs.align(self, contiguous(query), contiguous(target))
         except TypeError:
             pairs_of([query], [target])  # type: ignore[list-item]  # raises TypeError that names the bad argument
             raise

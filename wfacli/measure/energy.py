@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 GET_NVML = "pip install nvidia-ml-py"
-_LEAST_SECONDS = 1.0  # the counter is updated every few hundredths of a second
-_MOST_RUNS = 1000
+_MIN_SECONDS = 1.0  # the counter is updated every few hundredths of a second
+_MAX_RUNS = 1000
 
 
 class Meter:
@@ -22,10 +22,10 @@ class Meter:
         """Return the energy in joules since the driver was loaded."""
         return float(self._nvml.nvmlDeviceGetTotalEnergyConsumption(self._handle)) / 1000
 
-    def of(self, run: Callable[[], float], least_seconds: float = _LEAST_SECONDS) -> float:
+    def of(self, run: Callable[[], float], min_seconds: float = _MIN_SECONDS) -> float:
         """Return the mean joules of a run, which returns its seconds; it is repeated as often as the counter needs."""
         begun, seconds, runs = self.joules(), 0.0, 0
-        while runs < _MOST_RUNS and (seconds < least_seconds or not runs):
+        while runs < _MAX_RUNS and (seconds < min_seconds or not runs):
             seconds += run()
             runs += 1
         return (self.joules() - begun) / runs
@@ -43,7 +43,7 @@ def meter(environment: Mapping[str, str] = os.environ) -> tuple[Meter | None, st
         if handle is None:
             return (
                 None,
-                "of several GPUs, CUDA_DEVICE_ORDER=PCI_BUS_ID would say which is meant",
+                "there are several GPUs: set CUDA_DEVICE_ORDER=PCI_BUS_ID to select one",
             )
         found = Meter(pynvml, handle)
         found.joules()

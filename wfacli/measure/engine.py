@@ -27,10 +27,10 @@ from ..plan.planner import Planner
 from ..run.batch_run import MOST_BESIDE_A_GPU, SWITCH_BESIDE_A_GPU
 
 TIMED = (
-    "all pairs of a row, from sequences in memory to scores, and alignments, in memory: estimates, dispatch, kernels,"
-    " results put together, and beside a GPU copies to and from it; no file, no start. Batches are those of the"
-    " command, several at a time where there are several threads or a GPU. One run before is not counted; memory"
-    " stays from run to run"
+    "all pairs of a row, from sequences in memory to scores and alignments in memory: estimates, dispatch, kernels,"
+    " concatenation of results, and with a GPU the copies to and from it; no file, no startup. Batches are those of"
+    " the command, several at a time with several threads or a GPU. A warm-up run is not counted; memory is reused"
+    " from run to run"
 )
 
 
@@ -96,9 +96,9 @@ class Engine:
         if gpus:
             sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
 
-    def lying_right(self, batches: Sequence[PairBatch]) -> list[PairBatch]:
+    def pinned_batches(self, batches: Sequence[PairBatch]) -> list[PairBatch]:
         """Return batches with their bases where the command's reader puts them: page-locked memory with a GPU."""
-        return [self._moved(batch) for batch in batches]
+        return [self._pinned(batch) for batch in batches]
 
     def run(self, batches: Sequence[PairBatch], check: bool = False) -> Answers:
         """Align all batches.
@@ -158,7 +158,7 @@ class Engine:
         """Stop the threads and release the GPU."""
         self._engine.close()
 
-    def _moved(self, batch: PairBatch) -> PairBatch:
+    def _pinned(self, batch: PairBatch) -> PairBatch:
         memory = self._engine.batch_memory(len(batch.bases))
         if memory is None:
             return batch

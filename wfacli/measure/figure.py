@@ -76,7 +76,7 @@ def _panel(axes: Any, rows: list[dict[str, Any]], all_rows: list[dict[str, Any]]
         axes.set_ylim(10 ** math.floor(low), 10 ** math.ceil(high))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{rate:,.0f}" if rate >= 1 else f"{rate:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel("letters of a target")
+    axes.set_xlabel("target length (bases)")
     axes.set_ylabel("pairs by the second")
     axes.grid(color="#d8dbe0", linewidth=0.5)
     axes.set_axisbelow(True)

@@ -15,7 +15,7 @@ FORMAT = 1  # version of the JSON, incremented when a field changes its meaning
 _MEANING = {
     "seconds": TIMED,
     "gcups": "cells of the pairs' whole matrices / best_seconds / 10^9, computed or not",
-    "limit_share": "of memory: letters, read once, by the rate at which so many threads copy; of the bus: letters as"
+    "limit_share": "of memory: bases, read once, by the copy rate of that number of threads; of the bus: bases as"
     " ASCII by the rate of page-locked copies to the GPU; each measured in this run, and divided by best_seconds",
     "recall": "share of pairs that have the score of the exact engine in this run",
     "joules": "of one run, by the GPU's own counter, over runs of a second or more",
@@ -41,7 +41,7 @@ class Limits:
         rate = self.bus if on_gpu else self.memory.get(row.setting.threads)
         if not rate:
             return None
-        return ("bus" if on_gpu else "memory"), row.letters / rate / row.spread.best
+        return ("bus" if on_gpu else "memory"), row.bases / rate / row.spread.best
 
 
 def row_report(row: Row, limits: Limits) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def row_report(row: Row, limits: Limits) -> dict[str, Any]:
         "threads": row.setting.threads,
         "heuristic": row.heuristic,
         "pairs": row.pairs,
-        "letters": row.letters,
+        "letters": row.bases,
         "matrix_cells": row.cells,
         **row.spread.report(),
         "pairs_per_second": round(row.pairs / best, 1),

@@ -18,12 +18,12 @@ from ..errors import DeviceError, InternalError
 from .energy import Meter
 from .engine import Answers, Engine
 from .spread import Spread
-from .work import Work, cells, letters, pairs_in_memory
+from .work import Work, bases, cells, pairs_in_memory
 
 _EXACT = Heuristics()
 NO_TIME = "no time left"  # reason for a missing row
-_PATIENCE = 20.0  # seconds; longer runs are not repeated
-_MOMENT, _MOST_ROUNDS = 0.2, 10  # minimum total seconds of the repeats; repeated up to this many times as often
+_MAX_REPEATED = 20.0  # seconds; longer runs are not repeated
+_MIN_TOTAL, _MAX_ROUNDS = 0.2, 10  # minimum total seconds of the repeats; repeated up to this many times as often
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Setting:
         return "gpu" if self.engine is EngineName.GPU else f"cpu × {self.threads}"
 
     @property
-    def batch_letters(self) -> int | None:
+    def batch_bases(self) -> int | None:
         """Bases of a batch of the command; None: it depends on the number of bases."""
         return None if self.engine is EngineName.GPU else CPU_BATCH
 
@@ -82,7 +82,7 @@ class Row:
 
     Attributes:
         work, spec, setting: pairs, task and engine.
-        pairs, letters, cells: totals of the work; cells of the full matrices.
+        pairs, bases, cells: totals of the work; cells of the full matrices.
         spread: seconds of the repeats.
         kernels: pairs of one run, by the kernel that aligned them.
         recall: with heuristics, the share of pairs that have the exact score.
@@ -93,7 +93,7 @@ class Row:
     spec: AlignSpec
     setting: Setting
     pairs: int
-    letters: int
+    bases: int
     cells: int
     spread: Spread
     kernels: dict[str, int] = field(default_factory=dict)
@@ -123,7 +123,7 @@ def heuristic_name(heuristics: Heuristics) -> str:
     return " ".join(f"{name} {value}" for name, value in parts.items() if value)
 
 
-class _Turns:
+class WorkProgress:
     """Measurement of one work in progress.
 
     Attributes:
@@ -141,7 +141,7 @@ class _Turns:
     def warm_up(self, engine: Engine) -> None:
         """Run once without timing and verify every path. Raises InternalError."""
         before = engine.kernels()
-        self.batches = engine.lying_right(self.batches)
+        self.batches = engine.pinned_batches(self.batches)
         self.answers = engine.run(self.batches, check=True)
         counts = {name: count - before.get(name, 0) for name, count in engine.kernels().items()}
         self.kernels = {name: count for name, count in counts.items() if count}
@@ -183,15 +183,15 @@ class Session:
         for spec in self.plan.specs:
             for setting in settings:
                 for heuristics in dict.fromkeys((_EXACT, self.plan.heuristics)):
-                    asked = dataclasses.replace(spec, heuristics=heuristics)
-                    what = f"{setting.name}, {task_name(asked)} {heuristic_name(heuristics)}".rstrip()
-                    if setting.engine is EngineName.GPU and not serves(asked):
+                    task_spec = dataclasses.replace(spec, heuristics=heuristics)
+                    what = f"{setting.name}, {task_name(task_spec)} {heuristic_name(heuristics)}".rstrip()
+                    if setting.engine is EngineName.GPU and not serves(task_spec):
                         self.left_out[what] = "the GPU's kernels do not compute this"
                         continue
-                    if self._late():
+                    if self._time_is_over():
                         self.left_out[what] = NO_TIME
                         continue
-                    yield from self._rows_of(asked, setting)
+                    yield from self._rows_of(task_spec, setting)
 
     def _rows_of(self, spec: AlignSpec, setting: Setting) -> Iterator[Row]:
         engine = Engine(spec, setting.threads, setting.engine, self.plan.gpu_memory, self._tell)
@@ -200,17 +200,21 @@ class Session:
             # On a GPU, bases are in page-locked memory, which all works together would fill.
             works = list(self.plan.works)
             for some in [[work] for work in works] if setting.engine is EngineName.GPU else [works]:
-                if self._late():
+                if self._time_is_over():
                     self.left_out[f"{setting.name}, {task_name(spec)}, {some[0].name}"] = NO_TIME
                     continue
-                yield from self._in_turns(engine, [_Turns(w, self._made(w, setting)) for w in some], spec, setting)
+                yield from self._interleaved(
+                    engine, [WorkProgress(w, self._pairs_for(w, setting)) for w in some], spec, setting
+                )
             self.engines[setting.name] = engine.describe()
             if failure := self.engines[setting.name].get("failure"):
                 raise DeviceError(f"the GPU failed, and the CPU aligned the rest: {failure}")
         finally:
             engine.close()
 
-    def _in_turns(self, engine: Engine, rows: list[_Turns], spec: AlignSpec, setting: Setting) -> Iterator[Row]:
+    def _interleaved(
+        self, engine: Engine, rows: list[WorkProgress], spec: AlignSpec, setting: Setting
+    ) -> Iterator[Row]:
         """Warm up all works, repeat them in turn, and compare their results."""
         for one in rows:
             one.warm_up(engine)
@@ -220,7 +224,7 @@ class Session:
                     name = f"{one.work.name}, {task_name(spec)}"
                     raise InternalError(f"{name}: scores change from run to run; please report it")
         for one in rows:
-            row = Row(one.work, spec, setting, len(one.answers.score), letters(one.batches), cells(one.batches),
+            row = Row(one.work, spec, setting, len(one.answers.score), bases(one.batches), cells(one.batches),
                       Spread(one.seconds), one.kernels)  # fmt: skip
             self._judge(row, one.answers)
             if self._meter and setting.engine is EngineName.GPU:
@@ -229,21 +233,21 @@ class Session:
 
     def _more(self, seconds: Sequence[float]) -> bool:
         """Return True if a row with these times needs another repeat."""
-        if max(seconds, default=0.0) > _PATIENCE:
+        if max(seconds, default=0.0) > _MAX_REPEATED:
             return False
-        if self._late():
+        if self._time_is_over():
             return not seconds
         wanted = self.plan.repeats
-        return len(seconds) < wanted or (len(seconds) < _MOST_ROUNDS * wanted and sum(seconds) < _MOMENT)
+        return len(seconds) < wanted or (len(seconds) < _MAX_ROUNDS * wanted and sum(seconds) < _MIN_TOTAL)
 
-    def _late(self) -> bool:
+    def _time_is_over(self) -> bool:
         return time.monotonic() > self.plan.end
 
-    def _made(self, work: Work, setting: Setting) -> list[PairBatch]:
+    def _pairs_for(self, work: Work, setting: Setting) -> list[PairBatch]:
         count = self.plan.pairs(work, setting.engine)
-        key = work, count, setting.batch_letters
+        key = work, count, setting.batch_bases
         if key not in self._pairs:
-            self._pairs[key] = pairs_in_memory(work, count, setting.batch_letters, self.plan.threads)
+            self._pairs[key] = pairs_in_memory(work, count, setting.batch_bases, self.plan.threads)
         return self._pairs[key]
 
     def _judge(self, row: Row, answers: Answers) -> None:

@@ -20,7 +20,7 @@ from ..simulate.pairs import MODELS, PairsFormat, PairsSpec, simulator
 _BLOCK = 1 << 21  # target bases simulated at a time
 # Total size of all pairs of a row, in units of which one thread does some 10^9 a second.
 _UNITS = 4e8
-_LEAST = 4  # minimum number of pairs
+_MIN_PAIRS = 4  # minimum number of pairs
 
 
 @dataclass(frozen=True)
@@ -43,35 +43,35 @@ class Work:
     def name(self) -> str:
         """Name in tables, for example 10 kb 5%, with the model unless it is the default."""
         length = f"{self.length / 1000:g} kb" if self.length >= 1000 else f"{self.length} bp"
-        usual = "" if self.model == "uniform" else f" {self.model}"
-        return f"{length} {100 * self.error:g}%{usual}"
+        model = "" if self.model == "uniform" else f" {self.model}"
+        return f"{length} {100 * self.error:g}%{model}"
 
-    def usual_pairs(self, times: float, most_letters: int) -> int:
+    def default_pairs(self, times: float, max_bases: int) -> int:
         """Return a suitable number of pairs: one significant digit, and the same on every machine.
 
         Args:
             times: multiple of the number of pairs that take one thread some tenths of a second.
-            most_letters: maximum bases of queries and targets together.
+            max_bases: maximum bases of queries and targets together.
         """
         # The time of a pair depends on its length, and on the cells of a band as wide as its edits.
         units = 4 * self.length + self.error * self.length**2
-        count = min(times * _UNITS / max(units, 1), most_letters / max(2 * self.length, 1))
+        count = min(times * _UNITS / max(units, 1), max_bases / max(2 * self.length, 1))
         digit: int = 10 ** int(np.log10(max(count, 1)))
-        return max(_LEAST, int(count / digit) * digit)
+        return max(_MIN_PAIRS, int(count / digit) * digit)
 
 
-def usual_error(model: str) -> float:
+def default_error(model: str) -> float:
     """Return the default error rate of a model."""
     return MODELS[model].error
 
 
-def pairs_in_memory(work: Work, count: int, batch_letters: int | None, threads: int, gpus: int = 1) -> list[PairBatch]:
+def pairs_in_memory(work: Work, count: int, batch_bases: int | None, threads: int, gpus: int = 1) -> list[PairBatch]:
     """Simulate pairs in batches, as the command's reader makes them.
 
     Args:
         work: which pairs.
         count: number of pairs.
-        batch_letters: bases of a batch; None for the command's batch size with a GPU.
+        batch_bases: bases of a batch; None for the command's batch size with a GPU.
         threads: number of threads that simulate.
         gpus: number of GPUs that share the batches.
     """
@@ -85,7 +85,7 @@ def pairs_in_memory(work: Work, count: int, batch_letters: int | None, threads: 
                 _write(descriptor, memoryview(text.data))
         files = PairFiles(path, None).open()
         try:
-            weight = batch_letters or shared_out([file.size for file in files], gpus)
+            weight = batch_bases or shared_out([file.size for file in files], gpus)
             return list(read_batches(files, layout_of(files), weight))
         finally:
             for file in files:
@@ -97,7 +97,7 @@ def cells(batches: Sequence[PairBatch]) -> int:
     return sum(int((batch.q_len.astype(np.int64) * batch.t_len).sum()) for batch in batches)
 
 
-def letters(batches: Sequence[PairBatch]) -> int:
+def bases(batches: Sequence[PairBatch]) -> int:
     """Return the bases of all queries and targets."""
     return sum(batch.total_bases for batch in batches)
 

@@ -125,7 +125,7 @@ def one_suffices(table: CostTable, sample: Sample, spec: AlignSpec, limits: Limi
     # A band for all is as wide as the widest one needed, and pairs outside the sample may need a wider one.
     own = CostTable(sample.pairs, spec, limits, table.cpu_names, own=True)
     best_us = _total_us(own, _best(own, sample.weight), sample.weight)
-    return _total_us(table, mix, sample.weight) < best_us + tuning.CHOOSING * sample.count
+    return _total_us(table, mix, sample.weight) < best_us + tuning.ROUTING_PER_PAIR * sample.count
 
 
 def compare(table: CostTable, mix: KernelMix, weight: float) -> Compared:
@@ -214,19 +214,19 @@ def _total_us(table: CostTable, mix: KernelMix, weight: float) -> float:
     for k in mix.kernels:
         own = to == k
         if own.any():
-            slowest.append(tuning.GPU_JOB + float(table.latency_us[k][own].max()))
+            slowest.append(tuning.GPU_LAUNCH_OVERHEAD + float(table.latency_us[k][own].max()))
             failing += weight * float(table.p_fail[k][own].sum())
     cpu = to < 0
     # The slowest pairs begin first, so most of the others are aligned beside them.
     on_gpu = _side_by_side([weight * float(times[~cpu].sum()), _side_by_side(slowest)])
-    slowest_on_cpu = tuning.THREADS_BESIDE_A_GPU * tuning.SHARED_CORES * float(table.cpu_us[cpu].max(initial=0))
+    slowest_on_cpu = tuning.THREADS_WITH_GPU * tuning.SHARED_CORES * float(table.cpu_us[cpu].max(initial=0))
     beside = weight * float(times[cpu].sum()) + slowest_on_cpu
-    split = tuning.GPU_JOB if mix.kernels and cpu.any() else 0.0  # on the host
+    split = tuning.GPU_LAUNCH_OVERHEAD if mix.kernels and cpu.any() else 0.0  # on the host
     parts = len(slowest) - 1 + bool(cpu.any())
-    gathering = weight * len(to) * tuning.GPU_APART * (1.0 if parts > 1 else probability_of_any(failing))
+    gathering = weight * len(to) * tuning.GPU_GATHER * (1.0 if parts > 1 else probability_of_any(failing))
     return _side_by_side([on_gpu, beside]) + split + gathering + table.retry_us(failing)
 
 
 def _side_by_side(times: Sequence[float]) -> float:
     longest = max(times)
-    return longest + tuning.GPU_BESIDE * (sum(times) - longest)
+    return longest + tuning.GPU_OVERLAP_SHARE * (sum(times) - longest)

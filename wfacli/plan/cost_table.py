@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..config import AlignSpec, Limits
 from ..core import tuning
-from ..core.batch import I32, PairBatch, every_row
+from ..core.batch import I32, PairBatch, all_rows
 from ..gpu.kernels import dp, tiles, wfa
 from ..gpu.kernels.plans import PREFIX
 from . import gpu_kernels
@@ -45,7 +45,7 @@ class Sample:
 
     def __init__(self, pairs: PairBatch, count: int, exceeded: F64 | None = None) -> None:
         """See the attributes."""
-        self.pairs, self.count, self.exceeded = pairs.shapes(every_row(len(pairs))), count, exceeded
+        self.pairs, self.count, self.exceeded = pairs.shapes(all_rows(len(pairs))), count, exceeded
         longest, shortest = np.maximum(pairs.q_len, pairs.t_len), np.minimum(pairs.q_len, pairs.t_len)
         ordered = np.sort([longest, longest - shortest, pairs.est_edits + 1], axis=1)
         places = [int(share * (len(pairs) - 1)) for share in _QUANTILES]
@@ -148,7 +148,7 @@ class CostTable:
         by = self._certain_us.argmin(axis=0)
         latency = np.take_along_axis(self.latency_us, by[None], axis=0)[0]
         latency = np.where(np.isfinite(self._certain_us.min(axis=0)), latency, np.inf)
-        return tuning.GPU_JOB + float(latency.max()), tuning.THREADS_BESIDE_A_GPU * float(self.cpu_us.max())
+        return tuning.GPU_LAUNCH_OVERHEAD + float(latency.max()), tuning.THREADS_WITH_GPU * float(self.cpu_us.max())
 
     def retry_us(self, failing: float) -> float:
         """Return the time of another launch for `failing` pairs, or of the CPU for them, beyond the work itself."""
@@ -200,14 +200,14 @@ def _with_other_bases(kernel: gpu_kernels.GpuKernel, time: F64, other: npt.NDArr
 def _expected(forecast: Forecast, again: bool) -> tuple[gpu_kernels.PairCosts, F64]:
     """Return the pairs with the costs that they are likely to have, and the spread of those (f64[n])."""
     pairs = forecast.for_gpu
-    spread = np.full(len(pairs.cost), tuning.SPREAD_AGAIN if again else tuning.SPREAD)
+    spread = np.full(len(pairs.cost), tuning.SPREAD_RETRIED if again else tuning.SPREAD)
     pairs = dataclasses.replace(pairs, cost=_without_chance(pairs.cost, pairs.longest), spread=spread)
     edit = forecast.edit_cost
     # The estimate of a long pair with few errors has looked at few bases, and hardly seen an edit.
-    clean = (pairs.longest > 2 * tuning.LOOKED_AT) & (pairs.cost < 0.01 * edit * pairs.longest)
+    clean = (pairs.longest > 2 * tuning.SAMPLED_BASES) & (pairs.cost < 0.01 * edit * pairs.longest)
     if not clean.any():
         return pairs, spread
-    unseen = 0.5 * edit * pairs.longest / tuning.LOOKED_AT
+    unseen = 0.5 * edit * pairs.longest / tuning.SAMPLED_BASES
     cost = np.where(clean, pairs.cost + unseen, pairs.cost)
     spread = np.where(clean, spread + unseen / np.maximum(cost, 1e-9), spread)
     return dataclasses.replace(pairs, cost=cost, spread=spread), spread
@@ -215,12 +215,12 @@ def _expected(forecast: Forecast, again: bool) -> tuple[gpu_kernels.PairCosts, F
 
 def _without_chance(cost: F64, longest: F64) -> F64:
     """Return costs without the differences that sampling explains: if estimates differ no more, pairs are alike."""
-    some = (longest > 2 * tuning.LOOKED_AT) & (cost > 0)
+    some = (longest > 2 * tuning.SAMPLED_BASES) & (cost > 0)
     if some.sum() < _MIN_FOR_SPREAD:
         return cost
     rate = np.log(cost[some] / longest[some])
     mean, variance = rate.mean(), rate.var()
-    real = max(1 - tuning.SPREAD_BY_CHANCE**2 / max(variance, 1e-12), 0.0)
+    real = max(1 - tuning.SPREAD_SAMPLING**2 / max(variance, 1e-12), 0.0)
     found = cost.copy()
     found[some] = longest[some] * np.exp(mean + np.sqrt(real) * (rate - mean))
     return found

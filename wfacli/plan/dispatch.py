@@ -10,7 +10,7 @@ import numpy as np
 
 from ..config import AlignSpec, Limits
 from ..core import tuning
-from ..core.batch import I32, PairBatch, every_row
+from ..core.batch import I32, PairBatch, all_rows
 from ..core.route import Route
 from .cost_table import ALIKE
 from .forecast import F64, Forecast, forecaster, in_lanes, surely_inside
@@ -30,7 +30,7 @@ def first_routes(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Rout
         spec: what to compute.
         limits: bounds on memory.
     """
-    rows, none = every_row(len(pairs)), every_row(0)
+    rows, none = all_rows(len(pairs)), all_rows(0)
     short = in_lanes(pairs, spec)
     if free_in_target(spec) and len(short) < len(pairs):
         return _where_ends_are_free(pairs, spec, limits)
@@ -48,8 +48,8 @@ def first_routes(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Rout
 
 def forced_route(pairs: PairBatch, kernel: str) -> Route:
     """Return the route of all rows to a kernel that the user has chosen."""
-    rows = every_row(len(pairs))
-    return Route(costliest_first(rows, pairs) if on_gpu(kernel) else rows, kernel, sample=every_row(0))
+    rows = all_rows(len(pairs))
+    return Route(costliest_first(rows, pairs) if on_gpu(kernel) else rows, kernel, sample=all_rows(0))
 
 
 def routes_in_bands(pairs: PairBatch, kernels: list[str]) -> list[Route]:
@@ -57,25 +57,25 @@ def routes_in_bands(pairs: PairBatch, kernels: list[str]) -> list[Route]:
 
     The second kernel, if there is one, gets the pairs that would keep an otherwise idle GPU busy, and begins first.
     """
-    rows = costliest_first(every_row(len(pairs)), pairs)
+    rows = costliest_first(all_rows(len(pairs)), pairs)
     edits = pairs.est_edits[rows]
     share = edits.sum(dtype=np.float64) / tuning.GPU_MULTIPROCESSORS
-    exclusive = int(np.count_nonzero(edits * tuning.GPU_BAND_LONE > share))
+    exclusive = int(np.count_nonzero(edits * tuning.GPU_BAND_EXCLUSIVE > share))
     if len(kernels) < 2 or edits.min() < 0 or not 0 < exclusive <= tuning.GPU_MULTIPROCESSORS:
-        return [Route(rows, kernels[0], sample=every_row(0))]
+        return [Route(rows, kernels[0], sample=all_rows(0))]
     parts = (rows[:exclusive], kernels[1]), (rows[exclusive:], kernels[0])
-    return [Route(some, kernel, sample=every_row(0)) for some, kernel in parts if len(some)]
+    return [Route(some, kernel, sample=all_rows(0)) for some, kernel in parts if len(some)]
 
 
 def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
     """Return each pair's own kernel where most have an estimate; else the kernel that is best for those that have."""
     sure = surely_inside(pairs, spec)
     if sure.all():
-        return [Route(every_row(len(pairs)), INSIDE, sample=every_row(0))]
+        return [Route(all_rows(len(pairs)), INSIDE, sample=all_rows(0))]
     names, estimated = candidates(spec), pairs.rows_with_edits()
     sampled = 0 < len(estimated) <= np.count_nonzero(~sure) / 2
     if sampled:
-        choice = np.full(len(pairs), expected_us(pairs.part(estimated), spec, limits).sum(axis=1).argmin())
+        choice = np.full(len(pairs), expected_us(pairs.subset(estimated), spec, limits).sum(axis=1).argmin())
     else:
         choice = expected_us(pairs, spec, limits).argmin(axis=0)
     if sure.any():
@@ -96,7 +96,7 @@ def _steep_extensions(pairs: PairBatch) -> list[Route]:
     """
     many = pairs.q_len.astype(np.int64) * pairs.t_len > tuning.MANY_CELLS
     split = ((GOTOH, np.flatnonzero(~many)), (TABLE, np.flatnonzero(many)))
-    return [Route(rows.astype(np.int32), kernel, sample=every_row(0)) for kernel, rows in split if len(rows)]
+    return [Route(rows.astype(np.int32), kernel, sample=all_rows(0)) for kernel, rows in split if len(rows)]
 
 
 def expected_us(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> F64:
@@ -111,7 +111,7 @@ def best_for_all(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -
     A choice per pair needs an estimate of each; one kernel for all loses the time of the pairs that it fails.
     """
     names = candidates(spec)
-    best = forecaster(spec, limits, names).best_single_kernel(pairs, rows, tuning.CHOOSING)
+    best = forecaster(spec, limits, names).best_single_kernel(pairs, rows, tuning.ROUTING_PER_PAIR)
     return None if best is None else names[best]
 
 

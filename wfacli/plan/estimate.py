@@ -11,7 +11,7 @@ import numpy as np
 from .._native import estimate_edits, survey
 from ..config import AlignSpec, Limits, Mode
 from ..core import tuning
-from ..core.batch import I32, Extent, PairBatch, every_row
+from ..core.batch import I32, Extent, PairBatch, all_rows
 from ..core.cores import usable_cores
 from .dispatch import SAMPLE, best_for_all
 from .forecast import surely_inside
@@ -61,7 +61,7 @@ def estimates_beside_gpu(
     """
     if pairs.extent is not None:
         return pairs
-    usual, costs = tuning.ESTIMATE_BESIDE_A_GPU, weights(spec)
+    usual, costs = tuning.ESTIMATE_WITH_GPU, weights(spec)
     if len(pairs) > 4 * GPU_SAMPLE:
         every = len(pairs) // GPU_SAMPLE
         *extent, edits = survey(pairs, every, MEDIUM, _ALL_EDITS, costs, min(_FEW_THREADS, threads_beside_gpu()))
@@ -69,7 +69,7 @@ def estimates_beside_gpu(
         if edits is not None:
             return pairs.with_edits(edits)
         rows = _spread(pairs, GPU_SAMPLE)
-        some = pairs.part(rows)
+        some = pairs.subset(rows)
         some = some.with_edits(_estimated(some, usual, costs))
         if sample_suffices(some, len(pairs)):
             return pairs.with_some_edits(rows, some.est_edits)
@@ -96,7 +96,7 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, threads: int) -> Pai
     elif not sure.any():
         return pairs.with_edits(estimate_edits(pairs, costs=costs, threads=threads, free=free))
     else:
-        rows = every_row(len(pairs))
+        rows = all_rows(len(pairs))
     rows = rows[~sure[rows]]
     return pairs.with_some_edits(rows, estimate_edits(pairs, rows, costs=costs, threads=threads, free=free))
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .._native import Forecaster, instruction_set
 from ..config import AlignSpec, Ambiguous, Limits, Metric, Mode
 from ..core import tuning
-from ..core.batch import I32, Flag, PairBatch, every_row
+from ..core.batch import I32, Flag, PairBatch, all_rows
 from ..core.costs import UnitCosts
 from . import gpu_kernels
 from .kernels import CAPPED, CPU, CPU_KERNELS, DIFFERENCE, INSIDE, LINEAR, READS, TABLE, on_gpu
@@ -43,13 +43,13 @@ def lanes_support(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
 def in_lanes(pairs: PairBatch, spec: AlignSpec) -> I32:
     """Return the rows (i32[m]) so short that READS computes all cells before other kernels find the best ends."""
     if not spec.free or spec.heuristics or spec.max_cost is not None or is_inside(spec):
-        return every_row(0)
+        return all_rows(0)
     short = lanes_support(pairs, spec)
     if free_in_query(spec) and spec.mode is not Mode.OVERLAP:
         # With few starting diagonals, a wavefront finishes similar pairs before all cells are computed.
-        short &= np.maximum(pairs.q_len, pairs.t_len) <= max(tuning.READS_AT_ONCE, 2 * sum(spec.free.as_tuple()))
+        short &= np.maximum(pairs.q_len, pairs.t_len) <= max(tuning.READS_ENDS_FREE, 2 * sum(spec.free.as_tuple()))
     rows = np.flatnonzero(short).astype(np.int32)
-    return rows if len(rows) >= tuning.READS_TOGETHER else rows[:0]
+    return rows if len(rows) >= tuning.READS_MIN_PAIRS else rows[:0]
 
 
 def surely_inside(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
@@ -57,7 +57,7 @@ def surely_inside(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
     if not is_inside(spec):
         return np.zeros(len(pairs), bool)
     edit = spec.metric is Metric.EDIT
-    far = tuning.INSIDE_FAR[edit] * pairs.q_len.astype(np.int64)
+    far = tuning.INSIDE_MIN_LENGTH_RATIO[edit] * pairs.q_len.astype(np.int64)
     sure: npt.NDArray[np.bool_] = _columns(pairs, spec) >= far
     return sure & ((pairs.flags & Flag.NON_ACGT) == 0) if spec.ambiguous is Ambiguous.WILDCARD else sure
 
@@ -82,7 +82,7 @@ class Forecast:
     def __init__(self, pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool = False) -> None:
         self._pairs = _with_usual_edits(pairs) if free_in_target(spec) else pairs
         self._spec, self._limits = spec, limits
-        self._threads = tuning.THREADS_BESIDE_A_GPU if gpu else 1
+        self._threads = tuning.THREADS_WITH_GPU if gpu else 1
         self._costs = CostTraits.of(spec)
 
     def microseconds(self, kernel: str) -> F64:
@@ -161,7 +161,7 @@ class Forecast:
         """Length of the longer sequence, and estimated or typical edits (both f64[n])."""
         pairs = self._pairs
         longest = np.maximum(pairs.q_len, pairs.t_len).astype(np.float64)
-        usual = np.maximum(np.abs(pairs.q_len - pairs.t_len), tuning.USUAL_ERROR * longest)
+        usual = np.maximum(np.abs(pairs.q_len - pairs.t_len), tuning.DEFAULT_ERROR_RATE * longest)
         return longest, np.where(pairs.est_edits < 0, usual, pairs.est_edits)
 
     @functools.cached_property
@@ -198,14 +198,14 @@ class Forecast:
 
 def _with_usual_edits(pairs: PairBatch) -> PairBatch:
     """Fill in missing estimates of pairs with free target ends, for which extra target bases are not edits."""
-    usual = np.maximum(pairs.q_len - pairs.t_len, tuning.USUAL_ERROR * pairs.q_len).astype(np.int32)
+    usual = np.maximum(pairs.q_len - pairs.t_len, tuning.DEFAULT_ERROR_RATE * pairs.q_len).astype(np.int32)
     return pairs.with_edits(np.where(pairs.est_edits < 0, usual, pairs.est_edits))
 
 
 @functools.lru_cache(maxsize=256)
 def forecaster(spec: AlignSpec, limits: Limits, kernels: tuple[str, ...], threads: int = 1) -> Forecaster:
     """Return models of CPU kernels for the native code, which chooses by them; times are divided by `threads`."""
-    return Forecaster([_native_model(kernel, spec, limits, threads) for kernel in kernels], tuning.USUAL_ERROR)
+    return Forecaster([_native_model(kernel, spec, limits, threads) for kernel in kernels], tuning.DEFAULT_ERROR_RATE)
 
 
 def model_of(kernel: str, costs: CostTraits) -> tuning.Model:
@@ -221,7 +221,7 @@ def _native_model(name: str, spec: AlignSpec, limits: Limits, threads: int) -> t
     work, reach = kernel.work(costs), kernel.reach(spec, limits)
     longest, *rest = (model.unit * factor for factor in (work.longest, work.band, work.edit, work.square, work.cells))
     start, base = _rows_before(name, spec)
-    terms = (model.start + start, model.letter + base + longest, *rest)
+    terms = (model.start + start, model.per_base + base + longest, *rest)
     return (*(share * term for term in terms), reach.longest, reach.edits, reach.other_bases, 1 / scores)
 
 
@@ -236,5 +236,5 @@ def _rows_before(kernel: str, spec: AlignSpec) -> tuple[float, float]:
     # Rows of a ring are wider by the diagonals gained in `depth` scores, at most by those of the pair.
     wider = depth / min(skip or costs.extend, costs.extend)
     if wider < tuning.STEEP_WIDE:
-        return depth * (tuning.STEEP_RING + tuning.STEEP_RING_LETTER * wider), 0.0
-    return tuning.STEEP_RING * depth, tuning.STEEP_RING_LETTER * depth
+        return depth * (tuning.STEEP_RING + tuning.STEEP_RING_PER_BASE * wider), 0.0
+    return tuning.STEEP_RING * depth, tuning.STEEP_RING_PER_BASE * depth

@@ -103,7 +103,7 @@ Bands = Callable[[PairCosts], I64]  # returns the band width of each pair in dia
 
 def _row_cycles(size: float, pairs: PairCosts) -> F64:
     """Return the latency in cycles of kernels that iterate over the bases; `size`: diagonals per lane."""
-    each: F64 = pairs.longest * (tuning.GPU_LETTER_CYCLES + size * tuning.GPU_CELL_CYCLES)
+    each: F64 = pairs.longest * (tuning.GPU_BASE_CYCLES + size * tuning.GPU_CELL_CYCLES)
     return each
 
 
@@ -165,7 +165,7 @@ def _tiles_cycles(bands: Bands, pairs: PairCosts) -> F64:
     stripes = np.floor(pairs.longest / tiles.width(lanes)) + 1
     there = tiles.chain(lanes, _tiles_rows(own, pairs), stripes)
     back = stripes * (tiles.width(lanes) + min(lanes, 32))
-    each: F64 = there * tuning.GPU_TILES_CYCLES + back * tuning.GPU_TILES_BACK_CYCLES
+    each: F64 = there * tuning.GPU_TILES_CYCLES + back * tuning.GPU_TILES_TRACEBACK_CYCLES
     return each * len(pairs.gaps)
 
 
@@ -186,7 +186,7 @@ def _same(band: int, pairs: PairCosts) -> I64:
 
 def _narrowed(widest: int, pairs: PairCosts) -> I64:
     apart = np.abs(pairs.q_len - pairs.t_len)
-    return tiles.cut(widest, pairs.gaps, apart, pairs.cost * tuning.GPU_NARROW)
+    return tiles.cut(widest, pairs.gaps, apart, pairs.cost * tuning.GPU_BAND_MARGIN)
 
 
 def _up_to(tail: float, pairs: PairCosts) -> I64:
@@ -263,7 +263,7 @@ def _wfa_work(variant: wfa.Variant, pairs: PairCosts) -> F64:
 def _wfa_cycles(variant: wfa.Variant, pairs: PairCosts) -> F64:
     rows = np.minimum(pairs.cost, pairs.max_cost) + 1
     width = np.minimum(rows / min(e for _, e in pairs.gaps), 2 * pairs.longest)
-    once = tuning.GPU_WFA_PASS_CYCLES * (tuning.GPU_WFA_FAR if variant.outside == wfa.SPILLED else 1)
+    once = tuning.GPU_WFA_PASS_CYCLES * (tuning.GPU_WFA_SPILLED_PASS if variant.outside == wfa.SPILLED else 1)
     each: F64 = rows * (tuning.GPU_WFA_ROW_CYCLES + width / variant.group * once)
     return each
 
@@ -382,7 +382,7 @@ def further(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> s
         return None
     same = np.full(1, _ANY, np.int32)
     like = PairCosts(same, same, np.zeros(1), mismatch, gaps)
-    least = tuning.GPU_FURTHER * float(KERNELS[kernel].reach(like)[0])
+    least = tuning.GPU_RETRY_RATIO * float(KERNELS[kernel].reach(like)[0])
     # Wavefronts that spill come last. Those with a trace in blocks, which is smaller, are not used as fallbacks.
     following = [r for r in (*own[names.index(kernel) + 1 :], *other) if not r.name.endswith("-blocks")]
     following.sort(key=lambda rung: _spills(rung.name))

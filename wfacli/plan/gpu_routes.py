@@ -10,7 +10,7 @@ import numpy as np
 
 from ..config import AlignSpec, Limits
 from ..core import tuning
-from ..core.batch import I32, Flag, PairBatch, every_row, is_every_row
+from ..core.batch import I32, Flag, PairBatch, all_rows, is_all_rows
 from ..core.route import Route
 from . import gpu_kernels
 from .assignment import Assignment, Compared, KernelMix, assign, assign_all, choose_mix, compare, one_suffices
@@ -47,15 +47,15 @@ class GpuRoutes:
 
     def first(self, pairs: PairBatch) -> list[Route]:
         """Return first routes of a batch; pairs with other bases than A C G T have routes of their own."""
-        some = pairs.flags.any() if pairs.extent is None else pairs.extent.others
+        some = pairs.flags.any() if pairs.extent is None else pairs.extent.non_acgt_pairs
         other = (pairs.flags & Flag.NON_ACGT) != 0 if some else np.zeros(0, bool)
         if not other.any():
-            return self.routes(pairs, every_row(len(pairs)))
+            return self.routes(pairs, all_rows(len(pairs)))
         found: list[Route] = []
         for own in (False, True):
             rows = np.flatnonzero(other == own).astype(np.int32)
             if own and few_and_short(pairs, rows):
-                found.append(Route(rows, dense_kernel(self._spec), sample=every_row(0)))
+                found.append(Route(rows, dense_kernel(self._spec), sample=all_rows(0)))
             elif len(rows):
                 found += self.routes(pairs, rows, few_on_cpu=own)
         return found
@@ -64,13 +64,13 @@ class GpuRoutes:
         """Return routes for rows (i32[m]) that cost more than a GPU kernel reaches: one that reaches nearly all."""
         if few_and_short(pairs, rows):
             return [Route(rows, dense_kernel(self._spec))]
-        some = pairs.part(rows)
+        some = pairs.subset(rows)
         exceeded = reached(done.kernel, done.cut, some, self._spec, _bands_of(done, rows, len(pairs)))
         if len(rows) <= SAMPLE:
             some = _at_least(with_many_estimates(some, self._spec), exceeded, self._spec)
         else:
             some = some.with_edits(np.full(len(rows), -1, np.int32))
-        routes = self.routes(some, every_row(len(rows)), few_on_cpu=True, exceeded=exceeded)
+        routes = self.routes(some, all_rows(len(rows)), few_on_cpu=True, exceeded=exceeded)
         return [dataclasses.replace(r, rows=rows[r.rows]) for r in routes]
 
     def routes(
@@ -86,11 +86,13 @@ class GpuRoutes:
         """
         if few_on_cpu and (own := self._quick_on_cpu(pairs, rows)):
             return own
-        every = is_every_row(rows, len(pairs))
+        every = is_all_rows(rows, len(pairs))
         estimated = pairs.rows_with_edits() if every else rows[pairs.est_edits[rows] >= 0]
         if len(estimated) <= len(rows) / 2:
             return [self._by_sample(pairs, rows, estimated, few_on_cpu, exceeded)]
-        some, known = (pairs, exceeded) if every else (pairs.part(rows), None if exceeded is None else exceeded[rows])
+        some, known = (
+            (pairs, exceeded) if every else (pairs.subset(rows), None if exceeded is None else exceeded[rows])
+        )
         if known is not None:
             some = _at_least(some, known, self._spec)
         again = exceeded is not None
@@ -100,7 +102,7 @@ class GpuRoutes:
     def _by_sample(self, pairs: PairBatch, rows: I32, estimated: I32, few_on_cpu: bool, exceeded: F64 | None) -> Route:
         """Return one route for all rows, by those that have an estimate or, if none has, by some that get one."""
         chosen = estimated if len(estimated) else rows[:: -(-len(rows) // CPU_SAMPLE)]
-        some = pairs.part(chosen)
+        some = pairs.subset(chosen)
         sample = pairs.shapes(chosen) if len(estimated) else with_many_estimates(some, self._spec)
         known = None if exceeded is None else exceeded[chosen]
         if known is not None:
@@ -112,12 +114,12 @@ class GpuRoutes:
         any_band = on_gpu(found.kernel) and gpu_kernels.KERNELS[found.kernel].any_band
         rows = longest_first(rows, pairs) if any_band else rows
         again = exceeded is not None
-        return Route(rows, found.kernel, found.cut, again, sample=every_row(0), compared=found.compared)
+        return Route(rows, found.kernel, found.cut, again, sample=all_rows(0), compared=found.compared)
 
     def _by_estimates(self, pairs: PairBatch, few_on_cpu: bool, exceeded: F64 | None) -> list[Assignment]:
         """Return assignments of all pairs, which have estimates, to few kernels or to the CPU."""
         some = np.arange(0, len(pairs), -(-len(pairs) // SAMPLE))
-        sample = pairs if len(some) == len(pairs) else pairs.part(some)
+        sample = pairs if len(some) == len(pairs) else pairs.subset(some)
         alike = Sample(sample, len(pairs), None if exceeded is None else exceeded[some])
         kernels, mix, compared = self._choice(("mix", few_on_cpu, alike), lambda: self._mix(alike, few_on_cpu))
         table = CostTable(pairs, self._spec, self._limits, self._cpu, kernels, exceeded)
@@ -153,15 +155,15 @@ class GpuRoutes:
         """Return routes of rows (i32[m]) to CPU kernels where these take less time than any launch; else none."""
         if len(rows) > SAMPLE:
             return []
-        times = expected_us(pairs.part(rows), self._spec, self._limits)
+        times = expected_us(pairs.subset(rows), self._spec, self._limits)
         best, choice = times.min(axis=0), times.argmin(axis=0)
-        if best.sum() / tuning.THREADS_BESIDE_A_GPU + best.max() > tuning.GPU_JOB:
+        if best.sum() / tuning.THREADS_WITH_GPU + best.max() > tuning.GPU_LAUNCH_OVERHEAD:
             return []
         return [Route(rows[choice == k], self._cpu[k]) for k in np.unique(choice).tolist()]
 
 
 def _rows_of(rows: I32, some: I32) -> I32:
-    return rows if is_every_row(some, len(rows)) else rows[some]
+    return rows if is_all_rows(some, len(rows)) else rows[some]
 
 
 def _at_least(pairs: PairBatch, exceeded: F64, spec: AlignSpec) -> PairBatch:

@@ -44,7 +44,7 @@ def _compared(pairs: PairBatch, spec: AlignSpec, limits: Limits, part: Route, gp
         return {name: ExpectedTime(len(part.rows), len(part.rows) * mean) for name, mean in part.compared}
     names = candidates(spec)
     if part.kernel not in names or not len(rows):
-        times = Forecast(pairs.part(part.rows), spec, limits, gpu).microseconds(part.kernel)
+        times = Forecast(pairs.subset(part.rows), spec, limits, gpu).microseconds(part.kernel)
         able = np.isfinite(times)
         return {part.kernel: ExpectedTime(int(able.sum()), float(times[able].sum()))}
     totals = _totals(pairs, rows, spec, limits, names, gpu)
@@ -54,5 +54,5 @@ def _compared(pairs: PairBatch, spec: AlignSpec, limits: Limits, part: Route, gp
 def _totals(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits, names: tuple[str, ...], gpu: bool) -> F64:
     """Return the microseconds (f64[names]) of some rows with each kernel, as dispatch compares them."""
     if free_in_target(spec):  # here no kernel is tried that does not support all of them
-        return np.asarray(expected_us(pairs.part(rows), spec, limits, gpu).sum(axis=1))
-    return forecaster(spec, limits, names, tuning.THREADS_BESIDE_A_GPU if gpu else 1).totals(pairs, rows)
+        return np.asarray(expected_us(pairs.subset(rows), spec, limits, gpu).sum(axis=1))
+    return forecaster(spec, limits, names, tuning.THREADS_WITH_GPU if gpu else 1).totals(pairs, rows)

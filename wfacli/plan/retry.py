@@ -76,8 +76,8 @@ def _short_in_lanes(routes: list[Route], spec: AlignSpec, pairs: PairBatch) -> l
     """Return the routes, with short pairs of DIFFERENCE sent to READS if they fill a vector; ends are free."""
     found: list[Route] = []
     for part in routes:
-        lanes = lanes_support(pairs.part(part.rows), spec) & (part.kernel == DIFFERENCE)
-        lanes &= np.count_nonzero(lanes) >= tuning.READS_TOGETHER
+        lanes = lanes_support(pairs.subset(part.rows), spec) & (part.kernel == DIFFERENCE)
+        lanes &= np.count_nonzero(lanes) >= tuning.READS_MIN_PAIRS
         found += [Route(part.rows[some], to) for some, to in ((~lanes, part.kernel), (lanes, READS)) if some.any()]
     return found
 
@@ -88,7 +88,7 @@ def _beyond_the_table(status: U8, rows: I32, spec: AlignSpec, pairs: PairBatch, 
     Of these, pairs that are long for their edits stay with the wavefront: a band would be as long as they are.
     """
     full = np.flatnonzero(status == Status.MEMORY_LIMIT)
-    some = pairs.part(rows[full])
+    some = pairs.subset(rows[full])
     least = np.int32(most_in_table(spec, limits))
     forecast = Forecast(some.with_edits(np.maximum(some.est_edits, least)), spec, limits)
     linear = full[forecast.microseconds(LINEAR) < forecast.microseconds(dense_kernel(spec))]

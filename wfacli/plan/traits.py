@@ -83,7 +83,10 @@ class CostTraits:
         (0, 0), for no cap, where even unrelated pairs cost too little per base for that to matter.
         """
         per_base = min(self.mismatch, 2 * self.extend)
-        if self.components * per_base**2 <= tuning.CELLS_AT_MOST * self.extend and self.depth <= tuning.CELLS_AT_MOST:
+        if (
+            self.components * per_base**2 <= tuning.MAX_CELL_RATIO * self.extend
+            and self.depth <= tuning.MAX_CELL_RATIO
+        ):
             return 0.0, 0.0
         return tuning.CAP_OF_ALL, tuning.CELLS_OF_ALL * math.sqrt(self.extend / self.components)
 

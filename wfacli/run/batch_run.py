@@ -124,7 +124,7 @@ class BatchRun(ABC):
         self._refuse_overwriting(output, report)
         self._sources = files.open()
         if config.explain:
-            self.stats.promises = {}
+            self.stats.expected_times = {}
         self._formatter = formatter
         # SAM's header and the first batches are prepared while the GPU is being opened, which takes a while.
         self._header = self._begun_header()
@@ -218,7 +218,7 @@ class BatchRun(ABC):
             self._sources,
             layout_of(self._sources),
             batch_bases,
-            lend=lend,
+            allocate=lend,
             keep_quality=sam,
             threads=self.settings.threads,
         )

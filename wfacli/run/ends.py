@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .._native import copy_parts, flank_pairs, parts_bytes, path_scores, split_at_drops, trim_overlaps, unreliable_ends
 from ..config import WHOLE, AlignSpec, Ends, FreeEnds, Heuristics, Limits, Metric, Mode
-from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, every_row
+from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, all_rows
 from ..core.stats import Stats
 from ..engines.cpu import CpuEngine, native_options
 from ..engines.execute import execute
@@ -116,16 +116,16 @@ class Extender:
             sure: i32[m, 4], reliable spans, from which extensions start.
             align: aligns a batch globally.
         """
-        some, before = pairs.part(rows), found.span[rows]
+        some, before = pairs.subset(rows), found.span[rows]
         extents = self._extents(some, np.ascontiguousarray(outer, np.int32), sure)
         changed = np.flatnonzero((extents != before).any(axis=1))
         if not len(changed):
             return found
-        new = _between(some.part(changed), np.ascontiguousarray(extents[changed]), align, None)
+        new = _between(some.subset(changed), np.ascontiguousarray(extents[changed]), align, None)
         # An extension that starts further inside may have ended earlier, at a Z-drop.
         old = _some(found, rows[changed])
         better = np.flatnonzero(path_scores(new, self._scores) > path_scores(old, self._scores))
-        merged = overlaid(_as_part(found, every_row(len(pairs))), _as_part(_some(new, better), rows[changed[better]]))
+        merged = overlaid(_as_part(found, all_rows(len(pairs))), _as_part(_some(new, better), rows[changed[better]]))
         return replace(
             found,
             status=merged.status,
@@ -144,13 +144,13 @@ class Extender:
             the pieces may be extended (i32[k, 4]).
         """
         ends = self._ends
-        breaks = ends.zdrop, ends.penalties.gaps[0][1], ends.least
+        breaks = ends.zdrop, ends.penalties.gaps[0][1], ends.min_score
         pieces = split_at_drops(pairs, found, breaks, self._scores, self._options)
         if pieces is None:
-            return pairs, found, every_row(0), _whole(pairs.head(0))
+            return pairs, found, all_rows(0), _whole(pairs.head(0))
         rows, lesser, broken, score, span, cigar, cigar_start, outer = pieces
         span = span.reshape(-1, 4)
-        pairs = pairs.part(rows)
+        pairs = pairs.subset(rows)
         assert pairs.mapped is not None
         flags = pairs.mapped.sam_flags | np.where(lesser, _SUPPLEMENTARY, 0).astype(np.int32)
         inner = np.where(broken[:, None], span, pairs.mapped.inner).astype(np.int32)
@@ -198,7 +198,7 @@ class Extender:
         rows = np.flatnonzero(may)
         if not len(rows):
             return query, target
-        whole = self._to_the_end.align(flanks.part(rows), self._limits)
+        whole = self._to_the_end.align(flanks.subset(rows), self._limits)
         better = (whole.status == np.uint8(Status.OK)) & (
             whole.score.astype(np.int64) + self._ends.bonus > found.score[rows]
         )

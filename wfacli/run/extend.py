@@ -136,7 +136,7 @@ class ExtendRun(BatchRun):
         assert layout_of(self._sources) == "two"
         sequences = Sequences(*self._sources)
         if self._listed is None:
-            yield from sequences.every_pair(self.batch_bases)
+            yield from sequences.all_pairs(self.batch_bases)
         else:
             yield from sequences.named_pairs(self._listed, self.batch_bases)
 

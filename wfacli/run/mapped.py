@@ -50,7 +50,7 @@ class MappedRun(AlignRun):
     def _prepare(self) -> None:
         with self.stats.timed("reference"):
             self._reference: Reference = read_reference(self._sources[2], self.settings.threads)
-        self._mapped_files.look(self._sources[1])
+        self._mapped_files.read_mappings_header(self._sources[1])
         if self._has_sam_header:
             lines = reference_lines(self._reference, self.config.output.checksums, self._sources[2].path)
             files = self._mapped_files
@@ -75,7 +75,7 @@ class MappedRun(AlignRun):
                 yield batch
             check_fits(self._reference, self._sources[2].path)  # windows read for checksums must match as well
         except InputError as fault:
-            self._mapped_files.blame(fault)
+            self._mapped_files.check_cause(fault)
             raise
         self._mapped_files.finished()
 

@@ -14,7 +14,7 @@ from ..errors import InputError, UsageError
 _TABLES = Path(__file__).with_name("tables")
 # Built-in matrices, and the default (open, extend) of BLAST for each.
 BUILT_IN = {"BLOSUM62": (11, 1), "BLOSUM50": (13, 2), "PAM250": (14, 2)}
-_MOST_SCORE, _MOST_LETTERS = 127, 30
+_MAX_SUBSTITUTION, _MAX_ALPHABET = 127, 30
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ def read_matrix(name: str) -> tuple[SubstitutionMatrix, tuple[int, int] | None]:
     try:
         text = path.read_text(encoding="ascii")
     except FileNotFoundError:
-        raise UsageError(f"{name} is no file, and no matrix named {', '.join(BUILT_IN)}") from None
+        raise UsageError(f"{name} is neither a file nor one of the matrices {', '.join(BUILT_IN)}") from None
     except UnicodeDecodeError:
-        raise InputError(name, "is no matrix: it holds other bytes than ASCII text") from None
+        raise InputError(name, "is not a matrix: it contains non-ASCII bytes") from None
     except OSError as error:
         raise InputError(name, error.strerror or "cannot be read") from None
     alphabet, scores = parse_matrix(text, name)
@@ -69,25 +69,27 @@ def parse_matrix(text: str, path: str) -> tuple[str, npt.NDArray[np.int8]]:
     lines = _lines(text)
     header = next(lines, None)
     if header is None:
-        raise InputError(path, "holds no matrix")
+        raise InputError(path, "contains no matrix")
     alphabet = _columns(path, *header)
     rows: dict[str, list[int]] = {}
     number = header[0]
     for number, fields in lines:
-        letter = fields[0].upper()
-        if letter not in alphabet or len(letter) != 1:
-            raise InputError(path, f"a row begins with {fields[0]!r}, which is no column's letter", line=number)
-        if letter in rows:
-            raise InputError(path, f"{letter} has two rows", line=number)
+        symbol = fields[0].upper()
+        if symbol not in alphabet or len(symbol) != 1:
+            raise InputError(
+                path, f"a row begins with {fields[0]!r}, which is not the symbol of a column", line=number
+            )
+        if symbol in rows:
+            raise InputError(path, f"{symbol} has two rows", line=number)
         if len(fields) - 1 != len(alphabet):
             raise InputError(
-                path, f"the row of {letter} has {len(fields) - 1} scores, and there are {len(alphabet)} columns",
+                path, f"the row of {symbol} has {len(fields) - 1} scores, and there are {len(alphabet)} columns",
                 line=number,
             )  # fmt: skip
-        rows[letter] = [_score(path, number, letter, field) for field in fields[1:]]
-    if missing := [letter for letter in alphabet if letter not in rows]:
+        rows[symbol] = [_score(path, number, symbol, field) for field in fields[1:]]
+    if missing := [symbol for symbol in alphabet if symbol not in rows]:
         raise InputError(path, f"there is no row for {', '.join(missing)}", line=number)
-    return alphabet, np.array([rows[letter] for letter in alphabet], np.int8)
+    return alphabet, np.array([rows[symbol] for symbol in alphabet], np.int8)
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -99,25 +101,25 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _columns(path: str, number: int, fields: list[str]) -> str:
-    letters = "".join(fields).upper()
-    if len(letters) != len(fields):
-        wrong = next(field for field in fields if len(field) != 1)
+    symbols = "".join(fields).upper()
+    if len(symbols) != len(fields):
+        invalid = next(field for field in fields if len(field) != 1)
         raise InputError(
-            path, f"the first line names the columns by single letters, and {wrong!r} is none", line=number
+            path, f"the first line names the columns by single characters, and {invalid!r} is not one", line=number
         )
-    if len(set(letters)) != len(letters):
-        twice = next(letter for letter in letters if letters.count(letter) > 1)
-        raise InputError(path, f"{twice} has two columns", line=number)
-    if len(letters) > _MOST_LETTERS:
-        raise InputError(path, f"there are {len(letters)} columns; {_MOST_LETTERS} are the most", line=number)
-    return letters
+    if len(set(symbols)) != len(symbols):
+        repeated = next(symbol for symbol in symbols if symbols.count(symbol) > 1)
+        raise InputError(path, f"{repeated} has two columns", line=number)
+    if len(symbols) > _MAX_ALPHABET:
+        raise InputError(path, f"there are {len(symbols)} columns; {_MAX_ALPHABET} is the maximum", line=number)
+    return symbols
 
 
-def _score(path: str, number: int, letter: str, field: str) -> int:
+def _score(path: str, number: int, symbol: str, field: str) -> int:
     try:
         score = int(field)
     except ValueError:
-        raise InputError(path, f"in the row of {letter}, {field!r} is no whole number", line=number) from None
-    if abs(score) > _MOST_SCORE:
-        raise InputError(path, f"in the row of {letter}, {score} is not -127 to 127", line=number)
+        raise InputError(path, f"in the row of {symbol}, {field!r} is not a whole number", line=number) from None
+    if abs(score) > _MAX_SUBSTITUTION:
+        raise InputError(path, f"in the row of {symbol}, {score} is not -127 to 127", line=number)
     return score

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..config import Ends, Penalties
 
 # minimap2's -A, -B, -O and -E without a preset, which map-ont and most other presets also use.
-_USUAL = Penalties(4, ((4, 2), (24, 1)), 2)
+_DEFAULT = Penalties(4, ((4, 2), (24, 1)), 2)
 _HIFI = Penalties(4, ((6, 2), (26, 1)), 1)
 _ICLR = Penalties(6, ((10, 2), (50, 1)), 2)  # minimap2 has two mismatch penalties; this is the one for transversions
 _ASM5 = Penalties(19, ((39, 3), (81, 1)), 1)
@@ -18,19 +18,22 @@ _SHORT = Penalties(8, ((12, 2), (24, 1)), 2)
 
 # Z-drop (-z), minimum score (-s), end bonus (--end-bonus; minimap2's -1 means none), maximum extension (-g), maximum
 # gap in the extension (1.5 times -r).
-_LONG_READS = Ends(_USUAL, zdrop=400, least=80, bonus=0, reach=5_000, band=750)
-_HQ = Ends(_USUAL, zdrop=400, least=80, bonus=0, reach=10_000, band=750)
+_LONG_READS = Ends(_DEFAULT, zdrop=400, min_score=80, bonus=0, max_extension=5_000, band=750)
+_HQ = Ends(_DEFAULT, zdrop=400, min_score=80, bonus=0, max_extension=10_000, band=750)
 
 PRESETS: dict[str, Ends] = {
     **dict.fromkeys(("map-ont", "lr", "map-pb", "map10k", "ava-ont", "ava-pb"), _LONG_READS),
     **dict.fromkeys(("lr:hq", "lr:hqae"), _HQ),
-    **dict.fromkeys(("map-hifi", "map-ccs"), Ends(_HIFI, zdrop=400, least=200, bonus=0, reach=10_000, band=750)),
     **dict.fromkeys(
-        ("map-iclr", "map-iclr-prerender"), Ends(_ICLR, zdrop=400, least=80, bonus=0, reach=5_000, band=750)
+        ("map-hifi", "map-ccs"), Ends(_HIFI, zdrop=400, min_score=200, bonus=0, max_extension=10_000, band=750)
     ),
-    "asm5": Ends(_ASM5, zdrop=200, least=200, bonus=0, reach=10_000, band=1_500),
-    "asm10": Ends(_ASM10, zdrop=200, least=200, bonus=0, reach=10_000, band=1_500),
-    "asm20": Ends(_HIFI, zdrop=200, least=200, bonus=0, reach=10_000, band=1_500),
-    **dict.fromkeys(("sr", "short"), Ends(_SHORT, zdrop=100, least=40, bonus=10, reach=5_000, band=150)),
+    **dict.fromkeys(
+        ("map-iclr", "map-iclr-prerender"),
+        Ends(_ICLR, zdrop=400, min_score=80, bonus=0, max_extension=5_000, band=750),
+    ),
+    "asm5": Ends(_ASM5, zdrop=200, min_score=200, bonus=0, max_extension=10_000, band=1_500),
+    "asm10": Ends(_ASM10, zdrop=200, min_score=200, bonus=0, max_extension=10_000, band=1_500),
+    "asm20": Ends(_HIFI, zdrop=200, min_score=200, bonus=0, max_extension=10_000, band=1_500),
+    **dict.fromkeys(("sr", "short"), Ends(_SHORT, zdrop=100, min_score=40, bonus=10, max_extension=5_000, band=150)),
 }
 DEFAULT = "map-ont"

@@ -15,13 +15,13 @@ from .matrix_file import SubstitutionMatrix, read_matrix
 I8 = npt.NDArray[np.int8]
 
 NO_CODE = 255  # code of symbols without scores
-MOST_CODES = 30  # maximum alphabet size; kernels use two further codes for padding
-MOST_SCORE = 127  # maximum absolute substitution score
+MAX_ALPHABET = 30  # maximum alphabet size; kernels use two further codes for padding
+MAX_SUBSTITUTION = 127  # maximum absolute substitution score
 DEFAULT_SCORES = (2, 4, 4, 2)
 
 _PRINTABLE = bytes(range(0x21, 0x7F))
 _IUPAC = "ACGTRYSWKMBDHVN"  # the four bases, then the ambiguity codes
-_MEANT = (1, 2, 4, 8, 5, 10, 6, 9, 12, 3, 14, 13, 11, 7, 15)  # bases of each code, as bits of A C G T
+_CODE_BASES = (1, 2, 4, 8, 5, 10, 6, 9, 12, 3, 14, 13, 11, 7, 15)  # bases of each code, as bits of A C G T
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +47,9 @@ class Scheme:
 
     def __post_init__(self) -> None:
         size = len(self.alphabet)
-        if not 1 <= size <= MOST_CODES or self.matrix.shape != (size, size) or len(self.same) != size:
+        if not 1 <= size <= MAX_ALPHABET or self.matrix.shape != (size, size) or len(self.same) != size:
             raise UsageError(
-                f"{self.name} has {size} letters; a scheme has 1 to {MOST_CODES}, and a score for each two"
+                f"{self.name} has {size} symbols; a scheme has 1 to {MAX_ALPHABET}, and a score for each two"
             )
         for what, value in (("opening", self.open), ("extension", self.extend)):
             if not 0 <= value <= MAX_PENALTY:
@@ -71,14 +71,16 @@ class Scheme:
         return self.alphabet, self.open, self.extend, arrays
 
     @property
-    def lacks_letters(self) -> bool:
+    def has_unscored_symbols(self) -> bool:
         """True if a sequence may contain symbols without a score."""
         return bool((self.codes[np.frombuffer(_PRINTABLE, np.uint8)] == NO_CODE).any())
 
     def require_positive(self, mode: str) -> None:
         """Raise UsageError if no substitution score is positive, so that the empty alignment would always be best."""
         if self.matrix.max() <= 0:
-            raise UsageError(f"{mode} alignments need a score above 0 for some two letters, and {self.name} has none")
+            raise UsageError(
+                f"{mode} alignments require a score above 0 for some pair of symbols, and {self.name} has none"
+            )
 
     @classmethod
     def of_scores(
@@ -104,12 +106,12 @@ class Scheme:
             UsageError: a value out of range, or n_score with another rule.
         """
         for what, value in (("score of a match", match), ("cost of a mismatch", mismatch)):
-            if not 0 <= value <= MOST_SCORE:
-                raise UsageError(f"the {what} is {value}; it must be 0 to {MOST_SCORE}")
+            if not 0 <= value <= MAX_SUBSTITUTION:
+                raise UsageError(f"the {what} is {value}; it must be 0 to {MAX_SUBSTITUTION}")
         if n_score is not None and ambiguous is not Ambiguous.MISMATCH:
             raise UsageError(f"a score for N and the like (--n-score) does not go with --ambiguous {ambiguous}")
-        if n_score is not None and abs(n_score) > MOST_SCORE:
-            raise UsageError(f"the score of N is {n_score}; it must be -{MOST_SCORE} to {MOST_SCORE}")
+        if n_score is not None and abs(n_score) > MAX_SUBSTITUTION:
+            raise UsageError(f"the score of N is {n_score}; it must be -{MAX_SUBSTITUTION} to {MAX_SUBSTITUTION}")
         alphabet, matches, codes = _ALPHABETS[ambiguous]()
         matrix = np.where(matches, match, -mismatch).astype(np.int8)
         if n_score is not None:
@@ -142,16 +144,16 @@ class Scheme:
         matrix, default_gaps = read_matrix(name)
         chosen = gaps or default_gaps
         if chosen is None:
-            raise UsageError(f"{name} says nothing of gaps: give their costs (--gaps OPEN,EXTEND)")
-        return cls._of_table(matrix, *chosen)
+            raise UsageError(f"{name} has no gap costs: give them (--gaps OPEN,EXTEND)")
+        return cls._from_table(matrix, *chosen)
 
     @classmethod
-    def _of_table(cls, table: SubstitutionMatrix, opening: int, extend: int) -> Scheme:
+    def _from_table(cls, table: SubstitutionMatrix, opening: int, extend: int) -> Scheme:
         codes = np.full(256, NO_CODE, np.uint8)
         _set_codes(codes, table.alphabet)
         same = np.ones(len(table.alphabet), np.uint8)
         if set(table.alphabet) <= set(_IUPAC + "U*"):
-            same[:] = [letter in "ACGTU" for letter in table.alphabet]
+            same[:] = [symbol in "ACGTU" for symbol in table.alphabet]
             for one, other in ("TU", "UT"):
                 if one in table.alphabet and other not in table.alphabet:
                     codes[[ord(other), ord(other.lower())]] = codes[ord(one)]
@@ -167,8 +169,8 @@ def numbers(text: str) -> list[int]:
 
 
 def _set_codes(codes: U8, alphabet: str) -> None:
-    for code, letter in enumerate(alphabet):
-        codes[[ord(letter), ord(letter.lower())]] = code
+    for code, symbol in enumerate(alphabet):
+        codes[[ord(symbol), ord(symbol.lower())]] = code
 
 
 def _bases_and_others() -> tuple[str, npt.NDArray[np.bool_], U8]:
@@ -186,11 +188,11 @@ def _nucleotide_codes() -> tuple[str, npt.NDArray[np.bool_], U8]:
     codes[np.frombuffer(_PRINTABLE, np.uint8)] = len(_IUPAC)
     _set_codes(codes, _IUPAC)
     codes[[ord("U"), ord("u")]] = 3
-    meant = np.array([*_MEANT, 0])
-    return _IUPAC + "?", (meant[:, None] & meant) != 0, codes
+    code_bases = np.array([*_CODE_BASES, 0])
+    return _IUPAC + "?", (code_bases[:, None] & code_bases) != 0, codes
 
 
-def _any_letters() -> tuple[str, npt.NDArray[np.bool_], U8]:
+def _literal_symbols() -> tuple[str, npt.NDArray[np.bool_], U8]:
     """Return A to Z and *, each of which matches only itself."""
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ*"
     codes = np.full(256, NO_CODE, np.uint8)
@@ -201,5 +203,5 @@ def _any_letters() -> tuple[str, npt.NDArray[np.bool_], U8]:
 _ALPHABETS = {
     Ambiguous.MISMATCH: _bases_and_others,
     Ambiguous.WILDCARD: _nucleotide_codes,
-    Ambiguous.LITERAL: _any_letters,
+    Ambiguous.LITERAL: _literal_symbols,
 }

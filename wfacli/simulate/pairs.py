@@ -21,10 +21,10 @@ from ..io.write.output import Output
 from ..run.pipeline import run_ordered
 
 PLACES, KINDS = 64, 16  # positions along a read, classes of reads; as in native/io/simulate.hpp
-MOST_ERROR = 0.9
+MAX_ERROR = 0.9
 _ONE = 1 << 32  # probability 1
-_LETTERS = 1 << 21  # target bases of a block
-_MOST_PAIRS = 1 << 14  # maximum pairs of a block
+_BLOCK_BASES = 1 << 21  # target bases of a block
+_MAX_PAIRS = 1 << 14  # maximum pairs of a block
 _EVEN = (1,) * KINDS
 
 Outputs = tuple[
@@ -121,7 +121,7 @@ class PairsSpec:
         pairs: number of pairs.
         shortest, longest: bounds of the target length in bases, which is distributed uniformly.
         model: name of an error model in MODELS.
-        error: mean edits a base of the target, 0 to MOST_ERROR; None for the model's default.
+        error: mean edits a base of the target, 0 to MAX_ERROR; None for the model's default.
         seed: random seed, 0 to 2^64 - 1.
         format: output format.
         truth: also write the true alignments as PAF.
@@ -140,11 +140,11 @@ class PairsSpec:
 
 
 @dataclass(frozen=True)
-class Made:
+class Totals:
     """Totals of a simulation: pairs, bases of both sides or reads, and edits of the true alignments."""
 
     pairs: int
-    letters: int
+    bases: int
     edits: int
 
 
@@ -200,7 +200,7 @@ def write_pairs(
     threads: int,
     tell: Callable[[int], None],
     path: str | None = None,
-) -> Made:
+) -> Totals:
     """Simulate all pairs and write them in order.
 
     Args:
@@ -218,7 +218,7 @@ def write_pairs(
     """
     source = simulator(spec, reference)
     longest = max(1, spec.longest, spec.mates.insert if spec.mates else 0)
-    block = max(1, min(_MOST_PAIRS, _LETTERS // longest))
+    block = max(1, min(_MAX_PAIRS, _BLOCK_BASES // longest))
     made = [0, 0, 0]
 
     def blocks() -> Iterator[tuple[int, int]]:
@@ -232,13 +232,13 @@ def write_pairs(
             raise InputError(path or "the reference", str(error)) from None
 
     def write(part: tuple[int, tuple[U8, U8, U8, int, int]]) -> None:
-        count, (query, target, truth, letters, edits) = part
+        count, (query, target, truth, bases, edits) = part
         for out, text in zip(outputs, (query, target, truth), strict=True):
             if out is not None:
                 out.write(text)
-        for i, more in enumerate((count, letters, edits)):
+        for i, more in enumerate((count, bases, edits)):
             made[i] += more
         tell(made[0])
 
     run_ordered(blocks(), make, write, workers=threads, in_flight=threads + 2, cancel=lambda: None)
-    return Made(*made)
+    return Totals(*made)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-Letters = npt.NDArray[np.uint8] | npt.NDArray[np.uint32]
+Symbols = npt.NDArray[np.uint8] | npt.NDArray[np.uint32]
 State = Mapping[str, npt.NDArray[Any]]
 
 
@@ -22,8 +22,8 @@ class Pair:
         plain: True if all symbols are uppercase A, C, G or T.
     """
 
-    query: Letters
-    target: Letters
+    query: Symbols
+    target: Symbols
     plain: bool
 
 
@@ -32,14 +32,14 @@ class Position:
     """Progress of a solver.
 
     Attributes:
-        at_least: proven lower bound of the distance, in edits; 0 at first.
-        share: estimated fraction of the work that is done, 0 to 1; None if unknown. For a wavefront, the fraction of
-            both sequences that the fronts have covered: its work grows with the square of that.
+        lower_bound: proven lower bound of the distance, in edits; 0 at first.
+        fraction_done: estimated fraction of the work that is done, 0 to 1; None if unknown. For a wavefront, the
+            fraction of both sequences that the fronts have covered: its work grows with the square of that.
         cells: computed matrix cells or furthest-reaching points, whichever the algorithm counts.
     """
 
-    at_least: int
-    share: float | None
+    lower_bound: int
+    fraction_done: float | None
     cells: int
 
 

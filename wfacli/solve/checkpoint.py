@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ..errors import InputError, OutputError
 from ..io.write.temporary import new_beside, remove_left
-from .base import Letters, Pair, State
+from .base import Pair, State, Symbols
 from .facts import listed, optional, record, row, text, whole
 
 VERSION = 1
@@ -47,14 +47,14 @@ class Identity:
     Attributes:
         digests: hexadecimal BLAKE2b digests of the symbols of A and B, as they are compared.
         lengths: lengths of A and B, in symbols.
-        most: `--max-distance` of the run; None if it is not given.
+        max_distance: `--max-distance` of the run; None if it is not given.
         command: wfacli command that writes the checkpoint.
         options: further options that must be the same, as text.
     """
 
     digests: tuple[str, str]
     lengths: tuple[int, int]
-    most: int | None
+    max_distance: int | None
     command: str = "distance"
     options: str = ""
 
@@ -64,10 +64,10 @@ class Identity:
         return f"wfacli {self.command} checkpoint ".encode()
 
     @classmethod
-    def of(cls, pair: Pair, most: int | None) -> Identity:
+    def of(cls, pair: Pair, max_distance: int | None) -> Identity:
         """Return the identity of a pair; hashing takes about a second per gigabyte."""
         sides = pair.query, pair.target
-        return cls((_digest(sides[0]), _digest(sides[1])), (len(sides[0]), len(sides[1])), most)
+        return cls((_digest(sides[0]), _digest(sides[1])), (len(sides[0]), len(sides[1])), max_distance)
 
 
 @dataclass(frozen=True)
@@ -144,24 +144,24 @@ class Checkpoint:
         for side, name in enumerate("AB"):
             if (head["lengths"][side], head["digests"][side]) != (own.lengths[side], own.digests[side]):
                 raise InputError(self.path, f"the checkpoint is of other inputs: {name} is not what it was")
-        if head["most"] != own.most:
-            most = "without --max-distance" if head["most"] is None else f"with --max-distance {head['most']}"
-            raise InputError(self.path, f"the checkpoint was made {most}; give the same to go on from it")
+        if head["most"] != own.max_distance:
+            option = "without --max-distance" if head["most"] is None else f"with --max-distance {head['most']}"
+            raise InputError(self.path, f"the checkpoint was made {option}; give the same to resume it")
         if (was := head["options"]) != own.options:
             now = own.options or "none"
             raise InputError(
-                self.path, f"the checkpoint was made with {was or 'none'}, not {now}; give the same to go on from it"
+                self.path, f"the checkpoint was made with {was or 'none'}, not {now}; give the same to resume it"
             )
 
 
 def no_state(checkpoint: Checkpoint | None) -> InputError:
     """Return the error for a checkpoint whose values are not the state of a run."""
     path = checkpoint.path if checkpoint else "--resume"
-    return InputError(path, "the checkpoint is damaged: what it says is no state of a run")
+    return InputError(path, "the checkpoint is damaged: it does not contain the state of a run")
 
 
-def _digest(letters: Letters) -> str:
-    data = np.ascontiguousarray(letters).data.cast("B") if len(letters) else b""
+def _digest(symbols: Symbols) -> str:
+    data = np.ascontiguousarray(symbols).data.cast("B") if len(symbols) else b""
     return hashlib.blake2b(data, digest_size=_DIGEST).hexdigest()
 
 
@@ -181,10 +181,10 @@ class _Hashed:
         self.hash.update(found)
         return found
 
-    def fill(self, room: memoryview) -> bool:
+    def fill(self, buffer: memoryview) -> bool:
         """Fill the buffer from the file; return False if the file ends before."""
-        whole = self._file.readinto(room) == len(room)  # type: ignore[attr-defined]
-        self.hash.update(room)
+        whole = self._file.readinto(buffer) == len(buffer)  # type: ignore[attr-defined]
+        self.hash.update(buffer)
         return bool(whole)
 
 
@@ -195,7 +195,7 @@ def _write(file: BinaryIO, identity: Identity, saved: Saved) -> None:
     head = {
         "digests": identity.digests,
         "lengths": identity.lengths,
-        "most": identity.most,
+        "most": identity.max_distance,
         "options": identity.options,
         "algorithm": saved.algorithm,
         "facts": saved.facts,
@@ -216,7 +216,7 @@ def _read(file: BinaryIO, path: str, identity: Identity) -> tuple[dict[str, Any]
     source = _Hashed(file)
     title, expected = source.line(), identity.title
     if not title.startswith(expected):
-        raise InputError(path, f"is no checkpoint of wfacli {identity.command}")
+        raise InputError(path, f"is not a checkpoint of wfacli {identity.command}")
     if title != expected + str(VERSION).encode() + b"\n":
         version = title.removeprefix(expected).strip().decode(errors="replace")
         raise InputError(path, f"the checkpoint is of another version of wfacli (format {version}, here {VERSION})")

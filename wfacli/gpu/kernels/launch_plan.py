@@ -105,7 +105,7 @@ def _dp_tiles(band: int, shape: Shape) -> Plan:
     if shape.cut:
         band = min(band, shape.cut)
     elif shape.likely < NO_BOUND:
-        cost = np.full(1, shape.likely * tuning.GPU_NARROW)
+        cost = np.full(1, shape.likely * tuning.GPU_BAND_MARGIN)
         band = int(tiles.cut(band, shape.gaps, np.full(1, shape.apart), cost)[0])
     lanes = tiles.lanes(band, shape.mismatch, shape.gaps, shape.path, shape.count, max(shape.longest, 1))
     if lanes is None:

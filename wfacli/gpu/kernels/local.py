@@ -163,5 +163,5 @@ def seconds(build: Build, multiprocessors: int, rows: int, columns: int) -> floa
     strips = -(-rows // build.rows)
     warps = multiprocessors * tuning.GPU_LOCAL_WARPS
     across = columns * -(-strips // warps) if strips > warps else columns
-    chain = min(strips, warps) * tuning.GPU_LOCAL_BEHIND
+    chain = min(strips, warps) * tuning.GPU_LOCAL_LAG
     return tuning.GPU_LOCAL_START + (across + chain) * tuning.GPU_LOCAL_COLUMN[build.pairs]

@@ -133,7 +133,7 @@ def together(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band:
     """Return how many stripes run concurrently: one begins when the previous one is far enough ahead."""
     query_len, target_len = lengths
     across = min(shape.rows + band.diagonals, target_len)
-    behind = min(shape.rows, query_len) + tuning.GPU_BITS_BEHIND
+    behind = min(shape.rows, query_len) + tuning.GPU_BITS_LAG
     matrices = 2 if stripes(shape, query_len)[1] else 1
     return max(min(turns(shape, query_len), matrices * across / behind, multiprocessors * WARPS), 1.0)
 
@@ -148,7 +148,7 @@ def seconds_of(shape: Shape, multiprocessors: int, lengths: tuple[int, int], ban
     query_len, target_len = lengths
     count = turns(shape, query_len)
     last = min(query_len // matrices + band.high, target_len)
-    chain = last + count / matrices * tuning.GPU_BITS_BEHIND
+    chain = last + count / matrices * tuning.GPU_BITS_LAG
     each = -(-count // matrices)
     some = range(0, each, -(-each // _SAMPLES))
     mean = sum(32 * (end - first) for first, end in (columns(shape, band, s, target_len) for s in some)) / len(some)

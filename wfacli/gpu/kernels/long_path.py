@@ -255,7 +255,7 @@ def seconds(multiprocessors: int, lengths: tuple[int, int], distance: int, plain
     """Return the expected seconds of each method for the path of a known distance, copies of sequences included."""
     planes = 2 if plain else 8
     front = next(s for s in FRONTS if s.planes == planes)
-    start = tuning.GPU_PATH_START + sum(lengths) / tuning.GPU_LONG_LETTERS
+    start = tuning.GPU_PATH_START + sum(lengths) / tuning.GPU_LONG_UPLOAD_RATE
     ways = {"stripes": start + best_stripes(planes, multiprocessors, lengths, distance)[0]}
     if max(lengths) <= long_wavefront.NARROW:
         ways["fronts"] = start + front_seconds(front, multiprocessors, lengths, distance)

@@ -48,7 +48,7 @@ class BamReads(Process):
         """Start the process. Raises InputError if it cannot be started."""
         if not regular or path == "-":
             raise InputError(
-                path, f"reads in BAM and SAM are read from a file, not a pipe ({BY_HAND} | … makes FASTQ of them)"
+                path, f"reads in BAM and SAM are read from a file, not a pipe ({BY_HAND} | … converts them to FASTQ)"
             )
         try:
             import pysam  # noqa: F401
@@ -57,4 +57,4 @@ class BamReads(Process):
                 path,
                 f"reads in BAM and SAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}",
             ) from None
-        super().__init__(python_command(_CHILD, [operand(path)]), path, who="the process that reads it")
+        super().__init__(python_command(_CHILD, [operand(path)]), path, subject="the process that reads it")

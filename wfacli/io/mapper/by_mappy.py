@@ -16,7 +16,7 @@ from ...errors import WfacliError
 
 # Parameters of that preset: its scores, which mappy does not expose, and the limits for a proper pair.
 _MATCH, _MISMATCH, _GAPS = 2, 8, ((12, 2), (24, 1))
-_LONGEST_FRAGMENT, _LEAST_GAP, _PAIR_BONUS = 800, 100, 33
+_MAX_FRAGMENT, _MIN_GAP, _PAIR_BONUS = 800, 100, 33
 _PAIRED, _PROPER, _UNMAPPED, _REVERSE, _MATES, _SUPPLEMENTARY = 1, 2, 4, 16, (64, 128), 2048
 
 Read = tuple[str, str]  # name, bases
@@ -37,26 +37,26 @@ def fragments(files: Sequence[Iterable[Any]]) -> Iterator[tuple[Read, ...]]:
         yield from (((a[0], a[1]), (b[0], b[1])) for a, b in zip(*files, strict=False))
         return
     waiting: Read | None = None
-    for name, letters, *_ in files[0]:
+    for name, bases, *_ in files[0]:
         if waiting and base_of(waiting[0]) == base_of(name):
-            yield waiting, (name, letters)
+            yield waiting, (name, bases)
             waiting = None
             continue
         if waiting:
             yield (waiting,)
-        waiting = name, letters
+        waiting = name, bases
     if waiting:
         yield (waiting,)
 
 
-def tells_other_strand() -> bool:
+def reports_reverse_coordinates() -> bool:
     """Return True if mappy reports coordinates of second mates on their reverse strand, as 2.31 and earlier do."""
     import mappy
 
     rng = random.Random(1)
-    letters = "".join(rng.choice("ACGT") for _ in range(600))
-    second = "A" * 30 + mappy.revcomp(letters[250:400])
-    hits = mappy.Aligner(seq=letters, preset="sr").map(letters[:150], second)
+    bases = "".join(rng.choice("ACGT") for _ in range(600))
+    second = "A" * 30 + mappy.revcomp(bases[250:400])
+    hits = mappy.Aligner(seq=bases, preset="sr").map(bases[:150], second)
     return any(hit.read_num == 2 and hit.q_st < 15 for hit in hits)
 
 
@@ -69,25 +69,25 @@ def score(hit: Any) -> int:
     return _MATCH * matches - _MISMATCH * mismatches - costs
 
 
-def proper_pair(firsts: Sequence[Any], seconds: Sequence[Any], letters: int) -> tuple[Any, Any] | None:
+def proper_pair(firsts: Sequence[Any], seconds: Sequence[Any], bases: int) -> tuple[Any, Any] | None:
     """Return the best two hits of mates that form a proper pair (facing each other, within the distance), or None.
 
     Args:
         firsts: hits of the first mate.
         seconds: hits of the second mate.
-        letters: length of both reads together, in bases.
+        bases: length of both reads together, in bases.
     """
     if not firsts or not seconds:
         return None
-    furthest = max(_LEAST_GAP, _LONGEST_FRAGMENT - letters)
-    least = max(0, max(map(score, firsts)) + max(map(score, seconds)) - _PAIR_BONUS)
+    max_distance = max(_MIN_GAP, _MAX_FRAGMENT - bases)
+    min_score = max(0, max(map(score, firsts)) + max(map(score, seconds)) - _PAIR_BONUS)
 
-    def good(a: Any, b: Any) -> bool:
+    def is_proper(a: Any, b: Any) -> bool:
         left, right = (a, b) if a.strand > 0 else (b, a)
-        near = left.r_st <= right.r_st <= left.r_en + furthest
-        return a.strand != b.strand and a.ctg == b.ctg and near and score(a) + score(b) >= least
+        near = left.r_st <= right.r_st <= left.r_en + max_distance
+        return a.strand != b.strand and a.ctg == b.ctg and near and score(a) + score(b) >= min_score
 
-    pairs = [(a, b) for a in firsts for b in seconds if good(a, b)]
+    pairs = [(a, b) for a in firsts for b in seconds if is_proper(a, b)]
     return max(pairs, key=lambda pair: score(pair[0]) + score(pair[1]), default=None)
 
 
@@ -116,7 +116,7 @@ def sam_lines(reads: Sequence[Read], hits: Iterable[Any], mirrored: bool) -> str
             found[hit.read_num - 1].append(hit)
     pair = proper_pair(found[0], found[1], sum(len(r[1]) for r in reads)) if len(reads) == 2 else None
     lines = []
-    for mate, ((name, letters), own) in enumerate(zip(reads, found, strict=True)):
+    for mate, ((name, bases), own) in enumerate(zip(reads, found, strict=True)):
         flags = _PAIRED | _MATES[mate] if len(reads) == 2 else 0
         name = base_of(name) if flags else name
         if not own:
@@ -124,14 +124,14 @@ def sam_lines(reads: Sequence[Read], hits: Iterable[Any], mirrored: bool) -> str
         best = pair[mate] if pair else own[0] if own else None
         for hit in own:
             more = (_PROPER if pair else 0) if hit is best else _SUPPLEMENTARY
-            lines.append(sam_line(name, flags | more, hit, len(letters), mirrored and mate == 1))
+            lines.append(sam_line(name, flags | more, hit, len(bases), mirrored and mate == 1))
     return "".join(lines)
 
 
-def paf_lines(name: str, letters: str, hits: Iterable[Any]) -> str:
+def paf_lines(name: str, bases: str, hits: Iterable[Any]) -> str:
     """Return the PAF lines of a single read."""
     return "".join(
-        f"{name}\t{len(letters)}\t{h.q_st}\t{h.q_en}\t{'+' if h.strand > 0 else '-'}\t{h.ctg}\t{h.ctg_len}\t"
+        f"{name}\t{len(bases)}\t{h.q_st}\t{h.q_en}\t{'+' if h.strand > 0 else '-'}\t{h.ctg}\t{h.ctg_len}\t"
         f"{h.r_st}\t{h.r_en}\t{h.mlen}\t{h.blen}\t{h.mapq}\ttp:A:{'P' if h.is_primary else 'S'}\n"
         for h in hits
     )
@@ -155,19 +155,19 @@ def mappings(pairing: bool, preset: str, threads: int, reference: str, *paths: s
     aligner = mappy.Aligner(reference, preset=preset, n_threads=threads)
     if not aligner:
         raise WfacliError("the reference cannot be read")
-    mirrored = pairing and tells_other_strand()
+    mirrored = pairing and reports_reverse_coordinates()
     own = threading.local()
 
     def lines(reads: tuple[Read, ...]) -> str:
         if not hasattr(own, "buffer"):
             own.buffer = mappy.ThreadBuffer()
-        hits = aligner.map(*(letters for _, letters in reads), buf=own.buffer)
+        hits = aligner.map(*(bases for _, bases in reads), buf=own.buffer)
         return sam_lines(reads, hits, mirrored) if pairing else paf_lines(*reads[0], hits)
 
     files = [mappy.fastx_read(path) for path in paths]
     work: Iterable[tuple[Read, ...]]
     single = itertools.chain.from_iterable(files)
-    work = fragments(files) if pairing else (((name, letters),) for name, letters, *_ in single)
+    work = fragments(files) if pairing else (((name, bases),) for name, bases, *_ in single)
     work = iter(work)
     with ThreadPoolExecutor(threads) as pool:
         while some := list(itertools.islice(work, 16 * threads)):

@@ -83,7 +83,7 @@ class MappedFiles:
     def mappings_ended(self) -> None:
         """Check for failures after the last mapping. Raises InputError if mappings may be missing."""
 
-    def look(self, mappings: Source) -> None:
+    def read_mappings_header(self, mappings: Source) -> None:
         """Read the header of the mappings, which may block until they begin. Raises InputError."""
         self.mappings_header = header_of_mappings(mappings)
         self.mapper = last_program(self.mappings_header)
@@ -93,7 +93,7 @@ class MappedFiles:
         if self._bam:
             self._bam.finished()
 
-    def blame(self, fault: InputError) -> None:
+    def check_cause(self, fault: InputError) -> None:
         """Look for the cause of a fault in reads or mappings. Raises InputError if another failure caused it."""
         if self._bam:
             self._bam.finished(_ENDS_WITHIN)
@@ -109,9 +109,9 @@ def read_reference(source: Source, threads: int = 1) -> Reference:
 
     `threads`: see read_batches. Raises InputError.
     """
-    left = indexed(source, threads)
-    if left is not None:
-        return left
+    from_index = indexed(source, threads)
+    if from_index is not None:
+        return from_index
     reference = Reference()
     for batch in read_batches((source,), "targets", _READ_WEIGHT, threads=threads):
         try:
@@ -157,7 +157,7 @@ def _md5(reference: Reference, number: int) -> bytes:
 def check_fits(reference: Reference, path: str) -> None:
     """Raise InputError if a window of an indexed file did not match its index."""
     if not reference.matches_index:
-        raise InputError(path, f"is not as its index says: make {path}.fai anew, or remove it")
+        raise InputError(path, f"does not match its index: rebuild {path}.fai, or remove it")
 
 
 def mapped_reader(
@@ -174,7 +174,7 @@ def mapped_reader(
     """
     ends = spec.ends
     scores = ends.penalties if ends else Penalties()
-    reach = (scores.match, ends.bonus, scores.gaps, ends.reach, ends.band) if ends else None
+    reach = (scores.match, ends.bonus, scores.gaps, ends.max_extension, ends.band) if ends else None
     return MappedReader(
         reference,
         span=spec.span.value,
@@ -186,9 +186,9 @@ def mapped_reader(
         read_group=read_group,
         skip=spec.skip,
         mates=spec.mates,
-        mates_in_order=spec.in_step,
+        mates_in_order=spec.mates_in_order,
         in_order=spec.in_order,
         reach=reach,
         folder=tempfile.gettempdir(),
-        spill_threshold=spec.shelf,
+        spill_threshold=spec.spill_threshold,
     )

@@ -18,12 +18,12 @@ from ..read.reader import refuse_alignments
 from ..read.sources import Source
 from ..write.python_child import python_command
 from .bam_reads import BamReads
-from .doubled import Doubled
 from .mapped import MappedFiles
 from .presets import PAIRING, check_preset, refuse_spliced
 from .process import Process
 from .provenance import Program, command_of, version_of
 from .swapped import check_order, short_reads
+from .tee import Tee
 
 _BY_MAPPY = """
 from wfacli.errors import WfacliError
@@ -35,8 +35,8 @@ except WfacliError as error:
     sys.exit(str(error))
 """
 _ONE_INDEX = "1000G"  # bases of the reference in one index; with several, each would give its own mappings of a read
-_AT_ONCE = 1 << 18
-_APART = "mappings of a read are in two places of the file"
+_CHUNK = 1 << 18
+_TWO_PLACES = "mappings of a read are in two places of the file"
 _HINT = "put minimap2 on PATH (conda install -c bioconda minimap2), or pip install 'wfacli[map]'"
 
 
@@ -58,7 +58,7 @@ def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[st
     try:
         import mappy  # noqa: F401
     except ImportError:
-        raise WfacliError(f"neither minimap2 nor its library, mappy, is here: {_HINT}") from None
+        raise WfacliError(f"neither minimap2 nor its library, mappy, is installed: {_HINT}") from None
     return python_command(_BY_MAPPY, ["sam" if sam else "paf", preset, str(threads), reference, *reads])
 
 
@@ -82,17 +82,17 @@ class _Piped:
         self._thread.start()
 
     def _write(self) -> None:
-        room = np.empty(_AT_ONCE, np.uint8)
+        buffer = np.empty(_CHUNK, np.uint8)
         # The mapper may stop early. A fault ends the pipe here: the other reader of the same file reports it.
         with contextlib.suppress(InputError, BrokenPipeError):
-            while got := self._source.readinto(room):
-                view = room[:got].data
+            while got := self._source.readinto(buffer):
+                view = buffer[:got].data
                 while len(view):
                     view = view[os.write(self._writer, view) :]
         os.close(self._writer)
         self._source.close()
 
-    def taken(self) -> None:
+    def close_reader(self) -> None:
         """Close the read end, once the mapper has it or if there will be no mapper."""
         if self.reader >= 0:
             os.close(self.reader)
@@ -100,16 +100,16 @@ class _Piped:
 
     def close(self) -> None:
         """Stop the thread and close the pipe."""
-        self.taken()
+        self.close_reader()
         self._thread.join()
 
 
-_OF_THIS_PROCESS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # these names mean other files in the mapper's process
+_PROCESS_PATHS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # these names mean other files in the mapper's process
 
 
-def _comes_once(path: str) -> bool:
+def _is_read_once(path: str) -> bool:
     """Return True for a pipe or device, or for a name that another process cannot open."""
-    if path == "-" or path.startswith(_OF_THIS_PROCESS):
+    if path == "-" or path.startswith(_PROCESS_PATHS):
         return True
     with contextlib.suppress(OSError):  # opening the file later reports the error
         mode = Path(path).stat().st_mode
@@ -122,7 +122,7 @@ def _joined(reads: list[Source]) -> Joined:
     for source in reads:
         refuse_alignments(source)
         if (start := source.peek(1)) != (first := reads[0].peek(1)) and start and first:
-            one, other = ("FASTQ" if letter == b"@" else "FASTA" for letter in (start, first))
+            one, other = ("FASTQ" if mark == b"@" else "FASTA" for mark in (start, first))
             raise InputError(source.path, f"is {one}, and {reads[0].path} is {other}: several files are of one kind")
     return Joined(reads)
 
@@ -131,12 +131,12 @@ class MapperFiles(MappedFiles):
     """READS (and MATES) and REFERENCE, with mappings computed by a mapper.
 
     Attributes:
-        doubt: why READS and REFERENCE may have been swapped, or None; set by open().
-        short: length of the longest of the first reads if all are short, otherwise 0; set by open().
+        swap_warning: why READS and REFERENCE may have been swapped, or None; set by open().
+        short_read_length: length of the longest of the first reads if all are short, otherwise 0; set by open().
     """
 
-    doubt: str | None = None
-    short = 0
+    swap_warning: str | None = None
+    short_read_length = 0
     runs_mapper = True
 
     def __init__(
@@ -175,8 +175,8 @@ class MapperFiles(MappedFiles):
         check_preset(preset, shutil.which("minimap2"))
         self._process: Process | None = None
         self._piped: list[_Piped] = []
-        self._doubled: dict[str, Doubled] = {}
-        self._copy: BamReads | None = None
+        self._tees: dict[str, Tee] = {}
+        self._mapper_reads: BamReads | None = None
 
     @property
     def paths(self) -> tuple[str | None, ...]:
@@ -185,71 +185,69 @@ class MapperFiles(MappedFiles):
 
     def open(self) -> tuple[Source, ...]:
         """Open reads, reference and mates, and start the mapper. Raises InputError."""
-        if _comes_once(self.reference):
+        if _is_read_once(self.reference):
             raise InputError(self.reference, "is a pipe, and the reference is read twice: write it to a file")
         reference = Source(self.reference)
         reads, *mates = (self._stream(path) for path in (self.query, self.mates) if path)
-        several = [reads, *map(self._stream, self._more)]
+        all_reads = [reads, *map(self._stream, self._more)]
         for source in mates:
             self._refuse_bam(source)
-        fastq = self._fastq(reads) if len(several) == 1 else _joined(several)
-        self.doubt = check_order(reference, (fastq, *mates), self._preset)
-        self.short = short_reads(fastq)
+        fastq = self._fastq(reads) if len(all_reads) == 1 else _joined(all_reads)
+        self.swap_warning = check_order(reference, (fastq, *mates), self._preset)
+        self.short_read_length = short_reads(fastq)
         if self._bam:
             if mates:
                 raise InputError(self.query, "is BAM, which has both mates: give it without --mates")
-            self._copy = BamReads(self.query, True)
-            paths = [self._pipe(self._copy.source)]
+            self._mapper_reads = BamReads(self.query, True)
+            paths = [self._pipe(self._mapper_reads.source)]
         else:
-            paths = [self._readable(source) for source in (*several, *mates)]
+            paths = [self._readable(source) for source in (*all_reads, *mates)]
         mapped_to = self._readable(reference)
         command = mapper_command(self._preset, self._threads, mapped_to, paths)
         named = (self.reference, self.query, *self._more, *filter(None, [self.mates]))
         names = dict(zip((mapped_to, *paths), named, strict=True))
         self.mapper = program_of(command, self._preset, names)
-        doubled = self._doubled.values()
-        own = [piped.reader for piped in self._piped] + [
-            double.readers[0] for double in doubled if double.readers[0] >= 0
-        ]
+        tees = self._tees.values()
+        own = [piped.reader for piped in self._piped] + [tee.readers[0] for tee in tees if tee.readers[0] >= 0]
         self._process = Process(command, self.mappings, own)
         for piped in self._piped:
-            piped.taken()
-        for double in doubled:
-            double.close_reader(0)
+            piped.close_reader()
+        for tee in tees:
+            tee.close_reader(0)
         return fastq, self._process.source, reference, *mates
 
     def _stream(self, path: str) -> Source:
-        if not _comes_once(path):
+        if not _is_read_once(path):
             return Source(path)
-        double = Doubled(path)
-        source = Source(f"/dev/fd/{double.readers[1]}", path)
-        double.close_reader(1)
-        self._doubled[path] = double
+        tee = Tee(path)
+        source = Source(f"/dev/fd/{tee.readers[1]}", path)
+        tee.close_reader(1)
+        self._tees[path] = tee
         return source
 
     def _readable(self, source: Source) -> str:
         """Return a path from which the mapper can read an open stream."""
-        double = self._doubled.get(source.path)
-        path = f"/dev/fd/{double.readers[0]}" if double else source.path
+        tee = self._tees.get(source.path)
+        path = f"/dev/fd/{tee.readers[0]}" if tee else source.path
         if source.common:
             return path
         piped = self._pipe(Source(path))
-        if double:
-            double.close_reader(0)
+        if tee:
+            tee.close_reader(0)
         return piped
 
     def _pipe(self, source: Source) -> str:
         self._piped.append(_Piped(source))
         return f"/dev/fd/{self._piped[-1].reader}"
 
-    def look(self, mappings: Source) -> None:
+    def read_mappings_header(self, mappings: Source) -> None:
         """Do nothing, unlike MappedFiles: the mapper's own header is not needed."""
 
     def mappings_ended(self) -> None:
         """Wait for the mapper. Raises InputError if it has failed, since mappings may be missing."""
         assert self._process
-        for double in self._doubled.values():
-            double.check()
+        for tee in self._tees.values():
+            tee.check()
         self._process.finished()
 
     def finished(self) -> None:
@@ -257,23 +255,23 @@ class MapperFiles(MappedFiles):
         super().finished()
         self.mappings_ended()
 
-    def blame(self, fault: InputError) -> None:
+    def check_cause(self, fault: InputError) -> None:
         """See MappedFiles."""
-        super().blame(fault)
-        for double in self._doubled.values():
-            double.check()
+        super().check_cause(fault)
+        for tee in self._tees.values():
+            tee.check()
         # A mapper maps each read once, in order, so mappings in two places mean two reads with one name.
-        if fault.path == self.mappings and _APART in str(fault):
+        if fault.path == self.mappings and _TWO_PLACES in str(fault):
             raise InputError(self.query, "two reads have this name; mappings tell reads by their names", fault.record)
 
     def close(self) -> None:
         """Stop the mapper if it still runs, and close pipes and processes."""
         if self._process:
             self._process.close()
-        if self._copy:
-            self._copy.close()
+        if self._mapper_reads:
+            self._mapper_reads.close()
         for piped in self._piped:
             piped.close()
-        for double in self._doubled.values():
-            double.close()
+        for tee in self._tees.values():
+            tee.close()
         super().close()

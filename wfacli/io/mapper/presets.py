@@ -13,34 +13,34 @@ ASSEMBLIES, OVERLAPS = "asm", "ava-"  # prefixes of presets for assemblies, and 
 _COMMON = (*("map-ont", "map-hifi", "map-pb", "sr", "asm5", "asm10", "asm20", "ava-ont", "ava-pb"),)
 _NEWER = ("lr:hq", "lr:hqae", "map-iclr")
 _SPLICED = ("splice", "cdna")  # prefixes of presets for spliced alignment
-_AS_WITHOUT = ("map-ont", "lr", "map-iclr-prerender")  # presets with the index parameters of mappy's default
+_DEFAULT_INDEX = ("map-ont", "lr", "map-iclr-prerender")  # presets with the index parameters of mappy's default
 _ANY = "ACGTTGCATGCCGATA" * 8
 
 
-def _program_has(program: str, preset: str) -> bool:
+def _program_supports(program: str, preset: str) -> bool:
     # minimap2 checks the preset before anything else, so no files are needed. Other failures of the program are
     # reported when it maps.
-    asked = subprocess.run(
+    result = subprocess.run(
         [program, "-x", preset, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
-    return asked.returncode == 0 or b"unknown preset" not in asked.stderr
+    return result.returncode == 0 or b"unknown preset" not in result.stderr
 
 
-def _library_has(preset: str) -> bool:
+def _library_supports(preset: str) -> bool:
     import mappy
 
     # mappy accepts any name; an unknown one leaves the default parameters.
-    if preset in _AS_WITHOUT:
+    if preset in _DEFAULT_INDEX:
         return True
-    plain, asked = (mappy.Aligner(seq=_ANY, preset=name) for name in (None, preset))
-    return bool((plain.k, plain.w) != (asked.k, asked.w))
+    plain, result = (mappy.Aligner(seq=_ANY, preset=name) for name in (None, preset))
+    return bool((plain.k, plain.w) != (result.k, result.w))
 
 
 def refuse_spliced(preset: str) -> None:
     """Raise UsageError for a preset for spliced reads, whose introns would become deletions here."""
     if preset.startswith(_SPLICED):
         raise UsageError(
-            f"--preset {preset}: spliced reads (RNA, cDNA) are not aligned here, where introns would be deletions: "
+            f"--preset {preset}: spliced reads (RNA, cDNA) are not supported, since introns would become deletions: "
             f"use minimap2 -ax {preset} REFERENCE READS, which aligns them itself"
         )
 
@@ -52,7 +52,7 @@ def check_preset(preset: str, program: str | None) -> None:
         preset: name of the preset.
         program: path of minimap2; None for its library.
     """
-    if preset in _COMMON or (_program_has(program, preset) if program else _library_has(preset)):
+    if preset in _COMMON or (_program_supports(program, preset) if program else _library_supports(preset)):
         return
     here = "minimap2" if program else "mappy"
     raise UsageError(

@@ -19,22 +19,22 @@ class Process:
         source: standard output of the process.
     """
 
-    def __init__(self, command: Sequence[str], path: str, pass_fds: Collection[int] = (), who: str = "") -> None:
+    def __init__(self, command: Sequence[str], path: str, pass_fds: Collection[int] = (), subject: str = "") -> None:
         """Start the process.
 
         Args:
             command: program and arguments.
             path: name of the output in error messages.
             pass_fds: further descriptors that the child inherits.
-            who: subject of the error message if the process fails without one; "" for the path alone.
+            subject: subject of the error message if the process fails without one; "" for the path alone.
         """
-        self._path, self._who = path, f"{who} " if who else ""
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
+        self._path, self._subject = path, f"{subject} " if subject else ""
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
         self._child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=self._said,
+            stderr=self._stderr,
             start_new_session=True,
             pass_fds=pass_fds,
         )
@@ -53,11 +53,11 @@ class Process:
             return
         if status < 0:  # earlier messages are not the reason
             hint = " (the machine may have run out of memory)" if status == -signal.SIGKILL else ""
-            raise InputError(self._path, f"{self._who}was ended by signal {-status}{hint}")
+            raise InputError(self._path, f"{self._subject}was ended by signal {-status}{hint}")
         if status:
-            self._said.seek(0)
-            words = text_of(self._said.read()).strip().splitlines()
-            raise InputError(self._path, words[-1] if words else f"{self._who}ended with status {status}")
+            self._stderr.seek(0)
+            words = text_of(self._stderr.read()).strip().splitlines()
+            raise InputError(self._path, words[-1] if words else f"{self._subject}ended with status {status}")
 
     def close(self) -> None:
         """Kill the process if it still runs."""
@@ -66,4 +66,4 @@ class Process:
             self._child.kill()
         self._child.stdout.close()
         self._child.wait()
-        self._said.close()
+        self._stderr.close()

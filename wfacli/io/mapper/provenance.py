@@ -46,13 +46,13 @@ class Program:
 def version_of(program: str) -> str:
     """Return the version that a program reports, "" if it does not report one."""
     try:
-        asked = subprocess.run(
+        result = subprocess.run(
             [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_SECONDS
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    said = asked.stdout.decode(errors="replace").split("\n")[0].strip()
-    return said if asked.returncode == 0 and re.fullmatch(r"[0-9][0-9A-Za-z.+_-]{0,40}", said) else ""
+    said = result.stdout.decode(errors="replace").split("\n")[0].strip()
+    return said if result.returncode == 0 and re.fullmatch(r"[0-9][0-9A-Za-z.+_-]{0,40}", said) else ""
 
 
 def command_of(command: list[str], names: dict[str, str]) -> str:

@@ -10,13 +10,13 @@ from ..read.reader import alignment_format
 from ..read.sources import Source
 from .presets import ASSEMBLIES, OVERLAPS
 
-_HEAD = 1 << 20  # bytes; hardly a read fills them, while the first sequence of a reference often does
-_TIMES = 10  # a sequence this many times as long as any read is certainly a reference
-_TIMES_LIKELY = 4
-_MANY = 50  # minimum number of sequences that count as many
+_HEAD_BYTES = 1 << 20  # bytes; hardly a read fills them, while the first sequence of a reference often does
+_SURE_RATIO = 10  # a sequence this many times as long as any read is certainly a reference
+_LIKELY_RATIO = 4
+_MIN_MANY = 50  # minimum number of sequences that count as many
 _INDEX = b"MMI"
-_SHORT = 350  # bases; maximum length of reads of short-read platforms
-_SEVERAL = 20  # minimum number of reads
+_MAX_SHORT = 350  # bases; maximum length of reads of short-read platforms
+_MIN_READS = 20  # minimum number of reads
 
 
 class _Head(NamedTuple):
@@ -36,29 +36,29 @@ class _Head(NamedTuple):
 def _head(source: Source) -> _Head | None:
     """Return the beginning of a file; None if it is neither FASTA nor FASTQ, or empty."""
     try:
-        text = source.peek(_HEAD)[:_HEAD]
+        text = source.peek(_HEAD_BYTES)[:_HEAD_BYTES]
     except InputError:  # the reader reports it, after the records before the fault
         return None
     if text.startswith(b"@"):
-        return _Head(True, tuple(map(len, text.splitlines()[1::4])) or (0,), len(text) < _HEAD)
+        return _Head(True, tuple(map(len, text.splitlines()[1::4])) or (0,), len(text) < _HEAD_BYTES)
     if not text.startswith(b">"):
         return None
     records = [lines.partition(b"\n")[2] for lines in text[1:].split(b"\n>")]
-    return _Head(False, tuple(len(r) - r.count(b"\n") - r.count(b"\r") for r in records), len(text) < _HEAD)
+    return _Head(False, tuple(len(r) - r.count(b"\n") - r.count(b"\r") for r in records), len(text) < _HEAD_BYTES)
 
 
 def short_reads(reads: Source) -> int:
     """Return the length of the longest of the first reads if all are short, otherwise 0; consumes nothing."""
     head = _head(reads)
     lengths = head.lengths if head and head.fastq else ()
-    return max(lengths) if len(lengths) >= _SEVERAL and max(lengths) <= _SHORT else 0
+    return max(lengths) if len(lengths) >= _MIN_READS and max(lengths) <= _MAX_SHORT else 0
 
 
 def _order(reads: str, reference: str) -> str:
     return f"the reference comes first: wfacli map {reads} {reference}"
 
 
-def _refuse_other_than_letters(reference: Source, reads: Source) -> None:
+def _refuse_other_than_sequences(reference: Source, reads: Source) -> None:
     if name := alignment_format(reference):
         raise InputError(reference.path, f"is {name}; {_order(reads.path, reference.path)}")
     if reference.peek(len(_INDEX)).startswith(_INDEX):
@@ -90,16 +90,16 @@ def check_order(reference: Source, reads: Sequence[Source], preset: str) -> str 
     Raises:
         InputError: the reference is FASTQ while the reads are FASTA and ten times as long, or it has no sequences.
     """
-    _refuse_other_than_letters(reference, reads[0])
+    _refuse_other_than_sequences(reference, reads[0])
     if preset.startswith((ASSEMBLIES, OVERLAPS)):
         return None
     there = _head(reference)
     if there is None:
         return None
-    longest, many = max(there.lengths), len(there.lengths) >= _MANY
+    longest, many = max(there.lengths), len(there.lengths) >= _MIN_MANY
     heads = [(source, head) for source in reads if (head := _head(source))]
     for source, head in heads:
-        if there.fastq and not head.fastq and max(head.lengths) >= _TIMES * longest:
+        if there.fastq and not head.fastq and max(head.lengths) >= _SURE_RATIO * longest:
             _refuse(reference, source)
     for source, head in heads:
         if there.fastq and max(head.lengths) >= longest:
@@ -107,8 +107,8 @@ def check_order(reference: Source, reads: Sequence[Source], preset: str) -> str 
                 f"{reference.path}, the reference, is FASTQ, and its sequences are no longer than those of "
                 f"{source.path}: {_order('REFERENCE', 'READS')}"
             )
-        few = len(head.lengths) == 1 or (head.whole and _TIMES * len(head.lengths) <= len(there.lengths))
-        if many and not head.fastq and few and min(head.lengths) >= _TIMES_LIKELY * longest:
+        few = len(head.lengths) == 1 or (head.whole and _SURE_RATIO * len(head.lengths) <= len(there.lengths))
+        if many and not head.fastq and few and min(head.lengths) >= _LIKELY_RATIO * longest:
             return (
                 f"{reference.path}, the reference, has many short sequences, and {source.path} a long one: if they "
                 f"were swapped, {_order(source.path, reference.path)}; for assemblies there is --preset asm5"

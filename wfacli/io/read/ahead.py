@@ -18,16 +18,16 @@ class _Ended:
 class Ahead(Generic[T]):
     """Yields the items of an iterator in order, then raises the exception that ended it, if any."""
 
-    def __init__(self, items: Iterator[T], most: int) -> None:
-        """Start the thread, which stays at most `most` items ahead."""
+    def __init__(self, items: Iterator[T], max_ahead: int) -> None:
+        """Start the thread, which stays at most `max_ahead` items ahead."""
         self._items = items
-        self._slots = threading.Semaphore(most)
+        self._slots = threading.Semaphore(max_ahead)
         self._ready: queue.SimpleQueue[T | _Ended] = queue.SimpleQueue()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._take, name="wfacli-ahead", daemon=True)
+        self._thread = threading.Thread(target=self._produce, name="wfacli-ahead", daemon=True)
         self._thread.start()
 
-    def _take(self) -> None:
+    def _produce(self) -> None:
         error: BaseException | None = None
         try:
             for item in self._items:
@@ -46,14 +46,14 @@ class Ahead(Generic[T]):
         return self
 
     def __next__(self) -> T:
-        got = self._ready.get()
-        if isinstance(got, _Ended):
-            self._ready.put(got)
-            if got.error:
-                raise got.error
+        item = self._ready.get()
+        if isinstance(item, _Ended):
+            self._ready.put(item)
+            if item.error:
+                raise item.error
             raise StopIteration
         self._slots.release()
-        return got
+        return item
 
     def close(self) -> None:
         """Stop the thread after its current item and wait for it; nothing more is yielded."""

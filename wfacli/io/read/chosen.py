@@ -14,7 +14,7 @@ from .reader import read_batches
 from .sources import Source
 
 _READ_WEIGHT = 64_000_000
-_MOST_PAIRS = 1 << 16  # maximum pairs of a batch
+_MAX_PAIRS = 1 << 16  # maximum pairs of a batch
 _TAIL = 64  # bytes that follow the last sequence, as PairBatch requires
 
 
@@ -38,14 +38,14 @@ class Sequences:
     def __init__(self, query: Source, target: Source) -> None:
         """Read both files. Raises InputError."""
         self._paths = query.path, target.path
-        letters: list[U8] = []
+        bases: list[U8] = []
         text: list[U8] = []
-        self._query = _read(query, letters, text)
-        self._target = _read(target, letters, text)
-        self._bases = np.concatenate([*letters, np.zeros(_TAIL, np.uint8)])
+        self._query = _read(query, bases, text)
+        self._target = _read(target, bases, text)
+        self._bases = np.concatenate([*bases, np.zeros(_TAIL, np.uint8)])
         self._text = np.concatenate(text) if text else np.zeros(0, np.uint8)
 
-    def every_pair(self, weight: int) -> Iterator[PairBatch]:
+    def all_pairs(self, weight: int) -> Iterator[PairBatch]:
         """Yield every query with every target, all pairs of the first query first, in batches of ~`weight` bases."""
         yield from self._batches(itertools.product(range(len(self._query)), range(len(self._target))), weight)
 
@@ -85,21 +85,21 @@ class Sequences:
         # A batch ends with the pair that brings it to `weight` bases.
         lengths = self._query.length, self._target.length
         for ordinal in itertools.count():
-            chosen = []
-            held = 0
+            selected = []
+            size = 0
             for query, target in pairs:
-                chosen.append((query, target))
-                held += int(lengths[0][query]) + int(lengths[1][target])
-                if held >= weight or len(chosen) == _MOST_PAIRS:
+                selected.append((query, target))
+                size += int(lengths[0][query]) + int(lengths[1][target])
+                if size >= weight or len(selected) == _MAX_PAIRS:
                     break
-            if not chosen:
+            if not selected:
                 return
-            yield self._batch(ordinal, np.array(chosen, np.int64))
+            yield self._batch(ordinal, np.array(selected, np.int64))
 
-    def _batch(self, ordinal: int, chosen: I64) -> PairBatch:
+    def _batch(self, ordinal: int, selected: I64) -> PairBatch:
         query, target = self._query, self._target
-        q, t = chosen[:, 0], chosen[:, 1]
-        none = np.full(len(chosen), -1, np.int64)
+        q, t = selected[:, 0], selected[:, 1]
+        none = np.full(len(selected), -1, np.int64)
         records = Records(self._text, query.name[q], target.name[t], query.name_length[q], target.name_length[t], none)
         return PairBatch(
             ordinal,
@@ -114,16 +114,16 @@ class Sequences:
         )
 
 
-def _read(source: Source, letters: list[U8], text: list[U8]) -> _Side:
-    """Read the sequences of a file, appending its bases to `letters` and its names to `text`."""
+def _read(source: Source, bases: list[U8], text: list[U8]) -> _Side:
+    """Read the sequences of a file, appending its bases to `bases` and its names to `text`."""
     parts: list[_Side] = []
     for batch in read_batches((source,), "targets", _READ_WEIGHT):
-        ahead, names_ahead = sum(map(len, letters)), sum(map(len, text))
+        ahead, names_ahead = sum(map(len, bases)), sum(map(len, text))
         records = batch.records
         parts.append(
             _Side(batch.t_start + ahead, batch.t_len, batch.flags, records.t_name + names_ahead, records.t_name_len)
         )
-        letters.append(np.concatenate([batch.bases, np.zeros(-len(batch.bases) % 16, np.uint8)]))
+        bases.append(np.concatenate([batch.bases, np.zeros(-len(batch.bases) % 16, np.uint8)]))
         text.append(records.text)
     columns = ("start", "length", "flags", "name", "name_length")
     types = (np.int64, np.int32, np.uint8, np.int64, np.int32)

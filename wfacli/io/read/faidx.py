@@ -16,8 +16,8 @@ from ..._native import Reference
 from .bgzf_blocks import BgzfBlocks
 from .sources import Source
 
-_MOST_BETWEEN = 1 << 16  # maximum bytes of a header
-_MOST = 1 << 62  # bound on lengths and offsets, larger than any file
+_MAX_HEADER = 1 << 16  # maximum bytes of a header
+_MAX_NUMBER = 1 << 62  # bound on lengths and offsets, larger than any file
 _Read = Callable[[int, int], bytes]  # (bytes, offset) -> data
 
 
@@ -51,7 +51,7 @@ def indexed(source: Source, threads: int = 1) -> Reference | None:
             blocks = BgzfBlocks(path, threads)
             reference = _reference(blocks.descriptor, blocks.size, index, blocks.read)
             if reference:
-                reference.set_loader(np.array(blocks.starts, np.int64), blocks.bring)
+                reference.set_loader(np.array(blocks.starts, np.int64), blocks.inflate)
             return reference
     except (OSError, ValueError, ArithmeticError, IsalError):  # type: ignore[misc]
         # Numbers that are malformed or too large, invalid or repeated names, or an invalid block.
@@ -63,21 +63,21 @@ def _reference(descriptor: int, size: int, index: bytes, read: _Read) -> Referen
     reference.use_file(descriptor)
     for line in index.splitlines():
         name, *numbers = line.split(b"\t")
-        length, offset, letters, width = map(int, numbers[:4])
+        length, offset, line_bases, line_width = map(int, numbers[:4])
         if length == 0:
-            letters, width = 1, 2
-        if not (0 <= length < _MOST and 0 <= offset < _MOST and 0 < letters < width < _MOST):
+            line_bases, line_width = 1, 2
+        if not (0 <= length < _MAX_NUMBER and 0 <= offset < _MAX_NUMBER and 0 < line_bases < line_width < _MAX_NUMBER):
             return None
-        between = read(min(max(offset - end, 0), _MOST_BETWEEN), end)
-        if width - letters not in (1, 2) or len(between) != offset - end or not _is_header(between, name):
+        between = read(min(max(offset - end, 0), _MAX_HEADER), end)
+        if line_width - line_bases not in (1, 2) or len(between) != offset - end or not _is_header(between, name):
             return None
-        if length > letters and read(width - letters, offset + letters) not in (b"\n", b"\r\n"):
+        if length > line_bases and read(line_width - line_bases, offset + line_bases) not in (b"\n", b"\r\n"):
             return None
-        reference.add_indexed(name, length, offset, letters, width)
-        lines, rest = divmod(length, letters)
-        end = min(offset + lines * width + rest, size)
-    behind = read(_MOST_BETWEEN, end)
-    return None if behind.strip() or len(behind) == _MOST_BETWEEN or not len(reference) else reference
+        reference.add_indexed(name, length, offset, line_bases, line_width)
+        lines, rest = divmod(length, line_bases)
+        end = min(offset + lines * line_width + rest, size)
+    behind = read(_MAX_HEADER, end)
+    return None if behind.strip() or len(behind) == _MAX_HEADER or not len(reference) else reference
 
 
 def _is_header(between: bytes, name: bytes) -> bool:

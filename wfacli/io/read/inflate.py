@@ -13,9 +13,9 @@ from isal import isal_zlib
 BLOCK = 1 << 18
 _STEP = 1 << 20  # approximate inflated bytes of a step
 _GROUP = 1 << 18  # compressed bytes of BGZF blocks in a step
-_MOST_BLOCKS = 32
+_MAX_BLOCKS = 32
 _BLOCK_HEADER = 18
-MOST_IN_BLOCK = 1 << 16
+MAX_BLOCK = 1 << 16
 
 _Part = tuple[bytes, BaseException | None]
 
@@ -51,9 +51,9 @@ class _Steps(io.RawIOBase):
                 return 0
             self._waiting, self._fault = memoryview(part[0]), part[1]
         view = memoryview(buffer)
-        got = min(len(view), len(self._waiting))
-        view[:got], self._waiting = self._waiting[:got], self._waiting[got:]
-        return got
+        count = min(len(view), len(self._waiting))
+        view[:count], self._waiting = self._waiting[:count], self._waiting[count:]
+        return count
 
     def _next(self) -> _Part | None:
         if self._pool is None:
@@ -86,14 +86,14 @@ class Ahead(_Steps):
 
     def _read(self) -> _Part:
         parts: list[bytes] = []
-        held = 0
+        buffered = 0
         try:
-            while held < _STEP and (part := self._stream.read1(BLOCK)):
+            while buffered < _STEP and (part := self._stream.read1(BLOCK)):
                 parts.append(part)
-                held += len(part)
+                buffered += len(part)
         except Exception as fault:  # raised in the reading thread
             return b"".join(parts), fault
-        self._ended = held < _STEP
+        self._ended = buffered < _STEP
         return b"".join(parts), None
 
     def close(self) -> None:
@@ -151,67 +151,67 @@ class Bgunzip(_Steps):
         """Take a stream at its beginning."""
         super().__init__()
         self._stored = stored
-        self._held = b""
+        self._buffered = b""
         self._ended = False
         self._failed = False
         self._other: Gunzip | None = None  # reads the rest, from the first gzip member that is not a BGZF block
 
     def _step(self) -> Callable[[], _Part] | None:
         while not self._ended and self._other is None:
-            more = self._stored.read1(BLOCK) if len(self._held) < _GROUP else b""
-            held = self._held + more
-            self._ended = not more and len(self._held) < _GROUP
-            ends = _block_ends(held)
+            more = self._stored.read1(BLOCK) if len(self._buffered) < _GROUP else b""
+            buffered = self._buffered + more
+            self._ended = not more and len(self._buffered) < _GROUP
+            ends = _block_ends(buffered)
             if ends:
-                self._held = held[ends[-1] :]
-                return lambda: _inflated(held, ends)
-            self._held = held
-            if len(held) >= _BLOCK_HEADER and not block_size(held, 0):
-                self._other = Gunzip(self._stored, held)
+                self._buffered = buffered[ends[-1] :]
+                return lambda: _inflated(buffered, ends)
+            self._buffered = buffered
+            if len(buffered) >= _BLOCK_HEADER and not block_size(buffered, 0):
+                self._other = Gunzip(self._stored, buffered)
         if self._other is not None:
             part = self._rest(self._other)
             return (lambda: part) if any(part) else None
-        if self._held:
-            self._held = b""
+        if self._buffered:
+            self._buffered = b""
             return lambda: (b"", EOFError())
         return None
 
     def _rest(self, other: Gunzip) -> _Part:
         if self._failed:
             return b"", None
-        room = bytearray(BLOCK)
+        buffer = bytearray(BLOCK)
         try:
-            return bytes(room[: other.readinto(room)]), None
+            return bytes(buffer[: other.readinto(buffer)]), None
         except Exception as fault:  # raised in the reading thread
             self._failed = True
             return b"", fault
 
 
-def block_size(held: bytes, at: int) -> int:
+def block_size(buffered: bytes, at: int) -> int:
     """Return the size in bytes of the BGZF block at an offset; 0 if there is none."""
-    if held[at : at + 4] != b"\x1f\x8b\x08\x04" or held[at + 12 : at + 16] != b"BC\x02\x00":
+    if buffered[at : at + 4] != b"\x1f\x8b\x08\x04" or buffered[at + 12 : at + 16] != b"BC\x02\x00":
         return 0
-    return int.from_bytes(held[at + 16 : at + _BLOCK_HEADER], "little") + 1
+    return int.from_bytes(buffered[at + 16 : at + _BLOCK_HEADER], "little") + 1
 
 
-def _block_ends(held: bytes) -> list[int]:
+def _block_ends(buffered: bytes) -> list[int]:
     """Return the ends of the complete blocks of a group."""
     ends: list[int] = []
     at = 0
-    while at < _GROUP and len(ends) < _MOST_BLOCKS and at + _BLOCK_HEADER <= len(held):
-        size = block_size(held, at)
-        if size <= _BLOCK_HEADER or at + size > len(held):
+    while at < _GROUP and len(ends) < _MAX_BLOCKS and at + _BLOCK_HEADER <= len(buffered):
+        size = block_size(buffered, at)
+        if size <= _BLOCK_HEADER or at + size > len(buffered):
             break
         at += size
         ends.append(at)
     return ends
 
 
-def _inflated(held: bytes, ends: list[int]) -> _Part:
-    view, parts, begin = memoryview(held), [], 0
+def _inflated(buffered: bytes, ends: list[int]) -> _Part:
+    view, parts, begin = memoryview(buffered), [], 0
     try:
         for end in ends:
-            parts.append(isal_zlib.decompress(view[begin:end], 31, MOST_IN_BLOCK))
+            parts.append(isal_zlib.decompress(view[begin:end], 31, MAX_BLOCK))
             begin = end
     except Exception as fault:  # raised in the reading thread
         return b"".join(parts), fault

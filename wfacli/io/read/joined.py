@@ -44,9 +44,9 @@ class Joined(Source):
         """See Source."""
         return sum(source.bytes_read for source in self._sources)
 
-    def peek(self, most: int = 1 << 16) -> bytes:
+    def peek(self, size: int = 1 << 16) -> bytes:
         """Return the first bytes of the first file; see Source."""
-        return self._sources[0].peek(most)
+        return self._sources[0].peek(size)
 
     def inflate_ahead(self, threads: int) -> None:
         """See Source."""

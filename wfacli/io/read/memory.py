@@ -11,8 +11,8 @@ import numpy.typing as npt
 from ..._native import pack_pairs
 from ...core.batch import U8, PairBatch
 
-Letters = str | bytes | bytearray | memoryview | U8
-Sequences = Iterable[Letters] | npt.NDArray[np.bytes_] | npt.NDArray[np.str_] | U8
+SequenceLike = str | bytes | bytearray | memoryview | U8
+Sequences = Iterable[SequenceLike] | npt.NDArray[np.bytes_] | npt.NDArray[np.str_] | U8
 
 
 def pairs_of(queries: Sequences, targets: Sequences) -> PairBatch:
@@ -34,15 +34,15 @@ def pairs_of(queries: Sequences, targets: Sequences) -> PairBatch:
     except (ValueError, BufferError):
         if not all(isinstance(side, (list, tuple)) for side in sides):
             raise
-        columns = pack_pairs(*([in_one_piece(one) for one in side] for side in sides))
+        columns = pack_pairs(*([contiguous(one) for one in side] for side in sides))
     return PairBatch.from_columns(0, columns)
 
 
-def in_one_piece(letters: Any) -> Any:
+def contiguous(sequence: Any) -> Any:
     """Return a contiguous copy of a strided array or view, and anything else unchanged."""
-    if isinstance(letters, memoryview) and not letters.c_contiguous:
-        return letters.tobytes() if letters.itemsize == letters.ndim == 1 else np.ascontiguousarray(letters)
-    return np.ascontiguousarray(letters) if isinstance(letters, np.ndarray) else letters
+    if isinstance(sequence, memoryview) and not sequence.c_contiguous:
+        return sequence.tobytes() if sequence.itemsize == sequence.ndim == 1 else np.ascontiguousarray(sequence)
+    return np.ascontiguousarray(sequence) if isinstance(sequence, np.ndarray) else sequence
 
 
 def _items(sequences: Sequences | None, what: str) -> Iterable[Any]:
@@ -53,10 +53,10 @@ def _items(sequences: Sequences | None, what: str) -> Iterable[Any]:
     # With any other shape each element would be taken for a sequence.
     texts = sequences.dtype.kind in "SUO"
     if sequences.ndim != (1 if texts else 2):
-        shape = "[n]" if texts else "[n, letters]"
+        shape = "[n]" if texts else "[n, bases]"
         raise TypeError(
             f"{what}, an array of {sequences.dtype} of {sequences.ndim} dimensions: sequences have shape {shape}"
         )
     # Iterating over an array of strings would create a numpy scalar for each.
-    listed: list[Any] = sequences.tolist() if texts else list(in_one_piece(sequences))
+    listed: list[Any] = sequences.tolist() if texts else list(contiguous(sequences))
     return listed

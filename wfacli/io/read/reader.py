@@ -14,7 +14,7 @@ from ...errors import InputError, UsageError, text_of
 from .sources import Source
 
 _BLOCK = 1 << 19  # bytes; records at a block's edges are copied once more, and larger blocks exceed a core's cache
-_MOST_HELPERS = 7  # maximum parsing threads beside the one that assembles batches, which limits the rate beyond that
+_MAX_HELPERS = 7  # maximum parsing threads beside the one that assembles batches, which limits the rate beyond that
 _INFLATED = 8  # assumed maximum ratio of bases to stored bytes; above it lent memory may be too small
 _WANTED = (Next.NEED_QUERY, Next.NEED_TARGET, Next.NEED_MATES)  # by stream number
 _STARTS = {b"BAM\1": "BAM", b"CRAM": "CRAM", b"@HD\tVN:": "SAM", b"@SQ\tSN:": "SAM", b"@PG\tID:": "SAM"}
@@ -102,15 +102,15 @@ def alignment_format(source: Source) -> str | None:
 def refuse_alignments(source: Source) -> None:
     """Raise InputError if a stream contains alignments where sequences are expected."""
     if name := alignment_format(source):
-        raise InputError(source.path, f"is {name}, and FASTA or FASTQ is read here: samtools fastq -n FILE > reads.fq")
+        raise InputError(source.path, f"is {name}, and FASTA or FASTQ is required: samtools fastq -n FILE > reads.fq")
 
 
 def read_batches(
     sources: tuple[Source, ...],
     layout: str,
     weight: int,
-    keep_letters: bool = True,
-    lend: Callable[[int], U8 | None] | None = None,
+    keep_bases: bool = True,
+    allocate: Callable[[int], U8 | None] | None = None,
     *,
     keep_quality: bool = True,
     threads: int = 1,
@@ -123,9 +123,9 @@ def read_batches(
         sources: the streams of a layout.
         layout: "two", "seq", "tsv", or "targets" (one stream, whose records become targets of empty queries).
         weight: number of bases, queries and targets together, after which a batch ends.
-        keep_letters: False to keep names and lengths only.
-        lend: called with a size in bytes for each batch; returns memory for its bases (u8[size]) or None. The memory
-            is not used elsewhere while the array or a view of it exists.
+        keep_bases: False to keep names and lengths only.
+        allocate: called with a size in bytes for each batch; returns memory for its bases (u8[size]) or None. The
+            memory is not used elsewhere while the array or a view of it exists.
         keep_quality: False to drop qualities.
         threads: number of parsing threads; more than one is used only for records in uncompressed regular files.
 
@@ -134,16 +134,16 @@ def read_batches(
     """
     for source in sources:
         refuse_alignments(source)
-    reader = PairReader(layout, keep_letters, keep_letters and keep_quality)
+    reader = PairReader(layout, keep_bases, keep_bases and keep_quality)
     hint = {"seq": _SEQ_HINT, "two": _COUNTS_HINT}.get(layout, "")
-    yield from batches_of(reader, sources, weight, lend, hint, threads)
+    yield from batches_of(reader, sources, weight, allocate, hint, threads)
 
 
 def batches_of(
     reader: PairReader | MappedReader,
     sources: tuple[Source, ...],
     weight: int,
-    lend: Callable[[int], U8 | None] | None = None,
+    allocate: Callable[[int], U8 | None] | None = None,
     hint: str = "",
     threads: int = 1,
     ended: Callable[[], bool] = lambda: False,
@@ -154,7 +154,7 @@ def batches_of(
         reader: native reader.
         sources: its streams.
         weight: as in read_batches.
-        lend: as in read_batches.
+        allocate: as in read_batches.
         hint: likely cause of a fault in the first lines, or of different record counts of two streams.
         threads: as in read_batches.
         ended: called when the reader has read everything; returns True if there is more. May raise InputError.
@@ -162,16 +162,16 @@ def batches_of(
     Raises:
         InputError: at the first fault.
     """
-    reader.start_threads(min(threads - 1, _MOST_HELPERS))
+    reader.start_threads(min(threads - 1, _MAX_HELPERS))
     for stream, source in enumerate(sources):
         source.inflate_ahead(threads - 1)
         _hand_over(reader, stream, source)
     ordinal, begun = 0, False
-    room = _room(sources, weight)
+    size = _memory_size(sources, weight)
     while True:
-        if lend and not begun:
+        if allocate and not begun:
             # Only the reader refers to the lent memory, so that it is released with its batch.
-            _lend(reader, lend(room))
+            _use_memory(reader, allocate(size))
             begun = True
         fault: InputError | None = None
         wants = reader.fill(weight)
@@ -193,14 +193,14 @@ def batches_of(
             return
 
 
-def _room(sources: tuple[Source, ...], weight: int) -> int:
+def _memory_size(sources: tuple[Source, ...], weight: int) -> int:
     """Return the size of memory for a batch's bases; many empty or very short sequences may need more."""
-    most = weight + weight // 8 + _BLOCK
+    bound = weight + weight // 8 + _BLOCK
     sizes = [source.size for source in sources]
-    return most if None in sizes else min(most, _INFLATED * sum(size or 0 for size in sizes) + _BLOCK // 16)
+    return bound if None in sizes else min(bound, _INFLATED * sum(size or 0 for size in sizes) + _BLOCK // 16)
 
 
-def _lend(reader: StreamReader, memory: U8 | None) -> None:
+def _use_memory(reader: StreamReader, memory: U8 | None) -> None:
     if memory is not None:
         reader.use_memory(memory)
 

@@ -39,7 +39,7 @@ class Record:
 
 
 def read_record(
-    source: Source, wanted: str | None, option: str, into: bytearray, fold: bytes, keep_letters: bool = False
+    source: Source, wanted: str | None, option: str, into: bytearray, fold: bytes, keep_symbols: bool = False
 ) -> Record:
     """Append the bases of one record to `into`.
 
@@ -49,13 +49,13 @@ def read_record(
         option: command-line option that selects a record by name, for error messages.
         into: buffer that the bases are appended to.
         fold: 256-byte translation table applied to the bases; it maps A, C, G and T to themselves.
-        keep_letters: append the bases without folding; `plain` still refers to folded bases.
+        keep_symbols: append the bases without folding; `plain` still refers to folded bases.
 
     Raises:
         InputError: the record is missing, ambiguous or empty, or has a byte that is not allowed in a sequence.
     """
     refuse_alignments(source)
-    reader = _Reader(source, wanted, into, fold, keep_letters)
+    reader = _Reader(source, wanted, into, fold, keep_symbols)
     reader.run()
     names, start = reader.names, reader.start
     if not names:
@@ -67,16 +67,16 @@ def read_record(
         raise InputError(source.path, f"has more than one record ({shown}): choose one with {option} NAME")
     length = len(into) - start
     if not length:
-        raise InputError(source.path, "the record has no letters", reader.found)
+        raise InputError(source.path, "the sequence is empty", reader.found)
     return Record(reader.found, start, length, reader.plain)
 
 
 class _Reader:
     """Parser of the blocks of a file; a line may span blocks, and a block has many lines."""
 
-    def __init__(self, source: Source, wanted: str | None, into: bytearray, fold: bytes, keep_letters: bool) -> None:
+    def __init__(self, source: Source, wanted: str | None, into: bytearray, fold: bytes, keep_symbols: bool) -> None:
         self._source, self._wanted, self._into, self._fold = source, wanted, into, fold
-        self._folding = not keep_letters
+        self._folding = not keep_symbols
         self._line = 1  # number of the line that the next byte belongs to
         self._count = 0  # bases of the record so far
         self._keep = False
@@ -178,15 +178,15 @@ class _Reader:
         others = piece.translate(None, b"ACGT\r\n")
         if self._blank or (others and others.translate(None, _LEGAL)):
             piece = self._without_blanks(piece)
-        letters = piece.replace(b"\n", b"").replace(b"\r", b"")
-        self._count += len(letters)
+        symbols = piece.replace(b"\n", b"").replace(b"\r", b"")
+        self._count += len(symbols)
         if not self._keep:
             return
         if others:
-            folded = letters.translate(self._fold)
+            folded = symbols.translate(self._fold)
             self.plain = self.plain and not folded.translate(None, b"ACGT")
-            letters = folded if self._folding else letters
-        self._into += letters
+            symbols = folded if self._folding else symbols
+        self._into += symbols
 
     def _without_blanks(self, piece: bytes) -> bytes:
         """Remove blanks at line ends; raise InputError for any other byte that is not allowed in a sequence."""

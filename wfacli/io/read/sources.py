@@ -31,7 +31,7 @@ BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b00030000000000000000
 _HEAD = 1 << 16
 _MAGIC = 18
 _WORTH_THREADS = 1 << 18  # minimum compressed bytes for threads that inflate ahead
-_MOST_THREADS = 8
+_MAX_THREADS = 8
 
 
 class _Raw(io.RawIOBase):
@@ -135,18 +135,18 @@ class Source:
         """Number of stored bytes read so far."""
         return self._raw.count + self._counted()
 
-    def peek(self, most: int = _HEAD) -> bytes:
-        """Return at most `most` decompressed bytes from the beginning without consuming them. Raises InputError."""
+    def peek(self, size: int = _HEAD) -> bytes:
+        """Return at most `size` decompressed bytes from the beginning without consuming them. Raises InputError."""
         head = bytearray(self._head)  # appending to bytes would copy them for each block
-        while len(head) < most:
-            left = most - len(head)
+        while len(head) < size:
+            left = size - len(head)
             block = self._guarded(partial(self._stream.read, left)) if self._plain else self._inflated()
             if not block:
                 break
             head += block
         if len(head) > len(self._head):
             self._head = bytes(head)
-        return self._head[:most]
+        return self._head[:size]
 
     def inflate_ahead(self, threads: int) -> None:
         """Inflate ahead of the reader on extra threads, if the file is large enough.
@@ -157,7 +157,7 @@ class Source:
         if threads < 1 or not self.regular or self._plain or (self.size or 0) < _WORTH_THREADS:
             return
         if self._bgzf:
-            self._blocks.use(min(threads, _MOST_THREADS))
+            self._blocks.use(min(threads, _MAX_THREADS))
         else:
             self._stream = io.BufferedReader(Ahead(self._stream), BLOCK)
 

@@ -73,15 +73,15 @@ def fault_of(path: str, container: Container, records: int | None, threads: int 
         found = {Container.BAM: _of_bam, Container.CRAM: _of_cram, Container.SAM: _of_sam}[container](path, threads)
     except (InputError, OSError, ValueError) as error:
         return f"it cannot be read back: {error}"
-    return "" if found == records else f"it holds {found:,} of {records:,} records"
+    return "" if found == records else f"it contains {found:,} of {records:,} records"
 
 
 def _blocks(path: str, threads: int) -> Iterator[U8]:
     with contextlib.closing(Source(path)) as source:
         source.inflate_ahead(threads)
-        room = np.empty(_BLOCK, np.uint8)
-        while got := source.readinto(room):
-            yield room[:got]
+        buffer = np.empty(_BLOCK, np.uint8)
+        while got := source.readinto(buffer):
+            yield buffer[:got]
 
 
 def _of_bam(path: str, threads: int) -> int:
@@ -148,5 +148,5 @@ def _itf8(data: bytes, at: int) -> tuple[int, int]:
     return value, at + more + 1
 
 
-def _leading_ones(byte: int, most: int) -> int:
-    return next((n for n in range(most) if not byte & 0x80 >> n), most)
+def _leading_ones(byte: int, width: int) -> int:
+    return next((n for n in range(width) if not byte & 0x80 >> n), width)

@@ -64,7 +64,7 @@ def cram_reference(path: str, scratch: str, threads: int) -> str:
         if f"{path}.{kind}" in missing:
             _put(made, Path(f"{path}.{kind}"))
     if "gzi" in kinds and Path(f"{path}.gzi").read_bytes() != Path(gzi).read_bytes():
-        raise WfacliError(f"{path}.gzi does not fit {path}: make it anew (bgzip -r {path}), or remove it")
+        raise WfacliError(f"{path}.gzi does not match {path}: rebuild it (bgzip -r {path}), or remove it")
     return f"{whole}{_INDEX}{fai}"
 
 
@@ -77,10 +77,10 @@ def _make(whole: str, path: str, fai: str, gzi: str) -> None:
         check=False,
     )
     if done.returncode or not Path(fai).exists():
-        said = text_of(done.stderr).strip().splitlines() or [f"status {done.returncode}"]
+        messages = text_of(done.stderr).strip().splitlines() or [f"status {done.returncode}"]
         # htslib's line has the reason; a line of samtools without it follows.
-        reason = next((line.partition("] ")[2] for line in said if line.startswith("[E::")), said[-1])
-        raise WfacliError(f"{path}: no index of the reference can be made: {reason}")
+        reason = next((line.partition("] ")[2] for line in messages if line.startswith("[E::")), messages[-1])
+        raise WfacliError(f"{path}: the reference cannot be indexed: {reason}")
 
 
 def _put(made: str, there: Path) -> None:

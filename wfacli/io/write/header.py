@@ -32,15 +32,15 @@ def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, ver
             f"SAM begins with the names and lengths of all targets, and {sources[-1].path} is a pipe or the like "
             "and can be read only once: write --format paf, or give --no-header"
         )
-    lies = "targets" if layout_of(sources) == "two" else layout_of(sources)
-    return Ahead(_scanned(files.reference, lies, config, version), _WRITTEN)
+    layout = "targets" if layout_of(sources) == "two" else layout_of(sources)
+    return Ahead(_scanned(files.reference, layout, config, version), _WRITTEN)
 
 
 def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterator[bytes]:
     source = Source(path)
     scan: Ahead[PairBatch] | None = None
     try:
-        batches = read_batches((source,), layout, _SCAN_WEIGHT, keep_letters=False, threads=config.threads)
+        batches = read_batches((source,), layout, _SCAN_WEIGHT, keep_bases=False, threads=config.threads)
         scan = Ahead(_until_fault(batches), _SCANNED)
         yield from header_around(sq_lines(path, scan), config, version)
     finally:
@@ -99,7 +99,7 @@ def _pieces(
     if mapper:
         programs += _renamed([mapper(_last_of(programs))], programs)
     yield from (line + b"\n" for line in programs)
-    identity, previous = _place_behind(programs)
+    identity, previous = _next_program(programs)
     command = config.command_line.replace("\t", " ").replace("\n", " ")
     own = f"\tPN:wfacli\tVN:{version}\tCL:{command}\n".encode(errors="surrogateescape")
     yield b"@PG\tID:" + identity + previous + own
@@ -124,16 +124,16 @@ def _groups(headers: Sequence[bytes]) -> Iterator[bytes]:
 
 def _programs(headers: Sequence[bytes]) -> list[bytes]:
     """Return @PG lines without duplicates; a different line with an ID already used gets a new ID."""
-    kept: list[bytes] = []
+    unique: list[bytes] = []
     for header in headers:
-        kept += _renamed([line for line in _lines(header, b"@PG") if line not in kept], kept)
-    return kept
+        unique += _renamed([line for line in _lines(header, b"@PG") if line not in unique], unique)
+    return unique
 
 
 def _renamed(lines: list[bytes], others: list[bytes]) -> list[bytes]:
     """Return the lines, with new IDs in place of those that other lines have."""
     taken, own = ({_field(line, b"ID") for line in some} for some in (others, lines))
-    names = {old: _free(old, taken | own) for old in own & taken}
+    names = {old: _unused_id(old, taken | own) for old in own & taken}
 
     def renamed(field: bytes) -> bytes:
         return field[:3] + names.get(field[3:], field[3:]) if field[:3] in (b"ID:", b"PP:") else field
@@ -142,7 +142,7 @@ def _renamed(lines: list[bytes], others: list[bytes]) -> list[bytes]:
     return [b"\t".join(map(renamed, line.split(b"\t"))) if names else line for line in lines]
 
 
-def _free(name: bytes, taken: set[bytes]) -> bytes:
+def _unused_id(name: bytes, taken: set[bytes]) -> bytes:
     names = itertools.chain([name], (b"%s.%d" % (name, i) for i in itertools.count(1)))
     return next(name for name in names if name not in taken)
 
@@ -154,10 +154,10 @@ def _last_of(programs: list[bytes]) -> bytes:
     return last[-1] if last else b""
 
 
-def _place_behind(programs: list[bytes]) -> tuple[bytes, bytes]:
+def _next_program(programs: list[bytes]) -> tuple[bytes, bytes]:
     """Return (an ID that no @PG line has, the PP field for the last line of the chain)."""
     last = _last_of(programs)
-    return _free(b"wfacli", {_field(line, b"ID") for line in programs}), b"\tPP:" + last if last else b""
+    return _unused_id(b"wfacli", {_field(line, b"ID") for line in programs}), b"\tPP:" + last if last else b""
 
 
 def _until_fault(batches: Iterator[PairBatch]) -> Iterator[PairBatch]:

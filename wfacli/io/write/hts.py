@@ -32,7 +32,7 @@ except pysam.SamtoolsError as error:
     said = str(error.value).split("stderr=")[-1].strip().split("\\n")
     sys.exit(next((line for line in said if line.startswith("samtools")), said[0]))  # sort begins with its progress
 """
-_MOST_THREADS = 8  # more threads hardly speed up one file
+_MAX_THREADS = 8  # more threads hardly speed up one file
 _LONGEST_IN_BAI = 1 << 29  # maximum bases of a target in a .bai index (SAM specification, 5.2)
 _SORT_MEMORY = 768  # MB, shared by all sorting threads
 
@@ -74,7 +74,7 @@ class HtsOutput(Output):
             operand(path)  # raises if the name does not allow an index
         super().__init__(path)
         self._index, self._container, self._sort = spec.index, spec.container, spec.sort
-        self._failed, self._threads = False, min(threads, _MOST_THREADS)
+        self._failed, self._threads = False, min(threads, _MAX_THREADS)
         self._fed = LineCount()
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _ended()
         self._child = subprocess.Popen(

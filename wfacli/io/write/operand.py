@@ -18,5 +18,5 @@ def operand(path: str) -> str:
         WfacliError: htslib would split the name.
     """
     if _DELIMITER in path:
-        raise WfacliError(f"{path}: htslib takes {_DELIMITER} in a name for the end of it; rename the file")
+        raise WfacliError(f"{path}: htslib treats {_DELIMITER} as the end of a name; rename the file")
     return path if path.startswith(os.sep) else f"{os.curdir}{os.sep}{path}"

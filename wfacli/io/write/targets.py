@@ -16,7 +16,7 @@ from ..read.names import NO_TARGET
 
 # Bounds on the targets kept in memory: the minimum holds those of a genome, a transcriptome or a set of amplicons; in
 # between, a fixed share of the machine's memory.
-_AT_LEAST, _AT_MOST = 1 << 18, 1 << 24
+_MIN_TARGETS, _MAX_TARGETS = 1 << 18, 1 << 24
 _SHARE, _BYTES = 1 / 512, 32
 _PARTS = 64
 _CHUNK = 1 << 20
@@ -39,7 +39,7 @@ def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int | None = No
         InputError: a target without a name, a name that SAM does not allow, or one name with two lengths.
         OutputError: temporary files cannot be created or written.
     """
-    table = TargetTable(_remembered() if in_memory is None else in_memory)
+    table = TargetTable(_default_table_size() if in_memory is None else in_memory)
     spill: _Spill | None = None
     try:
         for pairs in batches:
@@ -64,9 +64,9 @@ def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int | None = No
             spill.close()
 
 
-def _remembered() -> int:
+def _default_table_size() -> int:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min(max(int(_SHARE * memory) // _BYTES, _AT_LEAST), _AT_MOST)
+    return min(max(int(_SHARE * memory) // _BYTES, _MIN_TARGETS), _MAX_TARGETS)
 
 
 def _of_equal_hash(hashes: U64) -> I64:
@@ -115,9 +115,9 @@ class _Spill:
             other[1:] = again[1:] & (rows[1:, 2] != rows[:-1, 2])
             repeated[rows[again, 3].astype(np.int64)] = True
             clashing[rows[other, 3].astype(np.int64)] = True
-        yield from self._kept(repeated, clashing)
+        yield from self._first_lines(repeated, clashing)
 
-    def _kept(self, repeated: np.ndarray, clashing: np.ndarray) -> Iterator[U8]:
+    def _first_lines(self, repeated: np.ndarray, clashing: np.ndarray) -> Iterator[U8]:
         self._lines.seek(0)
         if not (repeated.any() or clashing.any()):
             while block := self._lines.read(_CHUNK):

@@ -14,35 +14,35 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Means:
+class Resources:
     """Resources and hints for solvers.
 
     Attributes:
         threads: CPU threads.
         gpu: GPU that may be used, opened on demand; None: none.
-        likely: expected edits of the pair; None if unknown.
+        expected_edits: expected edits of the pair; None if unknown.
     """
 
     threads: int
     gpu: GpuOnDemand | None = None
-    likely: int | None = None
+    expected_edits: int | None = None
 
 
 class Make(Protocol):
     """Factory of a solver; it releases everything if it raises."""
 
-    def __call__(self, pair: Pair, most: int | None, means: Means) -> Solver:
-        """Return a solver that stops once the distance is proven to exceed `most` edits (None: no maximum)."""
+    def __call__(self, pair: Pair, max_distance: int | None, resources: Resources) -> Solver:
+        """Return a solver that stops once the distance is proven to exceed `max_distance` edits (None: no maximum)."""
 
 
-class HandOver(Protocol):
+class StateConversion(Protocol):
     """Conversion of a solver's state into one of the CPU algorithm of the same kind."""
 
-    def __call__(self, pair: Pair, most: int | None, state: State) -> State | None:
+    def __call__(self, pair: Pair, max_distance: int | None, state: State) -> State | None:
         """Return the CPU state for the same pair and maximum; None if the state cannot be converted."""
 
 
-def _cannot(pair: Pair, most: int | None, state: State) -> State | None:
+def _unsupported(pair: Pair, max_distance: int | None, state: State) -> State | None:
     return None
 
 
@@ -58,13 +58,13 @@ class Algorithm:
         seconds: model of its time for a pair, its edits and the means, in seconds; infinite if it does not support
             the pair.
         slice: preferred length of a time slice, in seconds; between slices the run reports progress, saves and stops.
-        on_cpu: converts its state into one of the CPU algorithm of the same kind.
+        to_cpu_state: converts its state into one of the CPU algorithm of the same kind.
     """
 
     name: str
     kind: str
     engine: EngineName
     make: Make
-    seconds: Callable[[Pair, float, Means], float]
+    seconds: Callable[[Pair, float, Resources], float]
     slice: float = 0.25
-    on_cpu: HandOver = _cannot
+    to_cpu_state: StateConversion = _unsupported

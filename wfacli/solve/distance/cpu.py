@@ -31,11 +31,11 @@ class _CpuSolver:
         return Position(*self._native.position)
 
     def save(self) -> State:
-        """Return arrays (i64) from which a new solver of the same pair and `most` can resume."""
+        """Return arrays (i64) from which a new solver of the same pair and `max_distance` can resume."""
         return self._native.save()
 
     def restore(self, state: State) -> None:
-        """Resume from a saved state. Raises ValueError if pair, `most` or algorithm differ."""
+        """Resume from a saved state. Raises ValueError if pair, `max_distance` or algorithm differ."""
         self._native.restore(dict(state))
 
     def close(self) -> None:
@@ -46,21 +46,23 @@ class _CpuSolver:
 class CpuWavefront(_CpuSolver):
     """Bidirectional wavefront: time grows with the square of the distance, memory with the distance.
 
-    `position.share` is the fraction of both sequences that the fronts have covered, by the furthest point of each. The
-    distance is then expected to be at_least / share, and share² of the work is done.
+    `position.fraction_done` is the fraction of both sequences that the fronts have covered, by the furthest point of
+    each. The distance is then expected to be lower_bound / fraction_done, and fraction_done² of the work is done.
     """
 
     name = "wavefront"
 
-    def __init__(self, pair: Pair, most: int | None, threads: int) -> None:
+    def __init__(self, pair: Pair, max_distance: int | None, threads: int) -> None:
         """Construct the native solver.
 
         Args:
             pair: sequences, u8 or u32.
-            most: maximum distance of interest; None: unlimited.
+            max_distance: maximum distance of interest; None: unlimited.
             threads: CPU threads; at most two are used.
         """
-        self._native = _native.EditWavefront(pair.query, pair.target, -1 if most is None else most, threads)
+        self._native = _native.EditWavefront(
+            pair.query, pair.target, -1 if max_distance is None else max_distance, threads
+        )
 
 
 class CpuBits(_CpuSolver):
@@ -71,18 +73,18 @@ class CpuBits(_CpuSolver):
 
     name = "bits"
 
-    def __init__(self, pair: Pair, most: int | None, threads: int) -> None:
+    def __init__(self, pair: Pair, max_distance: int | None, threads: int) -> None:
         """Construct the native solver.
 
         Args:
             pair: sequences, u8; fewer distinct symbols are faster.
-            most: maximum distance of interest; None: unlimited.
+            max_distance: maximum distance of interest; None: unlimited.
             threads: CPU threads; at most two are used.
 
         Raises:
             TypeError: the symbols are u32.
         """
-        self._native = _native.EditBits(pair.query, pair.target, -1 if most is None else most, threads)
+        self._native = _native.EditBits(pair.query, pair.target, -1 if max_distance is None else max_distance, threads)
 
 
 def forecast(pair: Pair, estimate_edits: float, threads: int = 1) -> dict[str, float]:
@@ -95,17 +97,17 @@ def forecast(pair: Pair, estimate_edits: float, threads: int = 1) -> dict[str, f
     """
     rows, columns = max(len(pair.query), len(pair.target)), min(len(pair.query), len(pair.target))
     edits = min(max(estimate_edits, rows - columns, 1.0), float(rows))
-    base, share = tuning.DISTANCE_COLUMNS
-    cell = tuning.DISTANCE_CELL * (1.0 if pair.plain else tuning.DISTANCE_LETTERS)
-    alone = {
+    base, per_edit = tuning.DISTANCE_COLUMNS
+    cell = tuning.DISTANCE_CELL * (1.0 if pair.plain else tuning.DISTANCE_NON_ACGT_FACTOR)
+    one_thread = {
         "wavefront": edits * edits / 2 * tuning.DISTANCE_POINT,
-        "bits": rows * min(float(columns), base + share * edits) * cell if pair.query.dtype == "u1" else math.inf,
+        "bits": rows * min(float(columns), base + per_edit * edits) * cell if pair.query.dtype == "u1" else math.inf,
     }
-    return {name: tuning.DISTANCE_START + _shared(seconds, threads) for name, seconds in alone.items()}
+    return {name: tuning.DISTANCE_START + _with_threads(seconds, threads) for name, seconds in one_thread.items()}
 
 
-def _shared(seconds: float, threads: int) -> float:
+def _with_threads(seconds: float, threads: int) -> float:
     """Return the seconds with several threads of work that takes one thread `seconds`."""
-    if threads < 2 or seconds <= tuning.DISTANCE_ALONE:
+    if threads < 2 or seconds <= tuning.DISTANCE_ONE_THREAD:
         return seconds
-    return tuning.DISTANCE_ALONE + (seconds - tuning.DISTANCE_ALONE) / tuning.DISTANCE_SECOND_THREAD
+    return tuning.DISTANCE_ONE_THREAD + (seconds - tuning.DISTANCE_ONE_THREAD) / tuning.DISTANCE_SECOND_THREAD

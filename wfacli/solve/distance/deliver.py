@@ -12,14 +12,14 @@ from ... import dotplot
 from ...config import Format
 from ...dotplot.draw import write as write_picture
 from ...dotplot.paths import Block, read_blocks
-from ...dotplot.picture import picture_of, refuse_picture, usual_size
+from ...dotplot.picture import default_size, picture_of, refuse_picture
 from ...dotplot.sequences import Axis
 from ...errors import OutputError, UsageError, WfacliError
 from ...io.write.output import Output, compressor_of
 from ...io.write.scratch import Scratch
 from .inputs import Inputs, Unit
 from .path import PathOptions, write_path
-from .symbols_path import as_patch, as_table, sums_of, symbols_path
+from .symbols_path import as_patch, as_table, operation_counts, symbols_path
 
 _BLOCK = 1 << 22
 
@@ -35,7 +35,7 @@ class Form(enum.StrEnum):
 
 
 _FORMS = {
-    Unit.LETTERS: (Form.PAF, Form.SAM, Form.BAM),
+    Unit.SYMBOLS: (Form.PAF, Form.SAM, Form.BAM),
     Unit.BYTES: (Form.TSV,),
     Unit.LINES: (Form.DIFF, Form.TSV),
 }
@@ -50,11 +50,11 @@ _SUFFIXES = {
 
 
 def form_of(path: str | None, chosen: Form | None, unit: Unit) -> Form:
-    """Return the format of `distance --path`; see `one_of`."""
-    return one_of(_FORMS[unit], path, chosen, "wfacli distance … --path", f"--path writes {unit}")
+    """Return the format of `distance --path`; see `choose_form`."""
+    return choose_form(_FORMS[unit], path, chosen, "wfacli distance … --path", f"--path writes {unit.plural}")
 
 
-def one_of(possible: Sequence[Form], path: str | None, chosen: Form | None, command: str, writes: str) -> Form:
+def choose_form(possible: Sequence[Form], path: str | None, chosen: Form | None, command: str, writes: str) -> Form:
     """Return the output format: the chosen one, else by the suffix of the path, else the default.
 
     Call this before long work: it also checks that pysam, which writes BAM, is installed.
@@ -123,22 +123,22 @@ class Delivery:
             Cancelled, InternalError, WfacliError, InputError: see `write_path` and `symbols_path`.
             OutputError: an output cannot be written.
         """
-        if inputs.unit is Unit.LETTERS:
-            return self._letters(inputs, distance)
+        if inputs.unit is Unit.SYMBOLS:
+            return self._sequences(inputs, distance)
         if distance is None:
-            cigar = sums = None
+            cigar = counts = None
         else:
             cigar = symbols_path(inputs.pair, distance, self.stop)
-            sums = {**sums_of(cigar), "by": "cpu-fronts", "card_failed": None}
+            counts = {**operation_counts(cigar), "by": "cpu-fronts", "card_failed": None}
             if self.form is not None:
                 for piece in as_patch(cigar, inputs) if self.form is Form.DIFF else as_table(cigar):
                     self.out.write(piece)
         if self.picture:
             whole = (0, inputs.a.length), (0, inputs.b.length)
             self._draw(inputs, [] if cigar is None else [Block(*whole, cigar=cigar)])
-        return sums
+        return counts
 
-    def _letters(self, inputs: Inputs, distance: int | None) -> dict[str, Any] | None:
+    def _sequences(self, inputs: Inputs, distance: int | None) -> dict[str, Any] | None:
         text = Format.SAM if self.form in (Form.SAM, Form.BAM) else Format.PAF
         options = replace(self.options, format=text)
         if self.form in (Form.SAM, Form.PAF) and not self.picture:
@@ -147,7 +147,7 @@ class Delivery:
             file = str(Path(folder) / f"path.{text}")
             written = Output(file)
             try:
-                sums = write_path(inputs, distance, options, written, self.stop)
+                counts = write_path(inputs, distance, options, written, self.stop)
             finally:
                 written.finish()
             if self.form is Form.BAM:
@@ -156,15 +156,15 @@ class Delivery:
                 copy_to(self.out, file)
             if self.picture:
                 self._draw(inputs, None if distance is None else file)
-        return sums
+        return counts
 
     def _draw(self, inputs: Inputs, path: str | list[Block] | None) -> None:
         assert self.picture
         axes = Axis.of(inputs.pair.query, inputs.a.name), Axis.of(inputs.pair.target, inputs.b.name)
         blocks = path if isinstance(path, list) else [] if path is None else read_blocks(path, *axes)
         format_ = dotplot.format_of(self.picture.name)
-        literal = inputs.unit is not Unit.LETTERS
-        write_picture(self.picture, picture_of(*axes, blocks, size=usual_size(format_), literal=literal), format_)
+        literal = inputs.unit is not Unit.SYMBOLS
+        write_picture(self.picture, picture_of(*axes, blocks, size=default_size(format_), literal=literal), format_)
 
 
 def as_bam(sam: str) -> str:

@@ -17,17 +17,22 @@ from ...io.read.sources import Source
 from ..base import Pair
 
 OPTIONS = ("--name-a", "--name-b")
-_ALIGN, _BEHIND = 16, 64  # bytes: alignment of sequences in a PairBatch, and padding after the last
-_MOST_OF_A_BATCH = (1 << 31) - 1
+_ALIGN, _PADDING = 16, 64  # bytes: alignment of sequences in a PairBatch, and padding after the last
+_MAX_BATCH_LENGTH = (1 << 31) - 1
 _QUERY_OTHER, _TARGET_OTHER = 0xF0, 0xF1  # codes of everything but nucleotides under `mismatch`, which matches nothing
 
 
 class Unit(enum.StrEnum):
-    """Unit of an edit."""
+    """Unit of an edit; the value is the `unit` of JSON reports."""
 
-    LETTERS = "letters"
+    SYMBOLS = "letters"
     BYTES = "bytes"
     LINES = "lines"
+
+    @property
+    def plural(self) -> str:
+        """Name of the unit in messages."""
+        return self.name.lower()
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,8 @@ class Inputs:
         bases: u8[B], both back to back as in a PairBatch, as read or folded for comparison; None for lines.
         starts: offsets of A and B in `bases`.
         lines: distinct lines without their ends, indexed by the symbols of `pair`.
-        returns: a byte per line of A and of B: 1 if it ends with a carriage return (and perhaps a line feed), else 0.
+        carriage_returns: a byte per line of A and of B: 1 if it ends with a carriage return (and perhaps a line feed),
+            else 0.
         open_ends: True if the last line of A, of B, ends without a line feed.
     """
 
@@ -61,14 +67,14 @@ class Inputs:
     bases: np.ndarray | None = None
     starts: tuple[int, int] = (0, 0)
     lines: tuple[bytes, ...] = ()
-    returns: tuple[bytes, bytes] = (b"", b"")
+    carriage_returns: tuple[bytes, bytes] = (b"", b"")
     open_ends: tuple[bool, bool] = (False, False)
 
     def as_batch(self, edits: int) -> PairBatch:
         """Return a batch of this pair with its estimated edits. Raises UsageError if a sequence is too long."""
-        if max(self.a.length, self.b.length) > _MOST_OF_A_BATCH:
+        if max(self.a.length, self.b.length) > _MAX_BATCH_LENGTH:
             raise UsageError(
-                f"an alignment (--path) of more than {_MOST_OF_A_BATCH:,} letters cannot be made; the distance can"
+                f"an alignment (--path) of more than {_MAX_BATCH_LENGTH:,} symbols is not supported; the distance is"
             )
         assert self.bases is not None
         names = [side.name.encode(errors="surrogateescape") for side in (self.a, self.b)]
@@ -86,7 +92,7 @@ class Inputs:
         lengths = {"q_len": self.a.length, "t_len": self.b.length}
         lengths |= {"q_name_len": len(names[0]), "t_name_len": len(names[1])}
         columns |= {name: np.array([value], np.int32) for name, value in lengths.items()}
-        return PairBatch.from_columns(0, columns).with_edits(np.array([min(edits, _MOST_OF_A_BATCH)], np.int32))
+        return PairBatch.from_columns(0, columns).with_edits(np.array([min(edits, _MAX_BATCH_LENGTH)], np.int32))
 
     def estimate(self) -> int | None:
         """Return the estimated edits of the pair; None for lines, for which there is no estimator."""
@@ -95,7 +101,7 @@ class Inputs:
 
 
 def read_sequences(
-    paths: tuple[str, str], names: tuple[str | None, str | None], rule: Ambiguous, keep_letters: bool
+    paths: tuple[str, str], names: tuple[str | None, str | None], rule: Ambiguous, keep_symbols: bool
 ) -> Inputs:
     """Read one record of each file.
 
@@ -103,7 +109,7 @@ def read_sequences(
         paths: FASTA or FASTQ files; one may be "-".
         names: names of the records; None for a file with a single record.
         rule: which symbols are equal.
-        keep_letters: True to keep the symbols in `bases` as read, with their case.
+        keep_symbols: True to keep the symbols in `bases` as read, with their case.
 
     Raises:
         UsageError: the rule is no equivalence relation, or both inputs are standard input.
@@ -114,35 +120,35 @@ def read_sequences(
             "--ambiguous wildcard does not go with distance: N equals A and C there, which do not equal each other; "
             "literal and mismatch do"
         )
-    _only_one_is_standard_input(paths)
+    _reject_stdin_twice(paths)
     folds, bases, records = _folds(rule), bytearray(), list[Record]()
     for path, name, option, fold in zip(paths, names, OPTIONS, folds, strict=True):
         bases += bytes(-len(bases) % _ALIGN)
         source = Source(path)
         try:
-            records.append(read_record(source, name, option, bases, fold, keep_letters))
+            records.append(read_record(source, name, option, bases, fold, keep_symbols))
         finally:
             source.close()
-    bases += bytes(_BEHIND)
-    letters = np.frombuffer(bases, np.uint8)
-    a, b = (letters[r.start : r.start + r.length] for r in records)
-    if keep_letters:
+    bases += bytes(_PADDING)
+    symbols = np.frombuffer(bases, np.uint8)
+    a, b = (symbols[r.start : r.start + r.length] for r in records)
+    if keep_symbols:
         a, b = (np.frombuffer(folds[i], np.uint8)[side] for i, side in enumerate((a, b)))
     pair = Pair(a, b, all(record.plain for record in records))
     sides = [Side(path, r.name or path, r.length) for path, r in zip(paths, records, strict=True)]
-    return Inputs(sides[0], sides[1], Unit.LETTERS, pair, letters, (records[0].start, records[1].start))
+    return Inputs(sides[0], sides[1], Unit.SYMBOLS, pair, symbols, (records[0].start, records[1].start))
 
 
 def read_texts(paths: tuple[str, str]) -> Inputs:
     """Read two files as bytes. Raises InputError, UsageError."""
-    _only_one_is_standard_input(paths)
+    _reject_stdin_twice(paths)
     bases, spans = bytearray(), list[tuple[int, int]]()
     for path in paths:
         bases += bytes(-len(bases) % _ALIGN)
         start = len(bases)
         bases += read_bytes(path)
         spans.append((start, len(bases) - start))
-    bases += bytes(_BEHIND)
+    bases += bytes(_PADDING)
     text = np.frombuffer(bases, np.uint8)
     a, b = (text[start : start + length] for start, length in spans)
     sides = [Side(path, path, length) for path, (_, length) in zip(paths, spans, strict=True)]
@@ -151,33 +157,33 @@ def read_texts(paths: tuple[str, str]) -> Inputs:
 
 def read_lines(paths: tuple[str, str]) -> Inputs:
     """Read two files as lines. Raises InputError, UsageError."""
-    _only_one_is_standard_input(paths)
-    known: dict[bytes, int] = {}
-    symbols, returns, ends = zip(*(_numbered(path, known) for path in paths), strict=True)
+    _reject_stdin_twice(paths)
+    numbering: dict[bytes, int] = {}
+    symbols, carriage_returns, ends = zip(*(_numbered(path, numbering) for path in paths), strict=True)
     numbers = [np.frombuffer(side, np.uint32) if side else np.zeros(0, np.uint32) for side in symbols]
-    a, b = numbers if len(known) > 256 else [side.astype(np.uint8) for side in numbers]
+    a, b = numbers if len(numbering) > 256 else [side.astype(np.uint8) for side in numbers]
     sides = [Side(path, path, len(side)) for path, side in zip(paths, (a, b), strict=True)]
-    pair, lines = Pair(a, b, False), tuple(known)
+    pair, lines = Pair(a, b, False), tuple(numbering)
     return Inputs(
         sides[0],
         sides[1],
         Unit.LINES,
         pair,
         lines=lines,
-        returns=(returns[0], returns[1]),
+        carriage_returns=(carriage_returns[0], carriage_returns[1]),
         open_ends=(ends[0], ends[1]),
     )
 
 
-def _numbered(path: str, known: dict[bytes, int]) -> tuple[array[int], bytes, bool]:
-    """Number the lines, equal lines equally; return the numbers, and `returns` and `open_ends` as in Inputs."""
+def _numbered(path: str, numbering: dict[bytes, int]) -> tuple[array[int], bytes, bool]:
+    """Number the lines, equal lines equally; return numbers, `carriage_returns` and `open_ends` as in Inputs."""
     numbers: array[int] = array("I")
-    returns = bytearray()
+    carriage_returns = bytearray()
     rest = bytearray()  # an incomplete line
 
     def add(lines: list[bytes]) -> None:
-        numbers.extend(known.setdefault(line.removesuffix(b"\r"), len(known)) for line in lines)
-        returns.extend(line.endswith(b"\r") for line in lines)
+        numbers.extend(numbering.setdefault(line.removesuffix(b"\r"), len(numbering)) for line in lines)
+        carriage_returns.extend(line.endswith(b"\r") for line in lines)
 
     def take(block: bytes) -> None:
         rest.extend(block)
@@ -189,10 +195,10 @@ def _numbered(path: str, known: dict[bytes, int]) -> tuple[array[int], bytes, bo
     each_block(path, take)
     if rest:
         add([bytes(rest)])
-    return numbers, bytes(returns), bool(rest)
+    return numbers, bytes(carriage_returns), bool(rest)
 
 
-def _only_one_is_standard_input(paths: tuple[str, str]) -> None:
+def _reject_stdin_twice(paths: tuple[str, str]) -> None:
     if paths == ("-", "-"):
         raise UsageError("only one of A and B can be standard input")
 
@@ -205,7 +211,7 @@ def _folds(rule: Ambiguous) -> tuple[bytes, bytes]:
     sides = []
     for other in (_QUERY_OTHER, _TARGET_OTHER):
         table = bytearray([other]) * 256
-        for letter, code in zip(b"ACGTUacgtu", b"ACGTTACGTT", strict=True):
-            table[letter] = code
+        for character, code in zip(b"ACGTUacgtu", b"ACGTTACGTT", strict=True):
+            table[character] = code
         sides.append(bytes(table))
     return sides[0], sides[1]

@@ -11,34 +11,36 @@ from ...gpu.runtime.driver import Driver
 from ..base import Pair, Solver
 from ..gpu import bits as gpu_bits
 from ..gpu import wavefront as gpu_wavefront
-from . import handover
-from .algorithm import Algorithm, Means
+from . import state_conversion
+from .algorithm import Algorithm, Resources
 
 
-def _driver(means: Means) -> Driver:
-    if means.gpu is None:
+def _driver(resources: Resources) -> Driver:
+    if resources.gpu is None:
         raise DeviceError("there is no GPU")
-    return means.gpu.driver()
+    return resources.gpu.driver()
 
 
-def _wavefront(pair: Pair, most: int | None, means: Means) -> Solver:
-    return gpu_wavefront.GpuWavefront(_driver(means), pair, most)
+def _wavefront(pair: Pair, max_distance: int | None, resources: Resources) -> Solver:
+    return gpu_wavefront.GpuWavefront(_driver(resources), pair, max_distance)
 
 
-def _bits(pair: Pair, most: int | None, means: Means) -> Solver:
-    likely = None if means.likely is None else int(tuning.GPU_BITS_MARGIN * means.likely)
-    return gpu_bits.GpuBits(_driver(means), pair, most, likely)
+def _bits(pair: Pair, max_distance: int | None, resources: Resources) -> Solver:
+    expected_edits = (
+        None if resources.expected_edits is None else int(tuning.GPU_BITS_MARGIN * resources.expected_edits)
+    )
+    return gpu_bits.GpuBits(_driver(resources), pair, max_distance, expected_edits)
 
 
-def _wavefront_seconds(pair: Pair, edits: float, means: Means) -> float:
+def _wavefront_seconds(pair: Pair, edits: float, resources: Resources) -> float:
     planes = 32 if pair.query.itemsize > 1 else 2 if pair.plain else 8
-    return gpu_wavefront.forecast(_driver(means).gpu, _lengths(pair), int(edits), planes)
+    return gpu_wavefront.forecast(_driver(resources).gpu, _lengths(pair), int(edits), planes)
 
 
-def _bits_seconds(pair: Pair, edits: float, means: Means) -> float:
+def _bits_seconds(pair: Pair, edits: float, resources: Resources) -> float:
     if pair.query.itemsize > 1:
         return math.inf
-    return gpu_bits.forecast(_driver(means).gpu, _lengths(pair), int(tuning.GPU_BITS_MARGIN * edits), pair.plain)
+    return gpu_bits.forecast(_driver(resources).gpu, _lengths(pair), int(tuning.GPU_BITS_MARGIN * edits), pair.plain)
 
 
 def _lengths(pair: Pair) -> tuple[int, int]:
@@ -53,7 +55,7 @@ ON_GPU: tuple[Algorithm, ...] = (
         _wavefront,
         _wavefront_seconds,
         slice=0.03,
-        on_cpu=handover.wavefront_on_cpu,
+        to_cpu_state=state_conversion.cpu_wavefront_state,
     ),
     Algorithm("gpu-bits", "bits", EngineName.GPU, _bits, _bits_seconds, slice=0.5),
 )

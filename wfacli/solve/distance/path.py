@@ -28,7 +28,7 @@ from ..gpu.on_demand import GpuOnDemand
 from ..gpu.path import find_path, forecast
 from .inputs import Inputs
 
-_LOOK = 0.1  # seconds between two polls of `stop`
+_POLL_SECONDS = 0.1  # seconds between two polls of `stop`
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PathOptions:
         threads: CPU threads of the engine.
         version, command_line: for the SAM header.
         gpu: GPU that may be used; None: none.
-        always: True to use the GPU for every pair that it supports, even if the CPU is expected to be faster.
+        force_gpu: True to use the GPU for every pair that it supports, even if the CPU is expected to be faster.
     """
 
     format: Format
@@ -50,11 +50,11 @@ class PathOptions:
     version: str
     command_line: str
     gpu: GpuOnDemand | None = None
-    always: bool = False
+    force_gpu: bool = False
 
 
 @dataclass
-class _Made:
+class _PathResult:
     """An alignment and its origin.
 
     Attributes:
@@ -92,17 +92,17 @@ def write_path(
     pairs = inputs.as_batch(distance or 0)
     if sam:
         check_names(inputs)
-    made = None
+    result = None
     if distance is not None:
-        made = _made(inputs, pairs, distance, config, options, stop)
+        result = _align(inputs, pairs, distance, config, options, stop)
     if sam:
         for piece in header_around(sq_line(inputs), config, options.version):
             out.write(piece)
-    if made is None:
+    if result is None:
         return None
-    text, sums = Formatter.of(config).format(pairs, made.alignments)
+    text, counts = Formatter.of(config).format(pairs, result.alignments)
     out.write(text)
-    return {**sums, "by": made.by, "card_failed": made.failure}
+    return {**counts, "by": result.by, "card_failed": result.failure}
 
 
 def check_names(inputs: Inputs) -> None:
@@ -116,47 +116,47 @@ def sq_line(inputs: Inputs) -> Iterator[bytes]:
     yield f"@SQ\tSN:{inputs.b.name}\tLN:{inputs.b.length}\n".encode(errors="surrogateescape")
 
 
-def _made(
+def _align(
     inputs: Inputs, pairs: PairBatch, distance: int, config: Config, options: PathOptions, stop: Callable[[], bool]
-) -> _Made:
+) -> _PathResult:
     """Align on the GPU if it is expected to be faster; else, or if it fails or its result is wrong, on the CPU."""
     failure = None
     try:
-        made = _by_gpu(inputs, pairs, distance, config, options, stop)
-        if made and not (failure := _fault(pairs, made.alignments, distance, config.spec)):
-            return made
+        result = _by_gpu(inputs, pairs, distance, config, options, stop)
+        if result and not (failure := _fault(pairs, result.alignments, distance, config.spec)):
+            return result
     except DeviceError as error:
         failure = str(error)
     alignments = _aligned(pairs, config, stop)
     status = Status(int(alignments.status[0]))
     if status is not Status.OK:
-        raise WfacliError(f"the pair's distance is {distance:,}, but its alignment cannot be made ({status.name})")
+        raise WfacliError(f"the pair's distance is {distance:,}, but its alignment cannot be computed ({status.name})")
     if fault := _fault(pairs, alignments, distance, config.spec):
         raise InternalError(f"the alignment is wrong ({fault}); please report this")
-    return _Made(alignments, f"cpu-{alignments.kernels[int(alignments.origin[0])]}", failure)
+    return _PathResult(alignments, f"cpu-{alignments.kernels[int(alignments.origin[0])]}", failure)
 
 
 def _by_gpu(
     inputs: Inputs, pairs: PairBatch, distance: int, config: Config, options: PathOptions, stop: Callable[[], bool]
-) -> _Made | None:
+) -> _PathResult | None:
     """Align on the GPU; return None if it is not worth it. Opening a GPU takes longer than most alignments."""
     gpu, pair = options.gpu, inputs.pair
     if gpu is None or not min(len(pair.query), len(pair.target)) or not distance or pair.query.itemsize > 1:
         return None
     on_cpu = _cpu_seconds(pairs, config.spec)
-    if not (options.always or gpu.is_open or (on_cpu > tuning.OPENING_A_GPU and gpu.works)):
+    if not (options.force_gpu or gpu.is_open or (on_cpu > tuning.GPU_OPEN_SECONDS and gpu.works)):
         return None
     driver = gpu.driver()
-    on_gpu, way = forecast(driver.gpu, pair, distance)
-    if not way or (on_gpu > on_cpu and not options.always):
+    on_gpu, method = forecast(driver.gpu, pair, distance)
+    if not method or (on_gpu > on_cpu and not options.force_gpu):
         return None
 
-    def look() -> None:
+    def poll() -> None:
         if stop():
             raise Cancelled("stopped")
 
-    found = find_path(driver, pair, distance, way, look)
-    return _Made(_batch_of(inputs, distance, found.cigar, found.way), found.way)
+    found = find_path(driver, pair, distance, method, poll)
+    return _PathResult(_batch_of(inputs, distance, found.cigar, found.method), found.method)
 
 
 def _cpu_seconds(pairs: PairBatch, spec: AlignSpec) -> float:
@@ -165,7 +165,7 @@ def _cpu_seconds(pairs: PairBatch, spec: AlignSpec) -> float:
     return min(float(models.microseconds(kernel)[0]) for kernel in CPU_KERNELS) / 1e6
 
 
-def _batch_of(inputs: Inputs, distance: int, cigar: U32, way: str) -> AlignmentBatch:
+def _batch_of(inputs: Inputs, distance: int, cigar: U32, method: str) -> AlignmentBatch:
     one = np.zeros(1, np.uint8)
     return AlignmentBatch(
         ordinal=0,
@@ -176,7 +176,7 @@ def _batch_of(inputs: Inputs, distance: int, cigar: U32, way: str) -> AlignmentB
         cigar=cigar,
         cigar_start=np.array([0, len(cigar)], np.int64),
         origin=one,
-        kernels=(way,),
+        kernels=(method,),
     )
 
 
@@ -189,7 +189,7 @@ def _aligned(pairs: PairBatch, config: Config, stop: Callable[[], bool]) -> Alig
             future = pool.submit(execute, engine, pairs, planner.routes(pairs), planner, stats)
             while True:
                 try:
-                    return future.result(_LOOK)
+                    return future.result(_POLL_SECONDS)
                 except TimeoutError:
                     if stop():
                         engine.cancel()

@@ -24,7 +24,7 @@ def tcups(inputs: Inputs, outcome: Outcome) -> float | None:
     return inputs.a.length * inputs.b.length / outcome.seconds / 1e12
 
 
-def as_values(inputs: Inputs, outcome: Outcome, most: int | None, threads: int) -> dict[str, Any]:
+def as_values(inputs: Inputs, outcome: Outcome, max_distance: int | None, threads: int) -> dict[str, Any]:
     """Return the result as a JSON object."""
     distance, rate = outcome.distance, tcups(inputs, outcome)
     return {
@@ -32,7 +32,7 @@ def as_values(inputs: Inputs, outcome: Outcome, most: int | None, threads: int) 
         "b": {"file": inputs.b.path, "name": inputs.b.name, "length": inputs.b.length},
         "unit": inputs.unit.value,
         "distance": distance,
-        "more_than": most if distance is None else None,
+        "more_than": max_distance if distance is None else None,
         "identity": None if distance is None else round(identity(inputs, distance), 9),
         "identity_is": IDENTITY,
         "algorithm": outcome.algorithm,

@@ -15,11 +15,11 @@ from ..base import Pair, Position, Solver, State
 from ..checkpoint import Checkpoint, Saved, no_state
 from ..facts import listed, number, optional, record, text, truth, whole
 from ..watchers import Watchers
-from .choose import Algorithm, Choice
+from .choose import Algorithm, AlgorithmChoice
 
 _DECIDED_BY_LENGTHS = "lengths"  # reported as algorithm if the lengths determine the result
 _SURE = 2  # slices of a wavefront before its growth is extrapolated
-_SHARE_UNSURE = 0.99  # maximum of a share that is only estimated
+_MAX_ESTIMATED_FRACTION = 0.99  # maximum of a share that is only estimated
 
 
 @dataclass
@@ -94,16 +94,16 @@ class Progress:
     """Progress of a run.
 
     Attributes:
-        at_least: proven lower bound of the distance.
-        share: fraction of the running algorithm's work that is done; None if unknown.
-        rest: expected remaining seconds; None if unknown.
+        lower_bound: proven lower bound of the distance.
+        fraction_done: fraction of the running algorithm's work that is done; None if unknown.
+        remaining_seconds: expected remaining seconds; None if unknown.
         algorithm: name of the running algorithm.
         done: True once the distance is known and only the alignment remains to be computed.
     """
 
-    at_least: int = 0
-    share: float | None = None
-    rest: float | None = None
+    lower_bound: int = 0
+    fraction_done: float | None = None
+    remaining_seconds: float | None = None
     algorithm: str = ""
     done: bool = False
 
@@ -118,31 +118,31 @@ class DistanceRun:
     def __init__(
         self,
         pair: Pair,
-        most: int | None,
-        choice: Choice,
+        max_distance: int | None,
+        choice: AlgorithmChoice,
         estimate: int | None,
         watchers: Watchers,
         checkpoint: Checkpoint | None = None,
-        every: float = 120.0,
+        interval: float = 120.0,
     ) -> None:
         """Prepare a run.
 
         Args:
             pair: the sequences.
-            most: maximum distance of interest; None: unlimited.
+            max_distance: maximum distance of interest; None: unlimited.
             choice: selects the algorithms.
             estimate: estimated edits; None if unknown.
             watchers: callbacks.
             checkpoint: where the state is saved; None: nowhere.
-            every: seconds between two checkpoints.
+            interval: seconds between two checkpoints.
         """
-        self._pair, self._most, self._choice, self._estimate = pair, most, choice, estimate
-        self._watchers, self._checkpoint, self._every = watchers, checkpoint, every
-        self._likely = estimate
-        self._rescued: tuple[Algorithm, State] | None = None  # state from which the CPU can resume
+        self._pair, self._max_distance, self._choice, self._estimate = pair, max_distance, choice, estimate
+        self._watchers, self._checkpoint, self._interval = watchers, checkpoint, interval
+        self._expected_edits = estimate
+        self._cpu_state: tuple[Algorithm, State] | None = None  # state from which the CPU can resume
         self._phases: list[Phase] = []
         self._resumed = self._written = 0
-        self._saved_at = self._began = self._seconds_before = self._share_before = 0.0
+        self._saved_at = self._started = self._seconds_before = self._fraction_before = 0.0
         self.progress = Progress()
 
     def run(self, saved: Saved | None = None) -> Outcome:
@@ -153,12 +153,12 @@ class DistanceRun:
             DeviceError: a GPU failed, and no other algorithm is allowed.
             InputError, UsageError: the saved state does not fit.
         """
-        if saved is None and (known := _by_lengths(self._pair, self._most)) is not None:
+        if saved is None and (known := _by_lengths(self._pair, self._max_distance)) is not None:
             return Outcome(known if known >= 0 else None, self._estimate)
         if saved:
             self._check(saved)
         if saved and saved.facts.get("done"):
-            self._take(saved)
+            self._load(saved)
             self._watchers.note("the checkpoint already has the distance")
             return self._outcome(saved.facts["distance"])
         self._saved_at = self._watchers.clock()
@@ -166,38 +166,38 @@ class DistanceRun:
         begin = partial(self._resume, saved) if saved else self._begin
         while True:
             try:
-                return self._through(*begin())
+                return self._run_algorithms(*begin())
             except DeviceError as failure:
-                self._leave_gpu(failure)
+                self._exclude_gpu(failure)
                 begin = partial(self._without_gpu, failure)
 
-    def _through(self, algorithm: Algorithm, solver: Solver | None) -> Outcome:
+    def _run_algorithms(self, algorithm: Algorithm, solver: Solver | None) -> Outcome:
         """Run algorithms, switching where another is faster, until one has found the distance."""
         try:
             while True:
                 if solver is None:
-                    solver = self._make(algorithm)
-                    self._rescued = None
+                    solver = self._begin_phase(algorithm)
+                    self._cpu_state = None
                 if self._advance(algorithm, solver):
                     self._phases[-1].end = "done"
                     return self._outcome(solver.distance)
-                other = self._instead(algorithm, solver.position)
+                other = self._faster_alternative(algorithm, solver.position)
                 if other:
                     self._phases[-1].end = "switched"
                     if other.engine is EngineName.GPU:  # the GPU may fail: keep a state for the CPU
-                        self._rescued = self._rescue(algorithm, solver)
+                        self._cpu_state = self._state_for_cpu(algorithm, solver)
                     solver.close()
                     algorithm, solver = other, None
         except DeviceError:
             if solver is not None:
-                self._rescued = self._rescue(algorithm, solver)
+                self._cpu_state = self._state_for_cpu(algorithm, solver)
             raise
         finally:
             with contextlib.suppress(DeviceError):  # a failed GPU may refuse to free its memory
                 if solver is not None:
                     solver.close()
 
-    def keep(self, outcome: Outcome) -> None:
+    def save_distance(self, outcome: Outcome) -> None:
         """Write a checkpoint with the distance, so that a resumed run only has to compute the alignment."""
         self.progress = Progress(outcome.distance or 0, algorithm=outcome.algorithm, done=True)
         if self._checkpoint:
@@ -213,21 +213,23 @@ class DistanceRun:
         self._watchers.note(f"{about}: starting with {algorithm.name}")
         return algorithm, None
 
-    def _make(self, algorithm: Algorithm) -> Solver:
+    def _begin_phase(self, algorithm: Algorithm) -> Solver:
         self._phases.append(Phase(algorithm.name))
-        return self._made(algorithm)
+        return self._new_solver(algorithm)
 
-    def _made(self, algorithm: Algorithm) -> Solver:
+    def _new_solver(self, algorithm: Algorithm) -> Solver:
         """Make a solver for the current (last) phase."""
-        self._began = self._watchers.clock()
-        self._share_before, self._seconds_before = 0.0, 0.0
-        return algorithm.make(self._pair, self._most, replace(self._choice.means, likely=self._likely))
+        self._started = self._watchers.clock()
+        self._fraction_before, self._seconds_before = 0.0, 0.0
+        return algorithm.make(
+            self._pair, self._max_distance, replace(self._choice.resources, expected_edits=self._expected_edits)
+        )
 
     def _resume(self, saved: Saved) -> tuple[Algorithm, Solver | None]:
         algorithm = self._choice.named(saved.algorithm)
-        self._take(saved)
-        self._rescued = algorithm, saved.state
-        solver = self._made(algorithm)
+        self._load(saved)
+        self._cpu_state = algorithm, saved.state
+        solver = self._new_solver(algorithm)
         try:
             solver.restore(saved.state)
         except (ValueError, TypeError, KeyError, IndexError) as error:
@@ -235,18 +237,18 @@ class DistanceRun:
             assert self._checkpoint
             raise InputError(self._checkpoint.path, f"the checkpoint cannot be used: {error}") from None
         self._seconds_before = self._phases[-1].seconds
-        self._share_before = self._share(algorithm, solver.position) or 0.0
-        self._look(algorithm, solver)
+        self._fraction_before = self._fraction_done(algorithm, solver.position) or 0.0
+        self._update_progress(algorithm, solver)
         self._watchers.note(
-            f"going on with {algorithm.name} after {self._seconds_before:.0f} s, "
-            f"at {self.progress.at_least:,} edits or more"
+            f"resuming {algorithm.name} after {self._seconds_before:.0f} s, "
+            f"at {self.progress.lower_bound:,} edits or more"
         )
         return algorithm, solver
 
-    def _rescue(self, algorithm: Algorithm, solver: Solver) -> tuple[Algorithm, State] | None:
+    def _state_for_cpu(self, algorithm: Algorithm, solver: Solver) -> tuple[Algorithm, State] | None:
         """Return the state of a solver, else (if its GPU cannot be read) of the last checkpoint; None if neither."""
-        if share := solver.position.share:
-            self._likely = max(self._likely or 0, int(solver.position.at_least / share))
+        if fraction_done := solver.position.fraction_done:
+            self._expected_edits = max(self._expected_edits or 0, int(solver.position.lower_bound / fraction_done))
         with contextlib.suppress(DeviceError):
             return algorithm, solver.save()
         if self._checkpoint and self._checkpoint.exists():
@@ -255,30 +257,30 @@ class DistanceRun:
                 return (algorithm, saved.state) if saved.algorithm == algorithm.name else None
         return None
 
-    def _leave_gpu(self, failure: DeviceError) -> None:
+    def _exclude_gpu(self, failure: DeviceError) -> None:
         """Record the failure and exclude the GPU. Raises DeviceError if the options exclude the CPU."""
         phase = self._phases[-1]
         phase.end, phase.failure = "failed", str(failure)
-        if not self._choice.leave_gpu(failure):
+        if not self._choice.exclude_gpu(failure):
             further = " and --resume" if self._written else ""
-            raise DeviceError(f"{failure} (--engine auto{further} goes on with the CPU)") from failure
+            raise DeviceError(f"{failure} (--engine auto{further} continues with the CPU)") from failure
 
     def _without_gpu(self, failure: DeviceError) -> tuple[Algorithm, Solver | None]:
         """Continue on the CPU, from the GPU's state if it can be converted."""
         known = max(p.at_least for p in self._phases)
-        expected = None if self._likely is None else max(self._likely, known)
+        expected = None if self._expected_edits is None else max(self._expected_edits, known)
         algorithm = self._choice.first(self._pair, expected)
-        solver = self._make(algorithm)
+        solver = self._begin_phase(algorithm)
         where = "from the beginning"
-        if self._rescued and self._rescued[0].kind == algorithm.kind:
-            state = self._rescued[0].on_cpu(self._pair, self._most, self._rescued[1])
+        if self._cpu_state and self._cpu_state[0].kind == algorithm.kind:
+            state = self._cpu_state[0].to_cpu_state(self._pair, self._max_distance, self._cpu_state[1])
             with contextlib.suppress(ValueError):  # an invalid state: start from the beginning
                 if state:
                     solver.restore(state)
-                    self._share_before = self._share(algorithm, solver.position) or 0.0
-                    where = f"from {solver.position.at_least:,} edits on"
-        self._look(algorithm, solver)
-        self._watchers.warn(f"the GPU failed ({failure}): going on with {algorithm.name} {where}")
+                    self._fraction_before = self._fraction_done(algorithm, solver.position) or 0.0
+                    where = f"from {solver.position.lower_bound:,} edits on"
+        self._update_progress(algorithm, solver)
+        self._watchers.warn(f"the GPU failed ({failure}): continuing with {algorithm.name} {where}")
         return algorithm, solver
 
     def _check(self, saved: Saved) -> None:
@@ -286,13 +288,15 @@ class DistanceRun:
         facts = dict(saved.facts)
         done, distance = facts.pop("done", False), facts.pop("distance", None)
         longest = max(len(self._pair.query), len(self._pair.target))
-        possible = distance is None if not done else whole(distance) or (distance is None and self._most is not None)
+        possible = (
+            distance is None if not done else whole(distance) or (distance is None and self._max_distance is not None)
+        )
         if not (truth(done) and possible and (distance or 0) <= longest and _are_facts(facts)):
             raise no_state(self._checkpoint)
         if not (done or facts["phases"]):
             raise no_state(self._checkpoint)
 
-    def _take(self, saved: Saved) -> None:
+    def _load(self, saved: Saved) -> None:
         self._phases = [Phase(**phase) for phase in saved.facts["phases"]]
         self._estimate = saved.facts["estimate"]
         self._resumed = saved.facts["resumed"] + 1
@@ -300,50 +304,57 @@ class DistanceRun:
     def _advance(self, algorithm: Algorithm, solver: Solver) -> bool:
         """Run one slice, then report progress, save and stop as needed; return True if the solver is finished."""
         finished = solver.advance(algorithm.slice)
-        self._look(algorithm, solver)
+        self._update_progress(algorithm, solver)
         if finished:
             return True
         now = self._watchers.clock()
         stop = self._watchers.stop()
-        if self._checkpoint and (stop or now - self._saved_at >= self._every):
+        if self._checkpoint and (stop or now - self._saved_at >= self._interval):
             self._write(Saved(algorithm.name, solver.save(), self._facts()))
             self._saved_at = self._watchers.clock()
         if stop:
             raise Cancelled("stopped")
         return False
 
-    def _look(self, algorithm: Algorithm, solver: Solver) -> None:
+    def _update_progress(self, algorithm: Algorithm, solver: Solver) -> None:
         phase, position = self._phases[-1], solver.position
         now = self._watchers.clock()
-        phase.seconds = self._seconds_before + now - self._began
-        phase.at_least, phase.cells = position.at_least, position.cells
-        share = self._share(algorithm, position)
-        rest = None
-        if share is not None and share > self._share_before:
-            rest = (1 - share) / (share - self._share_before) * (now - self._began)
+        phase.seconds = self._seconds_before + now - self._started
+        phase.at_least, phase.cells = position.lower_bound, position.cells
+        fraction_done = self._fraction_done(algorithm, position)
+        remaining_seconds = None
+        if fraction_done is not None and fraction_done > self._fraction_before:
+            remaining_seconds = (1 - fraction_done) / (fraction_done - self._fraction_before) * (now - self._started)
         known = max(p.at_least for p in self._phases)
-        self.progress = Progress(known, share, rest if rest is None or math.isfinite(rest) else None, algorithm.name)
+        self.progress = Progress(
+            known,
+            fraction_done,
+            remaining_seconds if remaining_seconds is None or math.isfinite(remaining_seconds) else None,
+            algorithm.name,
+        )
 
-    def _share(self, algorithm: Algorithm, position: Position) -> float | None:
+    def _fraction_done(self, algorithm: Algorithm, position: Position) -> float | None:
         """Return the fraction of the work that is done, from the solver, or from the estimate until it is exceeded."""
-        share = position.share
+        fraction_done = position.fraction_done
         if algorithm.kind != "wavefront":
-            return share
-        if share is None and self._estimate and position.at_least <= self._estimate:
-            share = position.at_least / self._estimate
-        return None if share is None else min(share**2, _SHARE_UNSURE)
+            return fraction_done
+        if fraction_done is None and self._estimate and position.lower_bound <= self._estimate:
+            fraction_done = position.lower_bound / self._estimate
+        return None if fraction_done is None else min(fraction_done**2, _MAX_ESTIMATED_FRACTION)
 
-    def _instead(self, algorithm: Algorithm, position: Position) -> Algorithm | None:
+    def _faster_alternative(self, algorithm: Algorithm, position: Position) -> Algorithm | None:
         phase = self._phases[-1]
         if phase.seconds < _SURE * algorithm.slice:
             return None
-        grown = position.at_least / position.share if position.share else None
-        other = self._choice.instead(algorithm, self._pair, phase.at_least, phase.seconds, self._estimate, grown)
+        extrapolated = position.lower_bound / position.fraction_done if position.fraction_done else None
+        other = self._choice.faster_alternative(
+            algorithm, self._pair, phase.at_least, phase.seconds, self._estimate, extrapolated
+        )
         if other:
-            self._likely = int(max(self._estimate or 0, grown or 0, phase.at_least))
+            self._expected_edits = int(max(self._estimate or 0, extrapolated or 0, phase.at_least))
             self._watchers.note(
-                f"{phase.at_least:,} edits or more after {phase.seconds:.1f} s: {other.name} takes less from scratch "
-                f"than {algorithm.name} would go on"
+                f"{phase.at_least:,} edits or more after {phase.seconds:.1f} s: switching to {other.name}, which is "
+                f"expected to finish before {algorithm.name}"
             )
         return other
 
@@ -362,9 +373,9 @@ class DistanceRun:
             self._watchers.warn(str(error))
 
 
-def _by_lengths(pair: Pair, most: int | None) -> int | None:
-    """Return the distance if the lengths determine it, -1 if they prove that it exceeds `most`, else None."""
+def _by_lengths(pair: Pair, max_distance: int | None) -> int | None:
+    """Return the distance if the lengths determine it, -1 if they prove that it exceeds `max_distance`, else None."""
     m, n = len(pair.query), len(pair.target)
-    if most is not None and abs(m - n) > most:
+    if max_distance is not None and abs(m - n) > max_distance:
         return -1
     return max(m, n) if min(m, n) == 0 else None

@@ -15,10 +15,10 @@ from ..._native import CancelFlag, edit_path
 from ...core import cigar as cigars
 from ...core.batch import U32
 from ...errors import Cancelled, InternalError
-from ..base import Letters, Pair
+from ..base import Pair, Symbols
 from .inputs import Inputs
 
-_LOOK = 0.1  # seconds between two polls of `stop`
+_POLL_SECONDS = 0.1  # seconds between two polls of `stop`
 _CONTEXT = 3  # lines of context around a change, as in diff -u
 _BLOCK = 1 << 16  # runs per block of output
 _WORDS = {"=": "equal", "X": "replace", "I": "delete", "D": "insert"}  # from A to B
@@ -38,7 +38,7 @@ def symbols_path(pair: Pair, distance: int, stop: Callable[[], bool]) -> U32:
         try:
             while True:
                 try:
-                    found = future.result(_LOOK)
+                    found = future.result(_POLL_SECONDS)
                     break
                 except TimeoutError:
                     if stop():
@@ -56,7 +56,7 @@ def _check(pair: Pair, cigar: U32, distance: int) -> None:
     i = j = 0
     for operation, length in _runs(cigar):
         if operation in "=X":
-            same: Letters = pair.query[i : i + length] == pair.target[j : j + length]
+            same: Symbols = pair.query[i : i + length] == pair.target[j : j + length]
             if not (same.all() if operation == "=" else not same.any()):
                 raise InternalError("the alignment does not fit the texts; please report this")
         i, j = i + length * (operation != "D"), j + length * (operation != "I")
@@ -73,12 +73,14 @@ def _runs(cigar: U32) -> Iterator[tuple[str, int]]:
             yield cigars.OPERATIONS[run & 15], run >> 4
 
 
-def sums_of(cigar: U32) -> dict[str, Any]:
+def operation_counts(cigar: U32) -> dict[str, Any]:
     """Return the number of symbols of each operation, for editing A into B, and the number of gaps."""
     kinds = cigar & 15
     gaps = np.count_nonzero((kinds == cigars.OPERATIONS.index("I")) | (kinds == cigars.OPERATIONS.index("D")))
     counts = {"matches": "=", "mismatches": "X", "inserted": "D", "deleted": "I"}
-    return {name: cigars.letters(cigar, operation) for name, operation in counts.items()} | {"gaps": int(gaps)}
+    return {name: cigars.operation_length(cigar, operation) for name, operation in counts.items()} | {
+        "gaps": int(gaps)
+    }
 
 
 def as_table(cigar: U32) -> Iterator[bytes]:
@@ -126,7 +128,7 @@ Ends = Callable[[int, int, int], npt.NDArray[np.bool_]]
 def _same_ends(inputs: Inputs) -> Ends:
     """Return a function (i, j, count) -> bool[count]: whether lines i + k of A and j + k of B have the same ends."""
     # Bit 0: carriage return; bit 1: no line feed.
-    a, b = (np.frombuffer(returns, np.uint8).copy() for returns in inputs.returns)
+    a, b = (np.frombuffer(returns, np.uint8).copy() for returns in inputs.carriage_returns)
     for ends, is_open in zip((a, b), inputs.open_ends, strict=True):
         ends[len(ends) - is_open :] += 2
     return lambda i, j, count: a[i : i + count] == b[j : j + count]
@@ -169,6 +171,6 @@ def _span(begin: int, end: int) -> str:
 def _lines(inputs: Inputs, mark: bytes, side: int, begin: int, end: int) -> Iterator[bytes]:
     numbers = (inputs.pair.query, inputs.pair.target)[side]
     for at in range(begin, end):
-        yield mark + inputs.lines[int(numbers[at])] + b"\r" * inputs.returns[side][at] + b"\n"
+        yield mark + inputs.lines[int(numbers[at])] + b"\r" * inputs.carriage_returns[side][at] + b"\n"
         if at + 1 == len(numbers) and inputs.open_ends[side]:
             yield b"\\ No newline at end of file\n"

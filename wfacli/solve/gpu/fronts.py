@@ -13,12 +13,12 @@ from ...gpu.kernels.catalogue import ROWS, Row
 from ...gpu.kernels.long_wavefront import Shape, Tiles
 from ...gpu.runtime.driver import Bytes, Driver, Event, Memory
 from ...gpu.runtime.task import LONG_STATUS, LONG_WAVEFRONT_TASK
-from ..base import Letters, Pair
-from .letters import Uploader
+from ..base import Pair, Symbols
+from .bit_planes import Uploader
 
-ROOMS = 3  # buffers: input state of a launch, its output state, and the state before
-_ROOM = 1 << 16  # initial capacity of a buffer, in diagonals per front: reallocation stalls the GPU
-_ANSWERS = 8  # maximum number of status copies in flight
+STATE_BUFFERS = 3  # buffers: input state of a launch, its output state, and the state before
+_INITIAL_DIAGONALS = 1 << 16  # initial capacity of a buffer, in diagonals per front: reallocation stalls the GPU
+_MAX_STATUS_COPIES = 8  # maximum number of status copies in flight
 _MET: Any = LONG_STATUS.fields
 
 
@@ -39,7 +39,7 @@ class GpuFronts:
         lengths: lengths of query and target.
         shape: build of the kernel.
         offset: dtype of an offset.
-        rooms: ROOMS buffers for states; empty before `begin`.
+        buffers: STATE_BUFFERS buffers for states; empty before `begin`.
     """
 
     def __init__(self, driver: Driver, pair: Pair, shape: Shape | None = None) -> None:
@@ -48,7 +48,7 @@ class GpuFronts:
         self.lengths = len(pair.query), len(pair.target)
         self.shape = shape or sizes.shape_for(planes, max(self.lengths))
         self.offset = np.dtype(np.int32 if self.shape.bits == 32 else np.int64)
-        self.rooms: list[Memory] = []
+        self.buffers: list[Memory] = []
         self._driver, self._stream = driver, driver.stream()
         self._memories: list[Memory] = []
         self._pins: list[Bytes] = []
@@ -56,8 +56,8 @@ class GpuFronts:
         try:
             self._kernel = driver.kernel(_row(self.shape))
             self._status = self._allocate(LONG_STATUS.itemsize)
-            self._answers = driver.pinned(LONG_STATUS.itemsize * _ANSWERS)
-            self._pins.append(self._answers)
+            self._status_copies = driver.pinned(LONG_STATUS.itemsize * _MAX_STATUS_COPIES)
+            self._pins.append(self._status_copies)
             self._load(pair.query, pair.target)
         except Exception:
             self.close()
@@ -67,14 +67,14 @@ class GpuFronts:
         self._memories.append(self._driver.allocate(nbytes))
         return self._memories[-1]
 
-    def _load(self, query: Letters, target: Letters) -> None:
+    def _load(self, query: Symbols, target: Symbols) -> None:
         task, row_bytes = self._task, self.shape.row_bytes
         uploader = Uploader(self._driver, self._stream, max(query.nbytes, target.nbytes))
         try:
-            for name, letters in (("query", query), ("target", target)):
-                memory = self._allocate(uploader.nbytes(len(letters), row_bytes))
-                uploader.make(letters, self.shape.planes, row_bytes, memory)
-                task[name], task[f"{name}_len"] = memory.address + sizes.PAD_ROWS * row_bytes, len(letters)
+            for name, symbols in (("query", query), ("target", target)):
+                memory = self._allocate(uploader.nbytes(len(symbols), row_bytes))
+                uploader.make(symbols, self.shape.planes, row_bytes, memory)
+                task[name], task[f"{name}_len"] = memory.address + sizes.PAD_ROWS * row_bytes, len(symbols)
         finally:
             uploader.close()
         task["status"] = self._status.address
@@ -94,36 +94,36 @@ class GpuFronts:
         padded[:] = -(1 << (self.shape.bits - 2))  # kUnreached of the kernel
         padded[:, : offsets.shape[1]] = offsets
         try:
-            self._free_rooms()
-            room = 2 * min(_ROOM, sum(self.lengths) + 1) * self.offset.itemsize
-            for _ in range(ROOMS):
-                self.rooms.append(self._driver.allocate(max(host.nbytes, room)))
-            self._driver.upload(self.rooms[0].address, host, self._stream)
+            self._free_buffers()
+            size = 2 * min(_INITIAL_DIAGONALS, sum(self.lengths) + 1) * self.offset.itemsize
+            for _ in range(STATE_BUFFERS):
+                self.buffers.append(self._driver.allocate(max(host.nbytes, size)))
+            self._driver.upload(self.buffers[0].address, host, self._stream)
             self.clear_status(whole=True)
             self.wait()
         finally:
             del padded
             self._driver.unpin(host)
-        return Fronts(self.rooms[0], score, first, count)
+        return Fronts(self.buffers[0], score, first, count)
 
-    def replace(self, room: int, nbytes: int) -> None:
+    def replace(self, buffer: int, nbytes: int) -> None:
         """Reallocate a buffer; its content is lost, and nothing on the stream may need it."""
-        self._driver.free(self.rooms[room])
-        self.rooms[room] = Memory(0, 0)
-        self.rooms[room] = self._driver.allocate(nbytes)
+        self._driver.free(self.buffers[buffer])
+        self.buffers[buffer] = Memory(0, 0)
+        self.buffers[buffer] = self._driver.allocate(nbytes)
 
     def nbytes(self, tiles: Tiles) -> int:
         """Return the bytes of the state that a launch writes."""
         return 2 * tiles.diagonals * self.offset.itemsize
 
     def launch(
-        self, before: Fronts, room: int, tiles: Tiles, steps: tuple[int, int], number: int, slant: bool = False
+        self, before: Fronts, buffer: int, tiles: Tiles, steps: tuple[int, int], number: int, slant: bool = False
     ) -> Fronts:
         """Queue a launch that advances the fronts from a state.
 
         Args:
             before: the state to start from.
-            room: index of the buffer for the new state.
+            buffer: index of the buffer for the new state.
             tiles: diagonals to compute.
             steps: scores by which either front advances.
             number: number of the launch, which the status reports.
@@ -132,7 +132,7 @@ class GpuFronts:
         Returns:
             The new state.
         """
-        task, memory = self._task, self.rooms[room]
+        task, memory = self._task, self.buffers[buffer]
         assert self.nbytes(tiles) <= memory.nbytes
         task["from"], task["from_stride"] = before.memory.address, before.count
         task["from_first"], task["from_count"] = before.first, before.count
@@ -150,22 +150,22 @@ class GpuFronts:
             self._driver.fill(self._status.address, 0xFF, met, self._stream)
         self._driver.fill(self._status.address + met, 0, _MET["met"][0].itemsize, self._stream)
 
-    def ask(self, answer: int) -> tuple[Event, npt.NDArray[np.void]]:
+    def read_status(self, slot: int) -> tuple[Event, npt.NDArray[np.void]]:
         """Queue a copy of the status to the host.
 
         Args:
-            answer: slot of the copy, modulo _ANSWERS.
+            slot: slot of the copy, modulo _MAX_STATUS_COPIES.
 
         Returns:
             An event, and the status, LONG_STATUS[1], which is valid once the event is done.
         """
-        begin = answer % _ANSWERS * LONG_STATUS.itemsize
-        status = self._answers[begin : begin + LONG_STATUS.itemsize].view(LONG_STATUS)
+        begin = slot % _MAX_STATUS_COPIES * LONG_STATUS.itemsize
+        status = self._status_copies[begin : begin + LONG_STATUS.itemsize].view(LONG_STATUS)
         self._driver.download(status, self._status.address, self._stream)
         return self._driver.record(self._stream), status
 
     def wait_for(self, event: Event) -> None:
-        """Wait for an event that `ask` returned."""
+        """Wait for an event that `read_status` returned."""
         self._driver.wait(event)
 
     def wait(self) -> None:
@@ -182,9 +182,9 @@ class GpuFronts:
         finally:
             self._driver.unpin(host)
 
-    def _free_rooms(self) -> None:
-        while self.rooms:
-            memory = self.rooms.pop()
+    def _free_buffers(self) -> None:
+        while self.buffers:
+            memory = self.buffers.pop()
             if memory.nbytes:
                 self._driver.free(memory)
 
@@ -192,7 +192,7 @@ class GpuFronts:
         """Wait for the stream and release all memory; idempotent."""
         if self._memories:
             self.wait()
-        self._free_rooms()
+        self._free_buffers()
         while self._memories:
             self._driver.free(self._memories.pop())
         while self._pins:

@@ -49,7 +49,7 @@ class GpuOnDemand:
             return False
         return True
 
-    def leave(self, failure: DeviceError) -> None:
+    def exclude(self, failure: DeviceError) -> None:
         """Close it after a failure; `driver` raises that failure from now on."""
         self._failure = failure
         with contextlib.suppress(DeviceError):
@@ -67,6 +67,6 @@ def any_gpu(tell: Callable[[str], None]) -> GpuOnDemand:
 
     def compiled(row: str, arch: str, seconds: float | None) -> None:
         if seconds is not None:
-            tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is kept for the next time")
+            tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is cached")
 
     return GpuOnDemand(lambda: CudaDriver(compiler=Compiler(progress=compiled)))

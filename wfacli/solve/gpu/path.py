@@ -16,13 +16,13 @@ from . import path_fronts as gpu_path_fronts
 from . import path_stripes as gpu_path_stripes
 from .segments import joined
 
-_SHARE = 0.7  # usable fraction of the free GPU memory
+_MEMORY_SHARE = 0.7  # usable fraction of the free GPU memory
 
 
 class _Path(Protocol):
     rounds: int
 
-    def find(self, look: Callable[[], None]) -> list[U32]: ...
+    def find(self, poll: Callable[[], None]) -> list[U32]: ...
 
     def close(self) -> None: ...
 
@@ -31,7 +31,7 @@ class _Make(Protocol):
     def __call__(self, driver: Driver, pair: Pair, distance: int, memory: int) -> _Path: ...
 
 
-WAYS: Mapping[str, _Make] = {
+METHODS: Mapping[str, _Make] = {
     gpu_path_stripes.NAME: gpu_path_stripes.StripesPath,
     gpu_path_fronts.NAME: gpu_path_fronts.FrontsPath,
 }
@@ -43,12 +43,12 @@ class GpuPath:
 
     Attributes:
         cigar: u32[C], BAM's packing.
-        way: method that computed it, a key of WAYS.
+        method: method that computed it, a key of WAYS.
         rounds: number of launches that traced its segments.
     """
 
     cigar: U32
-    way: str
+    method: str
     rounds: int
 
 
@@ -56,24 +56,24 @@ def forecast(gpu: Gpu, pair: Pair, distance: int) -> tuple[float, str]:
     """Return (expected seconds, name) of the faster method; (infinity, "") if neither supports the pair."""
     lengths = len(pair.query), len(pair.target)
     found = sizes.seconds(gpu.multiprocessors, lengths, distance, pair.plain)
-    return min(((seconds, f"gpu-{way}") for way, seconds in found.items()), default=(math.inf, ""))
+    return min(((seconds, f"gpu-{method}") for method, seconds in found.items()), default=(math.inf, ""))
 
 
-def find_path(driver: Driver, pair: Pair, distance: int, way: str, look: Callable[[], None]) -> GpuPath:
+def find_path(driver: Driver, pair: Pair, distance: int, method: str, poll: Callable[[], None]) -> GpuPath:
     """Return the canonical path of a pair of u8 symbols; the distance must be above 0, and no sequence empty.
 
     Args:
         driver: an open GPU.
         pair: the sequences.
         distance: their distance.
-        way: key of WAYS.
-        look: called from time to time; may raise to cancel.
+        method: key of WAYS.
+        poll: called from time to time; may raise to cancel.
 
     Raises:
         DeviceError: the GPU failed, or has too little memory.
     """
-    path = WAYS[way](driver, pair, distance, int(_SHARE * driver.free_memory()))
+    path = METHODS[method](driver, pair, distance, int(_MEMORY_SHARE * driver.free_memory()))
     try:
-        return GpuPath(joined(path.find(look)), way, path.rounds)
+        return GpuPath(joined(path.find(poll)), method, path.rounds)
     finally:
         path.close()

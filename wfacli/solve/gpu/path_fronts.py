@@ -79,15 +79,15 @@ class FrontsPath:
         try:
             row = ROWS[sizes.row_of_front("walk", front)]
             room = Fronts(front, lengths, distance, scores, 1).room
-            left = memory - max(driver.kernel(row).resident(), 1) * processors * padded(room)
-            self._plan = plan = Fronts.plan(front, lengths, distance, left, scores, group)
+            available = memory - max(driver.kernel(row).resident(), 1) * processors * padded(room)
+            self._plan = plan = Fronts.plan(front, lengths, distance, available, scores, group)
             self._task = np.zeros(1, PATH_FRONTS_TASK)
-            self._memory.letters(pair, self._task["fronts"], planes, front.row_bytes)
+            self._memory.upload_pair(pair, self._task["fronts"], planes, front.row_bytes)
             self._segments = Segments(self._memory, row, plan.group, plan.op_capacity, plan.room)
             self._sweep = driver.kernel(ROWS[sizes.row_of_front("sweep", front)])
-            self._task["kept"] = self._memory.take(PATH_FRONT.itemsize * (plan.group + 1))
-            self._held = self._memory.take(plan.held_nbytes)
-            self._begins = [self._state(s[0], self._memory.take(plan.nbytes(s[0]))) for s in plan.groups]
+            self._task["kept"] = self._memory.allocate(PATH_FRONT.itemsize * (plan.group + 1))
+            self._state_memory = self._memory.allocate(plan.held_nbytes)
+            self._begins = [self._state(s[0], self._memory.allocate(plan.nbytes(s[0]))) for s in plan.groups]
         except BaseException:
             self.close()
             raise
@@ -95,25 +95,25 @@ class FrontsPath:
     def _state(self, segment: int, address: int, tip: tuple[int, int] | None = None) -> _State:
         return _State(address, self._plan.tiles(segment, tip), self._plan.score(segment))
 
-    def find(self, look: Callable[[], None]) -> list[U32]:
-        """Return the operations of the path, u32 pieces in order; `look` is called from time to time and may raise."""
+    def find(self, poll: Callable[[], None]) -> list[U32]:
+        """Return the operations of the path, u32 pieces in order; `poll` is called from time to time and may raise."""
         plan, pieces = self._plan, []
-        self._begin(look)
+        self._begin(poll)
         query_len, place = plan.lengths  # place of diagonal target_len - query_len, counted from -query_len
         for segments, begin in zip(reversed(plan.groups), reversed(self._begins), strict=True):
             end = plan.score(segments[-1] + 1)
             tip = None if len(self._begins) == 1 else (end, place - query_len)
             self._segments.begin(self._task, len(segments))
-            states = self._go_through(segments, begin, tip)
+            states = self._compute_states(segments, begin, tip)
             table = np.array([*(state.row for state in states), (0, 0, 0, end)], PATH_FRONT)
             self._memory.upload(int(self._task["kept"][0]), table)
-            walked = self._segments.walk(self._task, len(segments), place, look)
-            place, self.rounds = walked.exit, self.rounds + walked.rounds
-            pieces.append(walked.ops)
-            look()
+            traced = self._segments.trace(self._task, len(segments), place, poll)
+            place, self.rounds = traced.exit, self.rounds + traced.rounds
+            pieces.append(traced.ops)
+            poll()
         return pieces
 
-    def _begin(self, look: Callable[[], None]) -> None:
+    def _begin(self, poll: Callable[[], None]) -> None:
         """Compute the states before each group."""
         corner = self._begins[0]
         front = np.full(corner.tiles.diagonals, _UNREACHED, np.int32)
@@ -121,18 +121,18 @@ class FrontsPath:
         self._memory.upload(corner.address, front)
         if len(self._begins) == 1:
             return
-        rooms = [self._memory.take(self._plan.widest_nbytes) for _ in range(2)]
+        buffers = [self._memory.allocate(self._plan.widest_nbytes) for _ in range(2)]
         for segments, begin, end in zip(self._plan.groups, self._begins, self._begins[1:], strict=False):
             at = begin
             for segment in segments[:-1]:
-                at = self._advance(at, self._state(segment + 1, rooms[segment % 2]), 0)
+                at = self._advance(at, self._state(segment + 1, buffers[segment % 2]), 0)
             self._advance(at, end, 0)
             self._memory.wait()
-            look()
+            poll()
 
-    def _go_through(self, segments: range, begin: _State, tip: tuple[int, int] | None) -> list[_State]:
+    def _compute_states(self, segments: range, begin: _State, tip: tuple[int, int] | None) -> list[_State]:
         """Compute the states before each segment, and guess where the path enters all segments but the last."""
-        states, address = [begin], self._held
+        states, address = [begin], self._state_memory
         for segment in segments[1:]:
             state = self._state(segment, address, tip)
             self._advance(states[-1], state, self._segments.entry(len(states) - 1))

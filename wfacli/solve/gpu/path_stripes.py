@@ -61,57 +61,57 @@ class StripesPath:
             kernel = driver.kernel(ROWS[sizes.row_of("walk", shape)])
             warps = max(kernel.resident(), 1) * driver.gpu.multiprocessors
             room = Stripes.plan(shape, lengths, distance, 1 << 62, every).room
-            left = memory - min(warps, -(-lengths[0] // shape.rows)) * (room + 256)
-            self._plan = plan = Stripes.plan(shape, lengths, distance, left, every, group)
+            available = memory - min(warps, -(-lengths[0] // shape.rows)) * (room + 256)
+            self._plan = plan = Stripes.plan(shape, lengths, distance, available, every, group)
             self._task = np.zeros(1, PATH_BITS_TASK)
-            self._memory.letters(pair, self._task["bits"], planes, shape.row_bytes)
+            self._memory.upload_pair(pair, self._task["bits"], planes, shape.row_bytes)
             row = ROWS[sizes.row_of("walk", shape)]
             self._segments = Segments(self._memory, row, plan.group, plan.op_capacity, plan.room, plan.usual_parts)
-            self._describe()
+            self._fill_task()
         except BaseException:
             self.close()
             raise
 
-    def _describe(self) -> None:
+    def _fill_task(self) -> None:
         plan, task, bits = self._plan, self._task, self._task["bits"]
         bits["low"], bits["high"] = plan.band.low, plan.band.high
         bits["rows"], bits["edge_words"], bits["slots"] = plan.shape.rows, plan.edge_words, plan.group + 1
-        bits["next"] = self._memory.take(4)
-        self._edges, self._states = self._memory.take(plan.edges_nbytes), self._memory.take(plan.states_nbytes)
+        bits["next"] = self._memory.allocate(4)
+        self._edges, self._states = self._memory.allocate(plan.edges_nbytes), self._memory.allocate(plan.states_nbytes)
         self._driver.fill(self._edges, 0, plan.edges_nbytes, self._memory.stream)  # clears the tags
         bits["matrix"]["edges"][0, 0], bits["matrix"]["stripes"][0, 0] = self._edges, plan.count
         task["states_each"], task["every"] = plan.states_each, plan.every
         self._sweep = self._driver.kernel(ROWS[sizes.row_of("sweep", plan.shape)])
         self._guess = self._driver.kernel(ROWS[sizes.GUESS])
 
-    def find(self, look: Callable[[], None]) -> list[U32]:
-        """Return the operations of the path, u32 pieces in order; `look` is called from time to time and may raise."""
+    def find(self, poll: Callable[[], None]) -> list[U32]:
+        """Return the operations of the path, u32 pieces in order; `poll` is called from time to time and may raise."""
         plan = self._plan
         groups = [range(first, min(first + plan.group, plan.count)) for first in range(0, plan.count, plan.group)]
         edges: list[npt.NDArray[np.generic]] = []
         for stripes in groups[:-1]:
-            self._sweep_through(stripes, keep=False)
+            self._sweep_stripes(stripes, save_states=False)
             edges.append(self._memory.download(self._edge(stripes[-1]), 2 * plan.edge_words, np.uint64))
-            look()
+            poll()
         column, pieces = int(self._task["bits"]["target_len"][0]), []
         for stripes in reversed(groups):
             if stripes[0] and stripes is not groups[-1]:
                 self._memory.upload(self._edge(stripes[0] - 1), edges[stripes[0] // plan.group - 1])
-            self._sweep_through(stripes, keep=True)
+            self._sweep_stripes(stripes, save_states=True)
             self._segments.begin(self._task, len(stripes))
             self._guess_entries(len(stripes))
-            walked = self._segments.walk(self._task, len(stripes), column, look)
-            column, self.rounds = walked.exit, self.rounds + walked.rounds
-            pieces.append(walked.ops)
+            traced = self._segments.trace(self._task, len(stripes), column, poll)
+            column, self.rounds = traced.exit, self.rounds + traced.rounds
+            pieces.append(traced.ops)
         return pieces
 
     def _edge(self, stripe: int) -> int:
         return self._edges + 16 * self._plan.edge_words * (stripe % (self._plan.group + 1))
 
-    def _sweep_through(self, stripes: range, keep: bool) -> None:
+    def _sweep_stripes(self, stripes: range, save_states: bool) -> None:
         task, bits = self._task, self._task["bits"]
         bits["first"], bits["end"] = stripes[0], stripes[-1] + 1
-        task["first_segment"], task["states"] = stripes[0], self._states if keep else 0
+        task["first_segment"], task["states"] = stripes[0], self._states if save_states else 0
         self._driver.fill(int(bits["next"][0]), 0, 4, self._memory.stream)
         # One warp per scheduler, as in bits.py: a stripe that shares its scheduler delays all others.
         blocks = min(self._driver.gpu.multiprocessors, -(-len(stripes) // long_bits.WARPS))

@@ -19,11 +19,11 @@ from ...gpu.kernels.catalogue import ROWS, Row
 from ...gpu.kernels.long_wavefront import PAD_ROWS
 from ...gpu.runtime.driver import Driver, Kernel, Memory
 from ...gpu.runtime.task import GATHER_TASK
-from ..base import Letters, Pair
-from .letters import Uploader
+from ..base import Pair, Symbols
+from .bit_planes import Uploader
 
-_FIRST_ROUNDS, _MOST_ROUNDS = 3, 64  # launches per batch, first and maximum; convergence is tested after each batch
-_SURE = -(1 << 63)  # bit of an entry that is known to be right (kSure of long_path.cuh)
+_FIRST_ROUNDS, _MAX_ROUNDS = 3, 64  # launches per batch, first and maximum; convergence is tested after each batch
+_CERTAIN = -(1 << 63)  # bit of an entry that is known to be right (kSure of long_path.cuh)
 _LIMITS = (2, 2, 2, 8, 8)  # per batch: maximum length of a walk from a guessed entry, in multiples of the usual parts
 _LAST_LIMIT = 128
 _PIECE = 4 << 20  # bytes per copy to the host
@@ -37,25 +37,25 @@ class GpuMemory:
         self.driver, self.stream = driver, driver.stream()
         self._memories: list[Memory] = []
 
-    def take(self, nbytes: int) -> int:
+    def allocate(self, nbytes: int) -> int:
         """Allocate `nbytes` and return their address. Raises OutOfDeviceMemory."""
         self._memories.append(self.driver.allocate(max(nbytes, 1)))
         return self._memories[-1].address
 
-    def letters(self, pair: Pair, task: npt.NDArray[np.void], planes: int, row_bytes: int) -> None:
+    def upload_pair(self, pair: Pair, task: npt.NDArray[np.void], planes: int, row_bytes: int) -> None:
         """Upload the sequences of a pair as bit planes, and set their addresses and lengths in a task."""
         uploader = Uploader(self.driver, self.stream, max(pair.query.nbytes, pair.target.nbytes))
         try:
-            for side, letters in (("query", pair.query), ("target", pair.target)):
-                task[side] = self._rows(uploader, letters, planes, row_bytes) + PAD_ROWS * row_bytes
-                task[f"{side}_len"] = len(letters)
+            for side, upload_pair in (("query", pair.query), ("target", pair.target)):
+                task[side] = self._rows(uploader, upload_pair, planes, row_bytes) + PAD_ROWS * row_bytes
+                task[f"{side}_len"] = len(upload_pair)
         finally:
             uploader.close()
 
-    def _rows(self, uploader: Uploader, letters: Letters, planes: int, row_bytes: int) -> int:
-        rows = self.driver.allocate(uploader.nbytes(len(letters), row_bytes))
+    def _rows(self, uploader: Uploader, upload_pair: Symbols, planes: int, row_bytes: int) -> int:
+        rows = self.driver.allocate(uploader.nbytes(len(upload_pair), row_bytes))
         self._memories.append(rows)
-        uploader.make(letters, planes, row_bytes, rows)
+        uploader.make(upload_pair, planes, row_bytes, rows)
         return rows.address
 
     def upload(self, address: int, values: npt.NDArray[np.generic]) -> None:
@@ -87,20 +87,20 @@ class GpuMemory:
         """Wait for all work on the stream."""
         self.driver.wait(self.driver.record(self.stream))
 
-    def settle(self) -> None:
+    def wait_before_free(self) -> None:
         """Wait for the stream before memory that it uses is freed; a failed GPU has no work left."""
         with contextlib.suppress(DeviceError):
             self.wait()
 
     def close(self) -> None:
         """Release all memory."""
-        self.settle()
+        self.wait_before_free()
         while self._memories:
             self.driver.free(self._memories.pop())
 
 
 @dataclass(frozen=True)
-class Walked:
+class TracedSegments:
     """Traced path through a group of segments.
 
     Attributes:
@@ -117,29 +117,37 @@ class Walked:
 class Segments:
     """Memory and launches of the kernel that traces segments."""
 
-    def __init__(self, memory: GpuMemory, row: Row, most: int, op_capacity: int, room: int, usual: int = 1) -> None:
-        """Allocate memory for up to `most` segments.
+    def __init__(
+        self,
+        memory: GpuMemory,
+        row: Row,
+        max_segments: int,
+        op_capacity: int,
+        scratch_bytes: int,
+        parts_per_segment: int = 1,
+    ) -> None:
+        """Allocate memory for up to `max_segments` segments.
 
         Args:
             memory: GPU memory and stream.
             row: the kernel's row in the catalogue.
-            most: maximum number of segments.
+            max_segments: maximum number of segments.
             op_capacity: maximum number of operations per segment.
-            room: bytes of scratch memory per warp.
-            usual: parts that the path through a segment usually crosses.
+            scratch_bytes: bytes of scratch memory per warp.
+            parts_per_segment: parts that the path through a segment usually crosses.
         """
         self._memory, self._driver = memory, memory.driver
         self._kernel = memory.driver.kernel(row)
-        self._capacity, self._usual = op_capacity, usual
+        self._capacity, self._parts_per_segment = op_capacity, parts_per_segment
         warps = max(self._kernel.resident(), 1) * self._driver.gpu.multiprocessors
-        self._warps = min(warps, most)
-        stride = -(-room // 256) * 256
-        self._room, self._stride = memory.take(self._warps * stride), stride
-        self._entries = memory.take(8 * most), memory.take(8 * most)
-        self._walked, self._exit = memory.take(8 * most), memory.take(8 * most)
-        self._op_count, self._start = memory.take(4 * most), memory.take(8 * (most + 1))
-        self._ops = memory.take(4 * op_capacity * most)
-        self._counters = memory.take(8 * _MOST_ROUNDS)
+        self._warps = min(warps, max_segments)
+        stride = -(-scratch_bytes // 256) * 256
+        self._scratch, self._stride = memory.allocate(self._warps * stride), stride
+        self._entries = memory.allocate(8 * max_segments), memory.allocate(8 * max_segments)
+        self._walked, self._exit = memory.allocate(8 * max_segments), memory.allocate(8 * max_segments)
+        self._op_count, self._start = memory.allocate(4 * max_segments), memory.allocate(8 * (max_segments + 1))
+        self._ops = memory.allocate(4 * op_capacity * max_segments)
+        self._counters = memory.allocate(8 * _MAX_ROUNDS)
 
     @property
     def kernel(self) -> Kernel:
@@ -152,9 +160,9 @@ class Segments:
         return self._warps
 
     @staticmethod
-    def nbytes(most: int, op_capacity: int, room: int, warps: int) -> int:
-        """Return the approximate GPU memory for `most` segments, in bytes."""
-        return most * (4 * op_capacity + 64) + min(warps, most) * (room + 256) + (1 << 16)
+    def nbytes(max_segments: int, op_capacity: int, scratch_bytes: int, warps: int) -> int:
+        """Return the approximate GPU memory for `max_segments` segments, in bytes."""
+        return max_segments * (4 * op_capacity + 64) + min(warps, max_segments) * (scratch_bytes + 256) + (1 << 16)
 
     def begin(self, task: npt.NDArray[np.void], count: int) -> None:
         """Reset the state for `count` segments; then guesses may be written to path.entry, on the stream."""
@@ -164,25 +172,25 @@ class Segments:
         path["count"], path["entry"], path["next_entry"] = count, *self._entries
         path["walked"], path["exit"], path["op_count"] = self._walked, self._exit, self._op_count
         path["ops"], path["op_capacity"] = self._ops, self._capacity
-        path["room"], path["stride"] = self._room, self._stride
+        path["room"], path["stride"] = self._scratch, self._stride
 
     def entry(self, segment: int) -> int:
         """Return the address of a segment's entry, for a guess."""
         return self._entries[0] + 8 * segment
 
-    def walk(self, task: npt.NDArray[np.void], count: int, entry: int, look: Callable[[], None]) -> Walked:
+    def trace(self, task: npt.NDArray[np.void], count: int, entry: int, poll: Callable[[], None]) -> TracedSegments:
         """Trace the path through a group of segments.
 
         Args:
             task: task of the kernel, after `begin`.
             count: segments.
             entry: place where the path enters the last segment.
-            look: called between batches; may raise to cancel.
+            poll: called between batches; may raise to cancel.
         """
-        self._memory.upload(self.entry(count - 1), np.array([entry + _SURE], np.int64))
+        self._memory.upload(self.entry(count - 1), np.array([entry + _CERTAIN], np.int64))
         rounds, batch, path = 0, _FIRST_ROUNDS, task["path"]
         for times in itertools.chain(_LIMITS, itertools.repeat(_LAST_LIMIT)):
-            path["limit"] = times * self._usual
+            path["limit"] = times * self._parts_per_segment
             self._driver.fill(self._counters, 0, 8 * batch, self._memory.stream)
             for launch in range(batch):
                 path["entry"], path["next_entry"] = self._entries[rounds % 2], self._entries[(rounds + 1) % 2]
@@ -192,11 +200,11 @@ class Segments:
             changed = self._memory.download(self._counters + 8 * (batch - 1), 2, np.uint32)
             if not changed[1]:
                 break
-            look()
-            batch = min(2 * batch, _MOST_ROUNDS)
-        return Walked(self._gathered(count), int(self._memory.download(self._exit, 1, np.int64)[0]), rounds)
+            poll()
+            batch = min(2 * batch, _MAX_ROUNDS)
+        return TracedSegments(self._gather(count), int(self._memory.download(self._exit, 1, np.int64)[0]), rounds)
 
-    def _gathered(self, count: int) -> U32:
+    def _gather(self, count: int) -> U32:
         """Concatenate the operations of all segments, the last segment's first."""
         counts = self._memory.download(self._op_count, count, np.int32).astype(np.int64)
         if counts.max() > self._capacity:
@@ -215,7 +223,7 @@ class Segments:
             self._driver.launch(kernel, grid, gather, self._memory.stream)
             ops: U32 = self._memory.download(cigar.address, total, np.uint32)  # type: ignore[assignment]
         finally:
-            self._memory.settle()
+            self._memory.wait_before_free()
             self._driver.free(cigar)
         return ops
 
@@ -226,10 +234,10 @@ def joined(pieces: list[U32]) -> U32:
     if not len(ops):
         return ops
     first = np.flatnonzero(np.diff(ops & 15, prepend=np.uint32(15)))
-    letters = np.add.reduceat((ops >> 4).astype(np.int64), first)
+    upload_pair = np.add.reduceat((ops >> 4).astype(np.int64), first)
     kinds = ops[first] & 15
-    parts = -(-letters // _LONGEST)
+    parts = -(-upload_pair // _LONGEST)
     lengths = np.full(int(parts.sum()), _LONGEST, np.uint32)
-    lengths[np.cumsum(parts) - 1] = letters - (parts - 1) * _LONGEST
+    lengths[np.cumsum(parts) - 1] = upload_pair - (parts - 1) * _LONGEST
     cigar: U32 = lengths << np.uint32(4) | np.repeat(kinds, parts)
     return cigar

@@ -13,25 +13,25 @@ from ..distance.inputs import Inputs, Side, read_sequences
 
 def read_pair(paths: tuple[str, str], names: tuple[str | None, str | None]) -> Inputs:
     """Read one record of each file, symbols unchanged. Raises UsageError, InputError; see `read_sequences`."""
-    return read_sequences(paths, names, Ambiguous.LITERAL, keep_letters=True)
+    return read_sequences(paths, names, Ambiguous.LITERAL, keep_symbols=True)
 
 
 def codes_of(inputs: Inputs, scheme: Scheme) -> tuple[U8, U8]:
     """Return the codes of both sequences, u8. Raises InputError if the scheme has no scores for a symbol."""
-    query, target = (_codes(side, letters, scheme) for side, letters in zip(
+    query, target = (_codes(side, symbols, scheme) for side, symbols in zip(
         (inputs.a, inputs.b), (inputs.pair.query, inputs.pair.target), strict=True
     ))  # fmt: skip
     return query, target
 
 
-def _codes(side: Side, letters: np.ndarray, scheme: Scheme) -> U8:
-    codes: U8 = scheme.codes[letters]
+def _codes(side: Side, symbols: np.ndarray, scheme: Scheme) -> U8:
+    codes: U8 = scheme.codes[symbols]
     unknown = codes == NO_CODE
     if unknown.any():
         place = int(unknown.argmax())
         raise InputError(
             side.path,
-            f"letter {place + 1:,} is {chr(letters[place])!r}, for which {scheme.name} has no scores",
+            f"symbol {place + 1:,} is {chr(symbols[place])!r}, for which {scheme.name} has no scores",
             side.name,
         )
     return codes

@@ -28,15 +28,15 @@ class Progress:
         score: best score so far of the current search.
         number: 1-based number of the alignment that is searched.
         path: True once its score is known and its traceback is running.
-        share: fraction of the current phase, search or traceback, that is done; None at the beginning.
-        rest: expected remaining seconds of the search; None if unknown, and during the traceback.
+        fraction_done: fraction of the current phase, search or traceback, that is done; None at the beginning.
+        remaining_seconds: expected remaining seconds of the search; None if unknown, and during the traceback.
     """
 
     score: int = 0
     number: int = 1
     path: bool = False
-    share: float | None = None
-    rest: float | None = None
+    fraction_done: float | None = None
+    remaining_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class _Spent:
     cells: int = 0
     path_seconds: float = 0.0
     began: float = 0.0
-    share_before: float = 0.0
+    fraction_before: float = 0.0
     seconds_before: float = field(default=0.0)
 
 
@@ -93,7 +93,7 @@ class LocalRun:
         task: Task,
         watchers: Watchers,
         checkpoint: Checkpoint | None = None,
-        every: float = 120.0,
+        interval: float = 120.0,
         searches: Searches | None = None,
     ) -> None:
         """Prepare a run.
@@ -102,10 +102,10 @@ class LocalRun:
             task: sequences, scheme and options.
             watchers: callbacks.
             checkpoint: where the state is saved; None: nowhere.
-            every: seconds between two checkpoints.
+            interval: seconds between two checkpoints.
             searches: factory of searches; None: on the CPU.
         """
-        self._task, self._watchers, self._checkpoint, self._every = task, watchers, checkpoint, every
+        self._task, self._watchers, self._checkpoint, self._interval = task, watchers, checkpoint, interval
         self._searches = searches or OnCpu()
         self._engines: list[str] = []
         self._gpu_failed: str | None = None
@@ -126,7 +126,7 @@ class LocalRun:
             UsageError: the scores of the pair do not fit 32 bits.
         """
         self._saved_at = self._watchers.clock()
-        state = self._take(saved) if saved else None
+        state = self._load(saved) if saved else None
         while len(self._found) < self._task.top:
             found = self._search(state)
             state = None
@@ -147,11 +147,11 @@ class LocalRun:
             self._gpu_failed,
         )
 
-    def _take(self, saved: Saved) -> State:
+    def _load(self, saved: Saved) -> State:
         facts = saved.facts
         if saved.algorithm != _SOLVER:
             assert self._checkpoint
-            raise InputError(self._checkpoint.path, "the checkpoint is of another version; begin anew, without it")
+            raise InputError(self._checkpoint.path, "the checkpoint is of another version; start again without it")
         if not _are_facts(facts) or len(facts["found"]) > self._task.top:
             raise no_state(self._checkpoint)
         for place, (score, span) in enumerate(facts["found"]):
@@ -169,9 +169,9 @@ class LocalRun:
 
     def _solver(self) -> Search:
         runs = [found.runs() for found in self._found]
-        barred = np.concatenate(runs) if runs else np.zeros((0, 3), np.int64)
+        excluded_runs = np.concatenate(runs) if runs else np.zeros((0, 3), np.int64)
         try:
-            return self._searches(self._task, barred, self._watchers.stop)
+            return self._searches(self._task, excluded_runs, self._watchers.stop)
         except ValueError as error:
             raise UsageError(f"these sequences cannot be aligned: {error}") from None
 
@@ -179,19 +179,19 @@ class LocalRun:
         """Find the next alignment (score 0: there is none); if a GPU fails or returns a wrong result, use the CPU."""
         self._last = state
         try:
-            return self._search_on(state)
+            return self._search_once(state)
         except (DeviceError, InternalError) as failure:
             if isinstance(failure, InternalError):
                 if self._engines[-1] != GPU:
                     raise
                 self._last = None
             self._gpu_failed = str(failure)
-            self._searches.leave(DeviceError(str(failure)))
+            self._searches.exclude(DeviceError(str(failure)))
             since = "its last checkpoint" if self._last else "the beginning"
-            self._watchers.warn(f"the GPU has failed ({failure}): the CPU goes on from {since}")
-            return self._search_on(self._last)
+            self._watchers.warn(f"the GPU has failed ({failure}): the CPU continues from {since}")
+            return self._search_once(self._last)
 
-    def _search_on(self, state: State | None) -> Found:
+    def _search_once(self, state: State | None) -> Found:
         solver = self._solver()
         self._engines.append(solver.engine)
         try:
@@ -199,16 +199,16 @@ class LocalRun:
                 self._restore(solver, state)
             else:
                 self._spent.seconds_before = 0.0
-            self._spent.began, self._spent.share_before = self._watchers.clock(), solver.position[2]
+            self._spent.began, self._spent.fraction_before = self._watchers.clock(), solver.position[2]
             path_began = None
             while not solver.advance(_SLICE):
                 now = self._watchers.clock()
                 if solver.position[1] and path_began is None:
                     path_began = now
-                self._look(solver, now)
-                self._between(solver, now)
+                self._update_progress(solver, now)
+                self._save_or_stop(solver, now)
             now = self._watchers.clock()
-            self._spent.seconds += self._running(now)
+            self._spent.seconds += self._running_seconds(now)
             self._spent.path_seconds += now - path_began if path_began is not None else 0.0
             self._spent.cells += solver.position[3]
             score, span, cigar = solver.alignment()
@@ -225,29 +225,35 @@ class LocalRun:
         except (ValueError, TypeError, KeyError, IndexError) as error:
             assert self._checkpoint
             raise InputError(self._checkpoint.path, f"the checkpoint cannot be used: {error}") from None
-        share = solver.position[2]
+        fraction_done = solver.position[2]
         self._watchers.note(
-            f"going on after {self._running(self._spent.began):.0f} s with alignment {len(self._found) + 1}, "
-            f"{100 * share:.0f}% of whose search is done"
+            f"resuming after {self._running_seconds(self._spent.began):.0f} s with alignment {len(self._found) + 1}, "
+            f"{100 * fraction_done:.0f}% of whose search is done"
         )
 
-    def _running(self, now: float) -> float:
+    def _running_seconds(self, now: float) -> float:
         """Return the seconds of the current search, over all resumed runs."""
         return self._spent.seconds_before + now - self._spent.began
 
-    def _look(self, solver: Search, now: float) -> None:
-        score, scored, share, _ = solver.position
-        rest = None
-        if not scored and share > self._spent.share_before:
-            rest = (1 - share) / (share - self._spent.share_before) * (now - self._spent.began)
+    def _update_progress(self, solver: Search, now: float) -> None:
+        score, scored, fraction_done, _ = solver.position
+        remaining_seconds = None
+        if not scored and fraction_done > self._spent.fraction_before:
+            remaining_seconds = (
+                (1 - fraction_done) / (fraction_done - self._spent.fraction_before) * (now - self._spent.began)
+            )
         self.progress = Progress(
-            score, len(self._found) + 1, scored, share, rest if rest is None or math.isfinite(rest) else None
+            score,
+            len(self._found) + 1,
+            scored,
+            fraction_done,
+            remaining_seconds if remaining_seconds is None or math.isfinite(remaining_seconds) else None,
         )
 
-    def _between(self, solver: Search, now: float) -> None:
+    def _save_or_stop(self, solver: Search, now: float) -> None:
         """Save and stop after a slice, as needed."""
         stop = self._watchers.stop()
-        if self._checkpoint and (stop or now - self._saved_at >= self._every):
+        if self._checkpoint and (stop or now - self._saved_at >= self._interval):
             self._write(solver, now)
             self._saved_at = self._watchers.clock()
         if stop:
@@ -262,7 +268,7 @@ class LocalRun:
         facts = {
             "found": [(found.score, found.span) for found in self._found],
             "seconds": self._spent.seconds,
-            "running": self._running(now),
+            "running": self._running_seconds(now),
             "cells": self._spent.cells,
             "resumed": self._resumed,
         }

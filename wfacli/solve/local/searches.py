@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .task import Task
 
 CPU, GPU = EngineName.CPU.value, EngineName.GPU.value
-_GPU = 132  # multiprocessors that the model assumes before a GPU is open
+_ASSUMED_MULTIPROCESSORS = 132  # multiprocessors that the model assumes before a GPU is open
 
 
 class Search(Protocol):
@@ -50,7 +50,7 @@ class Search(Protocol):
         """Release all resources; idempotent."""
 
 
-class _OnCpu:
+class _CpuSearch:
     """Adapter that adds the engine's name to the native solver."""
 
     engine = CPU
@@ -69,13 +69,13 @@ class _OnCpu:
 class Searches(Protocol):
     """Factory of searches."""
 
-    def __call__(self, task: Task, barred: I64, stop: Callable[[], bool] | None = None) -> Search:
+    def __call__(self, task: Task, excluded_runs: I64, stop: Callable[[], bool] | None = None) -> Search:
         """Return a search that excludes earlier alignments.
 
         Args:
             task: sequences, scheme and options.
-            barred: i64[R, 3], ungapped runs of earlier alignments (query start, target start, length), whose pairs of
-                symbols must not be aligned again.
+            excluded_runs: i64[R, 3], ungapped runs of earlier alignments (query start, target start, length), whose
+                pairs of symbols must not be aligned again.
             stop: if it returns True, a slice may end without any progress.
 
         Raises:
@@ -83,24 +83,24 @@ class Searches(Protocol):
             DeviceError: a GPU fails.
         """
 
-    def leave(self, failure: DeviceError) -> None:
+    def exclude(self, failure: DeviceError) -> None:
         """Stop using the GPU after a failure."""
 
 
 class OnCpu:
     """Factory of searches on the CPU."""
 
-    def __call__(self, task: Task, barred: I64, stop: Callable[[], bool] | None = None) -> Search:
+    def __call__(self, task: Task, excluded_runs: I64, stop: Callable[[], bool] | None = None) -> Search:
         """See `Searches.__call__`."""
-        return _on_cpu(task, barred)
+        return _cpu_search(task, excluded_runs)
 
-    def leave(self, failure: DeviceError) -> None:
+    def exclude(self, failure: DeviceError) -> None:
         """Do nothing: there is no GPU to leave."""
 
 
-def _on_cpu(task: Task, barred: I64) -> Search:
+def _cpu_search(task: Task, excluded_runs: I64) -> Search:
     scheme = task.scheme
-    return _OnCpu(
+    return _CpuSearch(
         LocalSolver(
             task.query,
             task.target,
@@ -108,7 +108,7 @@ def _on_cpu(task: Task, barred: I64) -> Search:
             scheme.open,
             scheme.extend,
             scheme.same,
-            barred,
+            excluded_runs,
             threads=task.threads,
             path=not task.score_only,
             memory=task.memory,
@@ -122,51 +122,51 @@ class OnGpu:
     The CPU also takes pairs that the GPU kernels do not support.
     """
 
-    def __init__(self, gpu: GpuOnDemand, asked: bool, tell: Callable[[str], None]) -> None:
+    def __init__(self, gpu: GpuOnDemand, gpu_requested: bool, tell: Callable[[str], None]) -> None:
         """Prepare the factory.
 
         Args:
             gpu: GPU, opened on demand.
-            asked: True if the user requests the GPU.
+            gpu_requested: True if the user requests the GPU.
             tell: receives a message if the GPU is requested but does not support the pair.
         """
-        self._gpu, self._asked, self._tell = gpu, asked, tell
-        self._left = False
+        self._gpu, self._gpu_requested, self._tell = gpu, gpu_requested, tell
+        self._gpu_excluded = False
 
-    def leave(self, failure: DeviceError) -> None:
-        """See `Searches.leave`."""
-        self._left = True
-        self._gpu.leave(failure)
+    def exclude(self, failure: DeviceError) -> None:
+        """See `Searches.exclude`."""
+        self._gpu_excluded = True
+        self._gpu.exclude(failure)
 
-    def __call__(self, task: Task, barred: I64, stop: Callable[[], bool] | None = None) -> Search:
+    def __call__(self, task: Task, excluded_runs: I64, stop: Callable[[], bool] | None = None) -> Search:
         """See `Searches.__call__`."""
-        if self._left or not len(task.query) or not len(task.target):
-            return _on_cpu(task, barred)
-        if not self._asked and not self._sooner(task):
-            return _on_cpu(task, barred)
+        if self._gpu_excluded or not len(task.query) or not len(task.target):
+            return _cpu_search(task, excluded_runs)
+        if not self._gpu_requested and not self._gpu_is_faster(task):
+            return _cpu_search(task, excluded_runs)
         try:
             return GpuLocal(
                 self._gpu.driver(),
                 task.query,
                 task.target,
                 task.scheme,
-                barred,
+                excluded_runs,
                 threads=task.threads,
                 path=not task.score_only,
                 memory=task.memory,
                 stop=stop,
             )
         except NotForGpus as reason:
-            if self._asked:
-                self._tell(f"{reason}: the CPU makes the alignment")
-            return _on_cpu(task, barred)
+            if self._gpu_requested:
+                self._tell(f"{reason}: using the CPU")
+            return _cpu_search(task, excluded_runs)
 
-    def _sooner(self, task: Task) -> bool:
+    def _gpu_is_faster(self, task: Task) -> bool:
         """Return True if the GPU is expected to be faster than the CPU, including the time to open it, and works."""
         rows, columns = len(task.query), len(task.target)
         on_cpu = rows * columns / (tuning.CPU_LOCAL_CELLS * task.threads)
-        opening = 0.0 if self._gpu.is_open else tuning.OPENING_A_GPU
-        best = sizes.seconds(sizes.BUILDS[0], _GPU, rows, columns)
-        if on_cpu <= opening + best:
+        open_seconds = 0.0 if self._gpu.is_open else tuning.GPU_OPEN_SECONDS
+        best = sizes.seconds(sizes.BUILDS[0], _ASSUMED_MULTIPROCESSORS, rows, columns)
+        if on_cpu <= open_seconds + best:
             return False
         return self._gpu.works

@@ -9,12 +9,12 @@ from typing import IO
 
 from ...errors import InputError
 
-_AT_ONCE = 1 << 18
+_CHUNK = 1 << 18
 _PIECE = 1 << 26  # bytes of a spill file, which is deleted when both readers have read it
-_GONE = 1 << 62  # position of a reader that has closed its pipe
+_CLOSED = 1 << 62  # position of a reader that has closed its pipe
 
 
-class Doubled:
+class Tee:
     """Two pipes that deliver the same bytes as one stream, without decompression.
 
     Threads write the pipes. Data that only the mapper has read is spilled to unnamed temporary files, so that neither
@@ -36,21 +36,21 @@ class Doubled:
         self.readers = [reader for reader, _ in pipes]
         self._changed = threading.Condition()
         self._pieces: dict[int, IO[bytes]] = {}
-        self._kept, self._had, self._ended = 0, [0, 0], False
+        self._spilled, self._read_offsets, self._ended = 0, [0, 0], False
         self._fault: InputError | None = None
         self._writers = [
-            threading.Thread(target=self._hand_on, args=(who, pipe[1]), name="wfacli-doubled", daemon=True)
-            for who, pipe in enumerate(pipes)
+            threading.Thread(target=self._feed, args=(reader, pipe[1]), name="wfacli-tee", daemon=True)
+            for reader, pipe in enumerate(pipes)
         ]
         # A thread that waits for a pipe cannot be stopped: this one runs until the program exits.
-        self._keeper = threading.Thread(target=self._keep, name="wfacli-doubled-input", daemon=True)
-        for thread in (self._keeper, *self._writers):
+        self._input_thread = threading.Thread(target=self._spill_input, name="wfacli-tee-input", daemon=True)
+        for thread in (self._input_thread, *self._writers):
             thread.start()
 
-    def _keep(self) -> None:
+    def _spill_input(self) -> None:
         try:
-            while data := self._read(min(_AT_ONCE, _PIECE - self._kept % _PIECE)):
-                number, place = divmod(self._kept, _PIECE)
+            while data := self._read(min(_CHUNK, _PIECE - self._spilled % _PIECE)):
+                number, place = divmod(self._spilled, _PIECE)
                 if place == 0:
                     file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed when it was read
                     with self._changed:
@@ -60,63 +60,63 @@ class Doubled:
                     done = os.pwrite(file.fileno(), view, place)
                     view, place = view[done:], place + done
                 with self._changed:
-                    self._kept += len(data)
+                    self._spilled += len(data)
                     self._changed.notify_all()
-                    self._changed.wait_for(lambda: self._ended or self._kept - self._had[0] <= _PIECE)
+                    self._changed.wait_for(lambda: self._ended or self._spilled - self._read_offsets[0] <= _PIECE)
         except OSError as error:
             self._fault = InputError(
                 self._path,
-                f"cannot be kept in {tempfile.gettempdir()} until it is aligned: {error.strerror} "
-                "(TMPDIR names another folder; a file instead of a pipe needs none)",
+                f"cannot be spilled to {tempfile.gettempdir()}: {error.strerror} "
+                "(set TMPDIR to another folder, or give a file instead of a pipe)",
             )
         os.close(self._stream)
         with self._changed:
             self._ended = True
             self._changed.notify_all()
 
-    def _read(self, most: int) -> bytes:
-        if self._ended or min(self._had) == _GONE:
+    def _read(self, size: int) -> bytes:
+        if self._ended or min(self._read_offsets) == _CLOSED:
             return b""
         try:
-            return os.read(self._stream, most)
+            return os.read(self._stream, size)
         except OSError as error:
             self._fault = InputError(self._path, error.strerror or str(error))
             return b""
 
-    def _hand_on(self, who: int, pipe: int) -> None:
+    def _feed(self, reader: int, pipe: int) -> None:
         try:
-            while data := self._next(who):
+            while data := self._next(reader):
                 view = memoryview(data)
                 while len(view):
                     view = view[os.write(pipe, view) :]
-                self._move(who, self._had[who] + len(data))
+                self._set_offset(reader, self._read_offsets[reader] + len(data))
         except BrokenPipeError:  # a reader may stop early
             pass
-        self._move(who, _GONE)
+        self._set_offset(reader, _CLOSED)
         os.close(pipe)
 
-    def _next(self, who: int) -> bytes:
+    def _next(self, reader: int) -> bytes:
         with self._changed:
-            had = self._had[who]
-            self._changed.wait_for(lambda: had < self._kept or self._ended)
-            number, place = divmod(had, _PIECE)
-            most = min(_AT_ONCE, self._kept - had, _PIECE - place)
-            return os.pread(self._pieces[number].fileno(), most, place) if most else b""
+            offset = self._read_offsets[reader]
+            self._changed.wait_for(lambda: offset < self._spilled or self._ended)
+            number, place = divmod(offset, _PIECE)
+            size = min(_CHUNK, self._spilled - offset, _PIECE - place)
+            return os.pread(self._pieces[number].fileno(), size, place) if size else b""
 
-    def _move(self, who: int, to: int) -> None:
+    def _set_offset(self, reader: int, to: int) -> None:
         with self._changed:
-            self._had[who] = to
+            self._read_offsets[reader] = to
             # The last piece may still be written, even if both readers are past it.
-            had = min(*self._had, self._kept)
-            for number in [n for n in self._pieces if (n + 1) * _PIECE <= had]:
+            offset = min(*self._read_offsets, self._spilled)
+            for number in [n for n in self._pieces if (n + 1) * _PIECE <= offset]:
                 self._pieces.pop(number).close()
             self._changed.notify_all()
 
-    def close_reader(self, who: int) -> None:
+    def close_reader(self, reader: int) -> None:
         """Close this process's copy of a read end, once another process or object has it or none will."""
-        if self.readers[who] >= 0:
-            os.close(self.readers[who])
-            self.readers[who] = -1
+        if self.readers[reader] >= 0:
+            os.close(self.readers[reader])
+            self.readers[reader] = -1
 
     def check(self) -> None:
         """Raise InputError if the stream was not passed on completely."""
@@ -128,10 +128,10 @@ class Doubled:
         with self._changed:
             self._ended = True
             self._changed.notify_all()
-        for who in range(len(self.readers)):
-            self.close_reader(who)
+        for reader in range(len(self.readers)):
+            self.close_reader(reader)
         for writer in self._writers:
             writer.join()
-        if not self._keeper.is_alive():
+        if not self._input_thread.is_alive():
             for piece in self._pieces.values():
                 piece.close()

@@ -37,10 +37,10 @@ _GUESSES = (
     8,
     128,
 )  # guesses per round after corrections, minimum and maximum (1 ms of 16 threads); more if they were right
-_ASIDE = 1024  # maximum distance of a guessed entry from the path's diagonal, in columns
+_MAX_OFFSET = 1024  # maximum distance of a guessed entry from the path's diagonal, in columns
 _NEAR = 16  # pieces for which rows are fetched around the path's diagonal
-_BESIDE = 2048  # fetched columns on either side of it
-_LOOKS = 500  # polls for an answer of the GPU before the thread sleeps: sleeping takes longer than most answers
+_FETCH_RADIUS = 2048  # fetched columns on either side of it
+_POLLS = 500  # polls for an answer of the GPU before the thread sleeps: sleeping takes longer than most answers
 _CELLS = 1 << 25  # maximum cells of saved rows per transfer from the GPU
 _WORD = 8  # bytes per cell or answer
 _SCORE = 0xFFFFFFFF
@@ -49,7 +49,7 @@ _LEFT, _ENDED = 0, 1  # LocalPiece::How
 Entry = tuple[int, int, int, int]  # row, column, remaining score of the path, state
 
 
-class _Way(NamedTuple):
+class _TracedPiece(NamedTuple):
     """Traced path through a piece: its exit, LocalPiece::How, and its operations (u32[C], BAM's packing)."""
 
     exit: Entry
@@ -66,7 +66,7 @@ def unpacked(words: U64) -> tuple[I32, I32]:
     return h, f
 
 
-class Walk:
+class Traceback:
     """Traceback from a best cell, in rounds; the driver is borrowed.
 
     Piece k consists of the rows from rows[k] up to the first row of piece k - 1; piece 0 ends at the best cell.
@@ -76,11 +76,11 @@ class Walk:
         self,
         driver: Driver,
         stream: Stream,
-        room: Callable[[int], Bytes],
+        pinned_scratch: Callable[[int], Bytes],
         native: LocalTraceback,
         scores: Scores,
         best: tuple[int, int, int],
-        kept: dict[int, int],
+        saved_rows: dict[int, int],
         threads: int,
     ) -> None:
         """Prepare the traceback.
@@ -88,68 +88,73 @@ class Walk:
         Args:
             driver: driver of the GPU.
             stream: stream for all GPU work.
-            room: returns page-locked memory of a size in bytes, valid until its next call.
+            pinned_scratch: returns page-locked memory of a size in bytes, valid until its next call.
             native: native solver that traces pieces.
             scores: scores of the kernels.
             best: (score, row, column) of the best cell.
-            kept: number of rows above the lower edge of a saved row -> its address in GPU memory.
+            saved_rows: number of rows above the lower edge of a saved row -> its address in GPU memory.
             threads: CPU threads that trace pieces.
         """
-        self._driver, self._stream, self._room, self._native = driver, stream, room, native
+        self._driver, self._stream, self._pinned_scratch, self._native = driver, stream, pinned_scratch, native
         self._scores, self._threads = scores, threads
-        above = sorted((rows for rows in kept if rows <= best[1]), reverse=True)
+        above = sorted((rows for rows in saved_rows if rows <= best[1]), reverse=True)
         self._rows = [*above, 0]
-        self._addresses = [*(kept[rows] for rows in above), 0]  # addresses of the saved rows above the pieces; 0: none
+        self._addresses = [
+            *(saved_rows[rows] for rows in above),
+            0,
+        ]  # addresses of the saved rows above the pieces; 0: none
         self._last_column = best[2]
         self._entries: list[Entry | None] = [None] * len(self._rows)  # guessed entry of the path into each piece
         self._entries[0] = (best[1], best[2], best[0], 0)
-        self._ways: dict[tuple[int, Entry], _Way] = {}  # cache of traced pieces
+        self._traced: dict[tuple[int, Entry], _TracedPiece] = {}  # cache of traced pieces
         self._spare = scores.match + scores.open + 2 * scores.extend  # as in LocalPath::first_column
         self._guesses = _GUESSES[1]
         self._changed: list[int] = []  # pieces with a new entry, traced from it or not
         self._near: dict[int, tuple[int, U64]] = {}  # piece -> first column and cells of the row above it
-        self._right = 0  # number of leading pieces that are known to be right
-        self._believed = 0  # number of leading pieces that have been guessed
+        self._settled = 0  # number of leading pieces that are known to be right
+        self._guessed = 0  # number of leading pieces that have been guessed
         self._memories: dict[str, Memory] = {}
         self.ended = False
         self.cells = 0
 
     @property
-    def share(self) -> float:
+    def fraction_done(self) -> float:
         """Fraction of the pieces that are known to be right."""
-        return self._right / len(self._rows)
+        return self._settled / len(self._rows)
 
     def step(self) -> None:
         """Run one round: trace all pieces whose current entry is not cached."""
-        if self._right == self._believed:
-            self._believe(min(self._right + _PIECES, len(self._rows)))
-        changed, self._changed = sorted({k for k in self._changed if self._right <= k < self._believed}), []
-        self._walk([k for k in changed if self._entries[k] and not self._way(k)])
-        corrected, before = self._correct(changed), self._right
+        if self._settled == self._guessed:
+            self._guess_entries(min(self._settled + _PIECES, len(self._rows)))
+        changed, self._changed = sorted({k for k in self._changed if self._settled <= k < self._guessed}), []
+        self._trace([k for k in changed if self._entries[k] and not self._traced_piece(k)])
+        corrected, before = self._correct(changed), self._settled
         self._advance()
         if self.ended:
             return
-        helped = self._right - before > self._guesses // 4
-        self._guesses = min(max(self._guesses * 2 if helped else self._guesses // 2, _GUESSES[0]), _GUESSES[1])
-        if self._right < self._believed:
-            self._near = {} if helped else self._fetched(self._right)
-            self._go_straight_on([self._right, *(k for k in corrected if k > self._right)])
+        progressed = self._settled - before > self._guesses // 4
+        self._guesses = min(max(self._guesses * 2 if progressed else self._guesses // 2, _GUESSES[0]), _GUESSES[1])
+        if self._settled < self._guessed:
+            self._near = {} if progressed else self._fetched(self._settled)
+            self._guess_along_diagonal([self._settled, *(k for k in corrected if k > self._settled)])
 
     def _advance(self) -> None:
         """Follow the path through traced pieces, and through pieces that can be traced in fetched rows."""
-        while self._right < self._believed and (way := self._way(self._right) or self._walk_near(self._right)):
-            if way.how not in (_LEFT, _ENDED):
+        while self._settled < self._guessed and (
+            traced := self._traced_piece(self._settled) or self._trace_near(self._settled)
+        ):
+            if traced.how not in (_LEFT, _ENDED):
                 raise InternalError("a local alignment cannot be followed through its matrix; please report this")
-            self._right += 1
-            if way.how == _ENDED:
-                self.ended, self._end = True, way.exit
+            self._settled += 1
+            if traced.how == _ENDED:
+                self.ended, self._end = True, traced.exit
                 return
-            self._enter(self._right, way.exit)
+            self._enter(self._settled, traced.exit)
 
-    def _way(self, piece: int) -> _Way | None:
+    def _traced_piece(self, piece: int) -> _TracedPiece | None:
         """Return the traced path of a piece from its current entry; None if it is not traced yet."""
         entry = self._entries[piece]
-        return self._ways.get((piece, entry)) if entry else None
+        return self._traced.get((piece, entry)) if entry else None
 
     # Guesses
 
@@ -158,11 +163,11 @@ class Walk:
         if self._entries[piece] != entry:
             self._entries[piece] = entry
             self._changed += (piece - 1, piece)  # the piece before may be traced to another exit
-        return (piece, entry) not in self._ways
+        return (piece, entry) not in self._traced
 
-    def _believe(self, end: int) -> None:
+    def _guess_entries(self, end: int) -> None:
         """Guess the entries of further pieces, up to piece `end`."""
-        first, self._believed = self._believed, end
+        first, self._guessed = self._guessed, end
         unknown = [k for k in range(first, end) if self._entries[k] is None]
         self._changed += [k for k in range(first, end) if self._entries[k] is not None]
         self._enter_best(unknown)
@@ -178,16 +183,16 @@ class Walk:
         cones["column"] = self._last_column
         if middle:
             cones["middle"] = middle
-            cones["first"] = np.maximum(cones["middle"] - _ASIDE, 0)
-            cones["column"] = np.minimum(cones["middle"] + _ASIDE, self._last_column)
-        words = self._ask(sizes.TOPS, cones, gaps=middle is not None)
+            cones["first"] = np.maximum(cones["middle"] - _MAX_OFFSET, 0)
+            cones["column"] = np.minimum(cones["middle"] + _MAX_OFFSET, self._last_column)
+        words = self._run_cones(sizes.TOPS, cones, gaps=middle is not None)
         for k, word, near in zip(pieces, words.tolist(), cones["middle"].tolist(), strict=True):
             if word:
                 column = word & _SCORE
-                score = (word >> 32) + (self._turn(column - near) if middle else 0)
+                score = (word >> 32) + (self._gap_penalty(column - near) if middle else 0)
                 self._enter(k, (self._rows[k - 1] - 1, column, score, 0))
 
-    def _turn(self, right: int) -> int:
+    def _gap_penalty(self, right: int) -> int:
         """Return what the kernel local_tops subtracts for a gap to a cell `right` columns right of the middle."""
         scores = self._scores
         each = scores.extend if right < 0 else scores.extend + scores.match
@@ -197,16 +202,16 @@ class Walk:
         """Propagate exits of traced pieces to the next entries; return pieces that are not traced from those yet."""
         corrected = []
         for k in changed:
-            while (way := self._way(k)) and way.how == _LEFT and self._entries[k + 1] != way.exit:
+            while (traced := self._traced_piece(k)) and traced.how == _LEFT and self._entries[k + 1] != traced.exit:
                 k += 1
-                if self._enter(k, way.exit):
+                if self._enter(k, traced.exit):
                     corrected.append(k)
-        return [k for k in corrected if k < self._believed]
+        return [k for k in corrected if k < self._guessed]
 
-    def _go_straight_on(self, corrected: list[int]) -> None:
+    def _guess_along_diagonal(self, corrected: list[int]) -> None:
         """Guess that the path stays near its diagonal after the corrected entries."""
         pieces, middle = [], []
-        for k, end in zip(corrected, [*corrected, self._believed][1:], strict=True):
+        for k, end in zip(corrected, [*corrected, self._guessed][1:], strict=True):
             row, column, _, _ = self._entries[k] or (0, 0, 0, 0)
             for other in range(k + 1, min(k + 1 + max(self._guesses // len(corrected), 1), end)):
                 on_diagonal = column - row + self._rows[other - 1] - 1
@@ -219,7 +224,7 @@ class Walk:
 
     # The GPU
 
-    def _ask(self, row: str, cones: npt.NDArray[np.void], gaps: bool = True) -> U64:
+    def _run_cones(self, row: str, cones: npt.NDArray[np.void], gaps: bool = True) -> U64:
         """Run the kernel TOPS or CONES of local_cone.cu; return u64[C], a word per cone. See `_launch`."""
         if not len(cones):
             return np.zeros(0, np.uint64)
@@ -246,21 +251,21 @@ class Walk:
             u64[count], valid until the next launch.
         """
         driver, size = self._driver, _WORD * count
-        given, answers = self._memory("cones", cones.nbytes), self._memory("answers", size)
-        pinned = self._room(cones.nbytes + size)
+        requests, answers = self._memory("cones", cones.nbytes), self._memory("answers", size)
+        pinned = self._pinned_scratch(cones.nbytes + size)
         pinned[: cones.nbytes] = cones.view(np.uint8)
-        driver.upload(given, pinned[: cones.nbytes], self._stream)
+        driver.upload(requests, pinned[: cones.nbytes], self._stream)
         if before is not None:
             driver.fill(answers, before, size, self._stream)
         task, scores = np.zeros(1, LOCAL_CONES_TASK), self._scores
-        task["cones"], task["answers"], task["parts"] = given, answers, _PARTS
+        task["cones"], task["answers"], task["parts"] = requests, answers, _PARTS
         if gaps:
             task["match"], task["open"], task["extend"] = scores.match, scores.open, scores.extend
         task["spare"] = self._spare
         driver.launch(driver.kernel(ROWS[row]), len(cones) * _PARTS, task, self._stream)
         driver.download(pinned[cones.nbytes :], answers, self._stream)
         answered = driver.record(self._stream)
-        if not any(driver.done(answered) for _ in range(_LOOKS)):
+        if not any(driver.done(answered) for _ in range(_POLLS)):
             driver.wait(answered)
         found: U64 = pinned[cones.nbytes :].view(np.uint64)
         return found
@@ -276,33 +281,33 @@ class Walk:
 
     # Pieces
 
-    def _walk(self, todo: list[int]) -> None:
+    def _trace(self, pieces: list[int]) -> None:
         """Trace pieces from their entries, in groups whose row cells fit one transfer."""
-        if not todo:
+        if not pieces:
             return
-        table: I64 = np.array([(self._rows[k], 0, 0, *(self._entries[k] or ())) for k in todo], np.int64)
-        cones = np.zeros(len(todo), LOCAL_CONE)
-        cones["row"] = [self._addresses[k] for k in todo]
+        table: I64 = np.array([(self._rows[k], 0, 0, *(self._entries[k] or ())) for k in pieces], np.int64)
+        cones = np.zeros(len(pieces), LOCAL_CONE)
+        cones["row"] = [self._addresses[k] for k in pieces]
         cones["rows"], cones["column"], cones["needed"] = table[:, 3] + 1 - table[:, 0], table[:, 4], table[:, 5]
         below = cones["row"] != 0  # there is a saved row above
-        first = self._ask(sizes.CONES, cones[below])
+        first = self._run_cones(sizes.CONES, cones[below])
         table[below, 1] = np.maximum(np.minimum(first, cones["column"][below].view(np.uint64)).astype(np.int64) - 1, 0)
         table[below, 2] = table[below, 4] + 1 - table[below, 1]
         begin = 0
-        while begin < len(todo):
+        while begin < len(pieces):
             reaches = np.cumsum(table[begin:, 2])
             end = begin + max(int(np.searchsorted(reaches, _CELLS, side="right")), 1)
-            self._walk_group(todo[begin:end], table[begin:end], cones[begin:end])
+            self._trace_group(pieces[begin:end], table[begin:end], cones[begin:end])
             begin = end
 
-    def _walk_group(self, group: list[int], table: I64, cones: npt.NDArray[np.void]) -> None:
+    def _trace_group(self, group: list[int], table: I64, cones: npt.NDArray[np.void]) -> None:
         cones["first"], cones["to"] = table[:, 1], np.cumsum(table[:, 2]) - table[:, 2]
-        given = cones[cones["row"] != 0]
+        requests = cones[cones["row"] != 0]
         none: U64 = np.zeros(0, np.uint64)
-        words = self._launch(sizes.WINDOWS, given, int(table[:, 2].sum())) if len(given) else none
-        self._walk_through(group, table, words, self._threads)
+        words = self._launch(sizes.WINDOWS, requests, int(table[:, 2].sum())) if len(requests) else none
+        self._trace_rows(group, table, words, self._threads)
 
-    def _walk_through(self, pieces: list[int], table: I64, words: U64, threads: int) -> None:
+    def _trace_rows(self, pieces: list[int], table: I64, words: U64, threads: int) -> None:
         """Trace and cache pieces; `table` and `words` (cells of the rows above) have the format of LocalTraceback."""
         ends, starts, ops = self._native.trace(table, *unpacked(words), threads)
         rows = ends.reshape(-1, 6)
@@ -312,18 +317,18 @@ class Walk:
         ):
             entry = self._entries[k]
             assert entry
-            self._ways[k, entry] = _Way((row, column, needed, state), how, ops[begin:end])
+            self._traced[k, entry] = _TracedPiece((row, column, needed, state), how, ops[begin:end])
 
     def _fetched(self, first: int) -> dict[int, tuple[int, U64]]:
         """Fetch cells of the rows above the next pieces, near the diagonal on which the path enters the first one."""
         row, column, _, _ = self._entries[first] or (0, 0, 0, 0)
-        pieces = [k for k in range(first, min(first + _NEAR, self._believed)) if self._addresses[k]]
+        pieces = [k for k in range(first, min(first + _NEAR, self._guessed)) if self._addresses[k]]
         rows = np.array([self._rows[k] for k in pieces], np.int64)
         below = np.array([self._rows[k - 1] if k else row + 1 for k in pieces], np.int64)
         cones = np.zeros(len(pieces), LOCAL_CONE)
         cones["row"] = [self._addresses[k] for k in pieces]
-        cones["first"] = np.maximum(column - row + rows - 1 - _BESIDE, 0)
-        cones["column"] = np.minimum(column - row + below - 1 + _BESIDE, self._last_column)
+        cones["first"] = np.maximum(column - row + rows - 1 - _FETCH_RADIUS, 0)
+        cones["column"] = np.minimum(column - row + below - 1 + _FETCH_RADIUS, self._last_column)
         counts = cones["column"] + 1 - cones["first"]
         if not len(pieces) or int(counts.min()) < 1:
             return {}
@@ -337,7 +342,7 @@ class Walk:
             )
         }
 
-    def _walk_near(self, piece: int) -> _Way | None:
+    def _trace_near(self, piece: int) -> _TracedPiece | None:
         """Trace a piece through fetched cells; return None if they may not suffice.
 
         A gap along the row connects any column further left to the first fetched one. So if a path from the first
@@ -348,17 +353,17 @@ class Walk:
         if not entry or not 0 < entry[1] + 1 - first <= len(words):
             return None
         cells, rows, scores = entry[1] + 1 - first, entry[0] + 1 - self._rows[piece], self._scores
-        most = rows * scores.match + (int(words[0]) & _SCORE) - (cells - rows) * scores.extend + self._spare
-        if first and (cells <= rows or most >= entry[2]):
+        bound = rows * scores.match + (int(words[0]) & _SCORE) - (cells - rows) * scores.extend + self._spare
+        if first and (cells <= rows or bound >= entry[2]):
             return None
         table: I64 = np.array([(self._rows[piece], first, cells, *entry)], np.int64)
-        self._walk_through([piece], table, words[:cells], 1)
-        return self._way(piece)
+        self._trace_rows([piece], table, words[:cells], 1)
+        return self._traced_piece(piece)
 
     def path(self) -> tuple[int, int, U32]:
         """Return (end row, end column, operations), both ends exclusive, once finished."""
-        ways = [self._way(k) for k in range(self._right)]
-        return self._end[0], self._end[1], _joined(np.concatenate([way.ops for way in ways if way]))
+        pieces = [self._traced_piece(k) for k in range(self._settled)]
+        return self._end[0], self._end[1], _joined(np.concatenate([traced.ops for traced in pieces if traced]))
 
     def close(self) -> None:
         """Release GPU memory when no work is queued; idempotent."""

@@ -14,19 +14,19 @@ def seconds(value: float) -> str:
     return f"{value:.3g} s" if value < 10 else f"{value:.1f} s"
 
 
-class Standing(NamedTuple):
+class ProgressLine(NamedTuple):
     """Progress of a run: a description, the finished share of the work, and the remaining seconds; None if unknown."""
 
     words: str
-    share: float | None
-    rest: float | None
+    fraction_done: float | None
+    remaining_seconds: float | None
 
 
-def line(now: Standing, elapsed: float) -> str:
+def line(now: ProgressLine, elapsed: float) -> str:
     """Format the progress of a run as one line."""
     found = f"{now.words} after {seconds(elapsed)}"
-    if now.share is not None:
-        found += f", {100 * now.share:.0f}% done"
-    if now.rest is not None:
-        found += f", about {seconds(now.rest)} to go"
+    if now.fraction_done is not None:
+        found += f", {100 * now.fraction_done:.0f}% done"
+    if now.remaining_seconds is not None:
+        found += f", about {seconds(now.remaining_seconds)} to go"
     return found
