@@ -4,7 +4,7 @@
 // bits_align computes the distances, and for paths a trace of two bits per cell; bits_walk, launched after it with the
 // same task, follows the trace. The unit of work is a warp, which has 32 / WFACLI_LANES slots and `stride` bytes of
 // workspace, from workspace + warp * stride on. The trace takes 256 * WFACLI_WORDS bytes per base of the longest
-// target; without paths no workspace is needed. `next` and `costs` are unused.
+// target; without paths no workspace is needed. `work_counter` and `costs` are unused.
 //
 // Ok: cost is the distance. ScoreLimit: the band is too narrow to prove the distance, or the distance is above
 // max_cost; cost is then that of some alignment, an upper bound for the next attempt. MemoryLimit: the workspace or

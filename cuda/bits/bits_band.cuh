@@ -11,7 +11,7 @@
 // every cheapest path has its exact value, which makes the path canonical as well.
 #pragma once
 
-#include "common/letters.cuh"
+#include "common/symbols.cuh"
 
 namespace wfacli {
 

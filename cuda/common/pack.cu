@@ -1,7 +1,7 @@
 // Convert a batch's sequences, copied to the GPU as read, to the encodings of the kernels.
 //
 // WFACLI_BLOCK: threads per block, a multiple of 32. Any grid.
-#include "common/letters.cuh"
+#include "common/symbols.cuh"
 #include "common/task.cuh"
 
 namespace wfacli {
@@ -37,17 +37,17 @@ WFACLI_DEVICE void encode(const EncodeTask& task, std::uint64_t start, std::int3
 }  // namespace wfacli
 
 // Pack all bases of a batch. The guard words before and after become zero.
-WFACLI_KERNEL(pack_letters, wfacli::PackTask) {
+WFACLI_KERNEL(pack_bases, wfacli::PackTask) {
   const uint4* from = reinterpret_cast<const uint4*>(task.bases);
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * WFACLI_BLOCK;
-  const auto words = static_cast<std::int64_t>(task.letters / 16);
+  const auto words = static_cast<std::int64_t>(task.n_bases / 16);
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * WFACLI_BLOCK + threadIdx.x;
   for (std::int64_t w = first - wfacli::kGuard; w < words + wfacli::kGuard; w += step)
     task.packed[w] = w >= 0 && w < words ? wfacli::pack_sixteen(from[w]) : 0;
 }
 
 // Write the codes of some rows' sequences. A sequence shared by several rows is written once per row, identically.
-WFACLI_KERNEL(encode_letters, wfacli::EncodeTask) {
+WFACLI_KERNEL(encode_symbols, wfacli::EncodeTask) {
   __shared__ std::uint8_t tables[512];
   for (int k = static_cast<int>(threadIdx.x); k < 512; k += WFACLI_BLOCK) tables[k] = task.tables[k];
   __syncthreads();

@@ -1,7 +1,7 @@
 // Bit planes of bases: all bases of a row of the band are compared in a few operations.
 #pragma once
 
-#include "common/letters.cuh"
+#include "common/symbols.cuh"
 
 namespace wfacli::dp {
 

@@ -1,9 +1,9 @@
 // Global alignment in a wide band, one warp per pair: long or noisy reads.
 //
-// Resident warps draw slots from task.next. For paths a warp writes a direction per cell to its own `stride` bytes of
-// workspace (one or a few words per step and lane), then traces back through them: its lanes read the next 32 cells of
-// a diagonal, or of a gap, at once, so a traceback takes one read per run instead of one per base. A pair whose cost
-// the band does not prove gets ScoreLimit; one for which `stride` is too small gets MemoryLimit.
+// Resident warps draw slots from task.work_counter. For paths a warp writes a direction per cell to its own `stride`
+// bytes of workspace (one or a few words per step and lane), then traces back through them: its lanes read the next 32
+// cells of a diagonal, or of a gap, at once, so a traceback takes one read per run instead of one per base. A pair
+// whose cost the band does not prove gets ScoreLimit; one for which `stride` is too small gets MemoryLimit.
 //
 // WFACLI_BLOCK: threads per block, a multiple of 32. WFACLI_BAND: diagonals, 128, 256, 512 or 1024. WFACLI_PIECES: gap
 // pieces, 1 or 2. WFACLI_BITS: bits of a cost, 16 or 32. WFACLI_CODES: 1 for pairs with symbols other than A C G T.
@@ -189,7 +189,7 @@ WFACLI_DEVICE void align_all(const AlignTask& task) {
   auto* directions = reinterpret_cast<std::uint32_t*>(task.workspace + static_cast<std::uint64_t>(thread / 32) * task.stride);
   for (;;) {
     std::uint32_t drawn = 0;
-    if (lane == 0) drawn = atomicAdd(task.next, 1u);
+    if (lane == 0) drawn = atomicAdd(task.work_counter, 1u);
     const auto slot = static_cast<std::int32_t>(min(__shfl_sync(kAll, drawn, 0), 0x7fffffffu));
     if (slot >= task.count) return;
     if (task.path)

@@ -34,7 +34,7 @@ WFACLI_KERNEL(local_cones, wfacli::LocalConesTask) {
     const std::int64_t columns = cone.column + 1 - c, along = columns - cone.rows;
     std::int64_t most = min(cone.rows, columns) * task.match + wfacli::score_of(cone.row[c]);
     if (along > 0) most -= task.open + along * task.extend;
-    if (most + task.spare < cone.needed) continue;
+    if (most + task.slack < cone.needed) continue;
     atomicMin(task.answers + part.number, static_cast<unsigned long long>(c));
     return;
   }
@@ -59,6 +59,6 @@ WFACLI_KERNEL(local_tops, wfacli::LocalConesTask) {
 // Copy the cells of the columns, one cone after the other.
 WFACLI_KERNEL(local_windows, wfacli::LocalConesTask) {
   const wfacli::ConePart part(task);
-  unsigned long long* const to = task.answers + part.cone.to - part.cone.first;
+  unsigned long long* const to = task.answers + part.cone.output_offset - part.cone.first;
   for (std::int64_t c = part.begin; c <= part.cone.column; c += part.stride) to[c] = part.cone.row[c];
 }

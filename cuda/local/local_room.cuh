@@ -76,14 +76,14 @@ class PairScores {
       const std::int8_t* const second = scores_of(task, row + (32 + lane) * kWords + r);
 #pragma unroll 1
       for (int pair = 0; pair < kLetters * kLetters; ++pair) {
-        const std::int32_t a = first[min(pair / kLetters, task.letters - 1)];
-        const std::int32_t b = second[min(pair % kLetters, task.letters - 1)];
+        const std::int32_t a = first[min(pair / kLetters, task.n_column_codes - 1)];
+        const std::int32_t b = second[min(pair % kLetters, task.n_column_codes - 1)];
         words[(pair * (kWords / 4) + r / 4) * 128 + r % 4] = word_of(a, b);
       }
     }
   }
   // Return true if a tile's columns may have symbols that the table does not cover.
-  WFACLI_DEVICE static bool has_others(const LocalTask& task) { return task.letters > kLetters; }
+  WFACLI_DEVICE static bool has_others(const LocalTask& task) { return task.n_column_codes > kLetters; }
   // Return the lookup key of a column's symbol and that of the column 32 before it. kAny: also for symbols outside the
   // table.
   template <bool kAny>
@@ -110,8 +110,8 @@ class PairScores {
     }
   }
   WFACLI_DEVICE static const std::int8_t* scores_of(const LocalTask& task, std::int64_t row) {
-    const std::int32_t code = row < task.rows ? task.query[row] : task.row_letters;
-    return task.scores + code * task.letters;
+    const std::int32_t code = row < task.rows ? task.query[row] : task.n_row_codes;
+    return task.scores + code * task.n_column_codes;
   }
 
  private:
@@ -138,7 +138,7 @@ class ByteScores {
 
   WFACLI_DEVICE static std::int32_t bytes(std::int32_t letters) { return 2 * letters * kFours * 32 * 4; }
   WFACLI_DEVICE ByteScores(const LocalTask& task, std::uint8_t* memory, std::int64_t row, std::int32_t lane)
-      : table_(memory + 4 * lane), half_(task.letters * kFours * 128) {
+      : table_(memory + 4 * lane), half_(task.n_column_codes * kFours * 128) {
 #pragma unroll 1
     for (int half = 0; half < 2; ++half)
 #pragma unroll 1
@@ -148,7 +148,7 @@ class ByteScores {
         for (int k = 0; k < 4; ++k)
           of_rows[k] = PairScores::scores_of(task, row + (32 * half + lane) * kWords + 4 * w + k);
 #pragma unroll 1
-        for (std::int32_t letter = 0; letter < task.letters; ++letter) {
+        for (std::int32_t letter = 0; letter < task.n_column_codes; ++letter) {
           std::uint32_t word = 0;
 #pragma unroll
           for (int k = 0; k < 4; ++k)

@@ -99,7 +99,7 @@ class Strip {
       while (!Boundary::is_of(coming_[k], number_)) {
         WFACLI_PAUSE();
         coming_[k] = Boundary::read(task_.row + c);
-        if (*static_cast<volatile const std::int32_t*>(task_.known) == kStop) break;
+        if (*static_cast<volatile const std::int32_t*>(task_.best_score) == kStop) break;
       }
     }
     __syncwarp();
@@ -118,7 +118,7 @@ class Strip {
       return true;
     }
     ++tiles_;
-    rebase(max(0, highest - task_.apart));
+    rebase(max(0, highest - task_.max_difference));
     const bool any = has_barred(from) || has_others(from);
     if (any)
       look_up<true>(from);
@@ -144,7 +144,7 @@ class Strip {
 
   // Return the best score known, the same in all lanes: one lane reads it, since other warps change it concurrently.
   WFACLI_DEVICE std::int32_t known_now() const {
-    return __shfl_sync(kAll, *static_cast<volatile const std::int32_t*>(task_.known), 0);
+    return __shfl_sync(kAll, *static_cast<volatile const std::int32_t*>(task_.best_score), 0);
   }
   WFACLI_DEVICE std::int32_t highest_input() {
     std::uint32_t most = state_.corner;
@@ -301,9 +301,10 @@ class Strip {
   // Write the last row's cells that a tile has completed, or zeros if it was pruned.
   template <bool kComputed>
   WFACLI_DEVICE void hand_on(std::int64_t from) {
-    const bool keeps = task_.keep && (number_ + 1) % task_.keep == 0;
+    const bool keeps = task_.store_every && (number_ + 1) % task_.store_every == 0;
     unsigned long long* const kept =
-        keeps ? task_.kept + ((number_ + 1) / task_.keep - 1 - task_.kept_before) * task_.columns : nullptr;
+        keeps ? task_.stored_rows + ((number_ + 1) / task_.store_every - 1 - task_.n_stored_before) * task_.columns
+              : nullptr;
 #pragma unroll
     for (int k = 0; k < kParts; ++k) {
       const int s = 32 * k + lane_;
@@ -337,7 +338,7 @@ class Strip {
 
   // Process a tile that starts with the state in slot_ and has a cell at least as good as the best known.
   WFACLI_DEVICE void consider(std::int64_t from, std::int32_t best) {
-    if (lane_ == 0) atomicMax(task_.known, best);
+    if (lane_ == 0) atomicMax(task_.best_score, best);
     if (best < best_) return;
     const Place place{kRows, 0};
     if (best == best_) {

@@ -11,7 +11,7 @@ WFACLI_KERNEL(long_bits, wfacli::LongBitsTask) {
   const bool both = task.matrix[1].stripes > 0;
   for (;;) {
     std::uint32_t drawn = 0;
-    if (Stripe::lane() == 0) drawn = atomicAdd(task.next, 1u);
+    if (Stripe::lane() == 0) drawn = atomicAdd(task.work_counter, 1u);
     const std::int64_t turn = task.first + __shfl_sync(wfacli::kEveryLane, drawn, 0);
     if (turn >= task.end) return;
     const int matrix = both ? 1 - static_cast<int>(turn & 1) : 0;

@@ -54,7 +54,7 @@ struct StripeColumns {
   std::int64_t first, end;
 
   WFACLI_DEVICE static StripeColumns of(const LongBitsTask& task, int matrix, std::int64_t stripe) {
-    const std::int64_t row = stripe * task.rows - task.matrix[matrix].above;
+    const std::int64_t row = stripe * task.rows - task.matrix[matrix].padding_rows;
     const std::int64_t from = max(row + task.low, std::int64_t{0});
     const std::int64_t to = min(row + task.rows + task.high, task.target_len);
     return {from / 32, (to + 31) / 32};
@@ -136,7 +136,7 @@ class BitStripe {
   WFACLI_DEVICE BitStripe(const LongBitsTask& task, int matrix, std::int64_t number, typename Rows::Memory& memory,
                           Watch watch = {})
       : task_(task), own_(task.matrix[matrix]), number_(number), columns_(StripeColumns::of(task, matrix, number)),
-        row_(number * kRows - own_.above + lane() * (32 * Words)), query_(memory),
+        row_(number * kRows - own_.padding_rows + lane() * (32 * Words)), query_(memory),
         target_(task.target, task.target_len, matrix == 0, 32 * columns_.first - kSkew * (lane() + 1)), watch_(watch) {
     const LetterBlocks<Planes> letters(task.query, task.query_len, matrix == 0, row_);
 #pragma unroll
@@ -237,7 +237,7 @@ class BitStripe {
     const std::int64_t reader = number_ - task_.slots + 1;
     const std::int64_t drawn = task_.matrix[1].stripes ? 2 * reader + 1 - (&own_ - task_.matrix) : reader;
     if (drawn >= task_.first && reader >= 0 && lane() == 0)
-      Tagged::wait(own_.read + slot(reader), static_cast<std::uint32_t>(reader + 1));
+      Tagged::wait(own_.edge_read + slot(reader), static_cast<std::uint32_t>(reader + 1));
     __syncwarp();
   }
   // Load the deltas above the stripe for block b.
@@ -366,14 +366,14 @@ class BitStripe {
       begun = upper << 32 | Tagged::wait(corner(number_), tag());
     }
     const bool last = number_ + 1 == own_.stripes;
-    const std::int64_t bottom = static_cast<std::int64_t>(begun) + kRows - (number_ ? 0 : own_.above);
+    const std::int64_t bottom = static_cast<std::int64_t>(begun) + kRows - (number_ ? 0 : own_.padding_rows);
     if (last && !task_.matrix[1].stripes) *task_.distance = bottom + risen_ - below;
     const std::int64_t there = last ? 0 : next_first_ < columns_.end ? before_next_ : risen_;
     const auto next = static_cast<std::uint64_t>(bottom + there);
     Tagged::write(corner(number_ + 1), tag() + 1, static_cast<std::uint32_t>(next));
     Tagged::write(corner(number_ + 1) + 1, tag() + 1, static_cast<std::uint32_t>(next >> 32));
     __threadfence();  // all reads are done
-    Tagged::write(own_.read + slot(number_), tag(), 0);
+    Tagged::write(own_.edge_read + slot(number_), tag(), 0);
   }
 
   const LongBitsTask& task_;

@@ -55,10 +55,10 @@ WFACLI_DEVICE void walk_segments(const PathSegments& path, Walk&& walk) {
   const bool first = WarpRuns::lane() == 0;
   for (;;) {
     std::uint32_t drawn = 0;
-    if (first) drawn = atomicAdd(path.drawn, 1u);
+    if (first) drawn = atomicAdd(path.work_counter, 1u);
     const std::int64_t s = path.count - 1 - static_cast<std::int64_t>(__shfl_sync(kWholeWarp, drawn, 0));
     if (s < 0) return;
-    const std::int64_t believed = path.entry[s], walked = path.walked[s];
+    const std::int64_t believed = path.entry[s], walked = path.traced_entry[s];
     const auto entry = static_cast<std::int64_t>(static_cast<std::uint32_t>(believed));
     const std::int64_t limit = believed < 0 ? kUnlimited : path.limit;
     bool done = walked == entry;
@@ -72,7 +72,7 @@ WFACLI_DEVICE void walk_segments(const PathSegments& path, Walk&& walk) {
       if (first) {
         path.op_count[s] = count;
         path.exit[s] = left;
-        path.walked[s] = done ? entry : limit << 32 | entry;
+        path.traced_entry[s] = done ? entry : limit << 32 | entry;
       }
       __syncwarp();
     }

@@ -59,8 +59,8 @@ class StripeWalk {
 
   WFACLI_DEVICE StripeWalk(const PathBitsTask& task, std::int64_t segment, WarpRuns& runs, Part::Rows::Memory& memory)
       : task_(task), runs_(runs), memory_(memory), segment_(segment), number_(task.first_segment + segment),
-        top_(number_ * Part::kRows), part_columns_(static_cast<std::int32_t>(32 * task.every)),
-        cells_(reinterpret_cast<std::uint32_t*>(task.path.room + blockIdx.x * task.path.stride)) {
+        top_(number_ * Part::kRows), part_columns_(static_cast<std::int32_t>(32 * task.state_interval)),
+        cells_(reinterpret_cast<std::uint32_t*>(task.path.scratch + blockIdx.x * task.path.stride)) {
     const StripeColumns columns = StripeColumns::of(task.bits, 0, number_);
     left_ = 32 * columns.first;
     right_ = min(32 * columns.end, task.bits.target_len);
@@ -95,8 +95,8 @@ class StripeWalk {
   // Recompute the part that starts at step begin_.
   WFACLI_DEVICE void compute() {
     const auto block = static_cast<std::int32_t>(begin_ / 32);
-    const std::uint32_t* state = task_.states + WarpRuns::lane() +
-                                 (segment_ * task_.states_each + begin_ / part_columns_) * kStateWords;
+    const std::uint32_t* state =
+        task_.states + WarpRuns::lane() + (segment_ * task_.states_per_stripe + begin_ / part_columns_) * kStateWords;
     LaneState<WFACLI_WORDS> own;
 #pragma unroll
     for (int w = 0; w < WFACLI_WORDS; ++w) {
@@ -106,7 +106,7 @@ class StripeWalk {
     own.handed = state[64 * WFACLI_WORDS];
     Part part(task_.bits, 0, number_, memory_, CellKeeper{cells_ + WarpRuns::lane()});
     part.restore(block, own);
-    part.go(block, min(block + static_cast<std::int32_t>(task_.every), part.blocks()));
+    part.go(block, min(block + static_cast<std::int32_t>(task_.state_interval), part.blocks()));
     __syncwarp();
   }
   // Trace through at most 32 rows, those of one word, and at most 32 columns before j_, one per lane.
@@ -206,12 +206,13 @@ WFACLI_KERNEL(sweep_for_path, wfacli::PathBitsTask) {
   __shared__ typename Stripe::Rows::Memory memory[WFACLI_BLOCK / 32];
   for (;;) {
     std::uint32_t drawn = 0;
-    if (Stripe::lane() == 0) drawn = atomicAdd(task.bits.next, 1u);
+    if (Stripe::lane() == 0) drawn = atomicAdd(task.bits.work_counter, 1u);
     const std::int64_t number = task.bits.first + __shfl_sync(wfacli::kWholeWarp, drawn, 0);
     if (number >= task.bits.end) return;
-    wfacli::StateKeeper keeper{nullptr, static_cast<std::int32_t>(task.every), 1};
+    wfacli::StateKeeper keeper{nullptr, static_cast<std::int32_t>(task.state_interval), 1};
     if (task.states)
-      keeper.to = task.states + (number - task.first_segment) * task.states_each * wfacli::kStateWords + Stripe::lane();
+      keeper.to =
+          task.states + (number - task.first_segment) * task.states_per_stripe * wfacli::kStateWords + Stripe::lane();
     Stripe stripe(task.bits, 0, number, memory[threadIdx.x / 32], keeper);
     stripe.go(0, stripe.blocks());
   }

@@ -51,9 +51,9 @@ WFACLI_DEVICE void note_furthest(std::int64_t* furthest, std::int64_t own) {
 class FrontWalk {
  public:
   WFACLI_DEVICE FrontWalk(const PathFrontsTask& task, std::int64_t segment, WarpRuns& runs)
-      : pair_(task.fronts), runs_(runs), below_(task.kept[segment]),
-        scores_(static_cast<std::int32_t>(task.kept[segment + 1].score - below_.score)),
-        rows_(reinterpret_cast<Offset*>(task.path.room + blockIdx.x * task.path.stride)) {}
+      : pair_(task.launch), runs_(runs), below_(task.fronts[segment]),
+        scores_(static_cast<std::int32_t>(task.fronts[segment + 1].score - below_.score)),
+        rows_(reinterpret_cast<Offset*>(task.path.scratch + blockIdx.x * task.path.stride)) {}
 
   // Trace from a diagonal. Return the one where the path leaves the segment. Both are counted from the matrix's first.
   WFACLI_DEVICE std::int64_t from(std::int64_t place) {
@@ -120,18 +120,18 @@ class FrontWalk {
 
 WFACLI_KERNEL(sweep_front_for_path, wfacli::PathFrontsTask) {
   using wfacli::Offset, wfacli::Tile;
-  const wfacli::LongWavefrontTask& pair = task.fronts;
+  const wfacli::LongWavefrontTask& pair = task.launch;
   const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * (WFACLI_BLOCK / 32) + threadIdx.x / 32;
   if (number >= pair.tiles) return;
   const std::int64_t at = number * (Tile::kWidth - 2 * pair.ghost);
   Tile tile(pair, wfacli::kBackward, static_cast<Offset>(pair.first + at - pair.ghost));
-  tile.load(static_cast<const Offset*>(pair.from), static_cast<Offset>(pair.from_first),
-            static_cast<Offset>(pair.from_count));
+  tile.load(static_cast<const Offset*>(pair.input_offsets), static_cast<Offset>(pair.input_first),
+            static_cast<Offset>(pair.input_count));
   tile.advance(pair.steps[wfacli::kBackward]);
   const int inside = Tile::lane() * WFACLI_DIAGONALS - pair.ghost;
   std::int64_t own = 0;
   if (inside >= 0 && inside < Tile::kWidth - 2 * pair.ghost) {
-    Offset* to = static_cast<Offset*>(pair.to) + at + inside;
+    Offset* to = static_cast<Offset*>(pair.output_offsets) + at + inside;
     tile.store(to);
     if (task.furthest) own = wfacli::furthest_of(pair, to, pair.first + at + inside);
   }

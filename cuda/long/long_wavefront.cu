@@ -25,8 +25,9 @@ struct OffsetOf<64> {
 // score of each front.
 template <class Offset, class Tile>
 WFACLI_DEVICE void compare_fronts(const LongWavefrontTask& task, const Tile& tile) {
-  const Offset* backward = static_cast<const Offset*>(task.from) + task.from_stride;
-  Offset most = tile.most_behind(backward, static_cast<Offset>(task.from_first), static_cast<Offset>(task.from_count));
+  const Offset* backward = static_cast<const Offset*>(task.input_offsets) + task.input_stride;
+  Offset most =
+      tile.most_behind(backward, static_cast<Offset>(task.input_first), static_cast<Offset>(task.input_count));
   for (int by = 16; by > 0; by /= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, by));
   if (Tile::lane() != 0 || most < 0) return;
   if (most >= static_cast<Offset>(task.query_len)) atomicMax(&task.status->met, task.number);
@@ -42,8 +43,9 @@ WFACLI_DEVICE int advance_tile(const LongWavefrontTask& task, int front, Tile& t
     const int slope = task.slant && scores == task.ghost ? tile.slope() : 0;
     if (slope && Slanted<Tile>(tile, slope).advance(scores)) return slope;
     if (slope)
-      tile.load(static_cast<const typename Tile::Reach*>(task.from) + front * task.from_stride,
-                static_cast<typename Tile::Reach>(task.from_first), static_cast<typename Tile::Reach>(task.from_count));
+      tile.load(static_cast<const typename Tile::Reach*>(task.input_offsets) + front * task.input_stride,
+                static_cast<typename Tile::Reach>(task.input_first),
+                static_cast<typename Tile::Reach>(task.input_count));
   }
   tile.advance(scores);
   return 0;
@@ -58,14 +60,14 @@ WFACLI_DEVICE void advance_fronts(const LongWavefrontTask& task) {
   const int front = number >= task.tiles;
   const std::int64_t at = (front ? number - task.tiles : number) * (Tile::kWidth - 2 * task.ghost);
   Tile tile(task, front, static_cast<Offset>(task.first + at - task.ghost));
-  tile.load(static_cast<const Offset*>(task.from) + front * task.from_stride, static_cast<Offset>(task.from_first),
-            static_cast<Offset>(task.from_count));
+  tile.load(static_cast<const Offset*>(task.input_offsets) + front * task.input_stride,
+            static_cast<Offset>(task.input_first), static_cast<Offset>(task.input_count));
   if (front == 0) compare_fronts<Offset>(task, tile);
   const int slant = advance_tile(task, front, tile);
   // The valid diagonals are the same in all cases; after a slant they start at the first register or end at the last.
   const int inside = Tile::lane() * Diagonals - (1 - slant) * task.ghost;
   if (inside >= 0 && inside < Tile::kWidth - 2 * task.ghost)
-    tile.store(static_cast<Offset*>(task.to) + front * task.to_stride + at + inside);
+    tile.store(static_cast<Offset*>(task.output_offsets) + front * task.output_stride + at + inside);
 }
 
 }  // namespace wfacli

@@ -37,7 +37,7 @@ struct Shared {
 };
 
 WFACLI_DEVICE Status status_of(const SwTask& task, const Best& best) {
-  const bool fits = !kLocal || best.score <= Word::kGreatest - Gaps::of(task).zero - task.most;
+  const bool fits = !kLocal || best.score <= Word::kGreatest - Gaps::of(task).zero - task.max_score;
   return fits ? Status::Ok : Status::ScoreLimit;
 }
 
@@ -99,7 +99,7 @@ WFACLI_DEVICE void align_all(const SwTask& task) {
       profiles + WFACLI_BLOCK / 32 * Profile::of_warp(task.codes) + threadIdx.x / 32 * Lines::of_warp();
   for (;;) {
     std::uint32_t drawn = 0;
-    if (threadIdx.x % 32 == 0) drawn = atomicAdd(task.next, static_cast<unsigned>(kWarpPairs));
+    if (threadIdx.x % 32 == 0) drawn = atomicAdd(task.work_counter, static_cast<unsigned>(kWarpPairs));
     drawn = min(__shfl_sync(kAllLanes, drawn, 0), 0x7fffffffu);
     const auto first = static_cast<std::int32_t>(drawn);
     if (first >= task.count) return;

@@ -24,7 +24,7 @@ struct Shared {
 // band (`floor`) are lost. From the floor two gaps may open and extend without falling below 0.
 WFACLI_DEVICE Gaps gaps_of(const SwTask& task) {
   Gaps gaps = Gaps::of(task);
-  gaps.zero = 0xffff - 128 - task.most * min(task.longest_query, task.longest_target);
+  gaps.zero = 0xffff - 128 - task.max_score * min(task.longest_query, task.longest_target);
   gaps.floor = once(Word::all(max(2 * task.open + 3 * task.extend + 1, 128)));
   return gaps;
 }
@@ -81,7 +81,7 @@ WFACLI_DEVICE void align_all(const SwTask& task) {
   for (;;) {
     const bool draws = turn.over && !turn.none_left;
     std::uint32_t drawn = 0;
-    if (draws && lane == 0) drawn = atomicAdd(task.next, static_cast<unsigned>(kPairs));
+    if (draws && lane == 0) drawn = atomicAdd(task.work_counter, static_cast<unsigned>(kPairs));
     drawn = min(__shfl_sync(kAllLanes, drawn, 0, kLanes), 0x7ffffff0u);
     if (draws) {
       const auto first = static_cast<std::int32_t>(drawn);

@@ -5,7 +5,7 @@
 // of the matrix.
 #pragma once
 
-#include "common/letters.cuh"
+#include "common/symbols.cuh"
 #include "sw/sw_words.cuh"
 
 namespace wfacli::sw {
@@ -126,7 +126,7 @@ struct Gaps {
     const bool keyed = kWhole && kLocal;
     const auto shorter = static_cast<std::uint32_t>(min(task.longest_query, task.longest_target));
     const std::int32_t room = 0xffff / kKeyColumns - zero_of(task);
-    const bool held = !keyed || (room > 0 && shorter <= static_cast<std::uint32_t>(room / max(task.most, 1)));
+    const bool held = !keyed || (room > 0 && shorter <= static_cast<std::uint32_t>(room / max(task.max_score, 1)));
     return task.open >= 1 && task.open <= 3 && held;
   }
   // What the four digits of a word contain too much: the extension of each gap.

@@ -1,7 +1,7 @@
 // Traceback of paths for which sw.cu has stored the directions of all cells. One thread per pair, so that many memory
 // accesses overlap.
 //
-// The task is that of the previous launch, except for `next`. Macros as in sw.cu.
+// The task is that of the previous launch, except for `work_counter`. Macros as in sw.cu.
 #include "sw/sw_walk.cuh"
 
 namespace wfacli::sw {

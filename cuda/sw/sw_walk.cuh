@@ -125,7 +125,7 @@ class Steps {
     return scores_[target * kSwCodes + query];
   }
   WFACLI_DEVICE bool equal(std::uint32_t query, std::uint32_t target) const {
-    return query == target && (task_.same >> query & 1);
+    return query == target && (task_.self_match >> query & 1);
   }
   // Follow one operation, or find that the gap and the path end here.
   WFACLI_DEVICE void follow(Track& track, std::uint32_t direction, std::uint32_t query, std::uint32_t target) const {

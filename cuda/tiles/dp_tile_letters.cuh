@@ -1,8 +1,8 @@
 // Substitution scores of a row and a column of the matrix, for two pairs at a time, one in each 16-bit half of a word.
 #pragma once
 
-#include "common/letters.cuh"
 #include "common/permute.cuh"
+#include "common/symbols.cuh"
 
 namespace wfacli::dp {
 

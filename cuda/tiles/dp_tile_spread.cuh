@@ -131,7 +131,7 @@ struct TileUnit {
 class TileUnits {
  public:
   WFACLI_DEVICE TileUnits(const AlignTask& task, const TileTable& table, std::int32_t lane)
-      : next_(task.next), table_(table), lane_(lane) {}
+      : next_(task.work_counter), table_(table), lane_(lane) {}
 
   WFACLI_DEVICE TileUnit draw() {
     for (;;) {

@@ -77,7 +77,7 @@ WFACLI_DEVICE void align_all(const AlignTask& task) {
   const TileRoom room = TileRoom::of(task, task.workspace + 2 * group * task.stride, task.longest, task.band);
   for (;;) {
     std::uint32_t drawn = 0;
-    if (threadIdx.x % 32 == 0) drawn = atomicAdd(task.next, static_cast<unsigned>(kTilePairs));
+    if (threadIdx.x % 32 == 0) drawn = atomicAdd(task.work_counter, static_cast<unsigned>(kTilePairs));
     const auto first = static_cast<std::int32_t>(min(__shfl_sync(kAllLanes, drawn, 0), 0x7fffffffu));
     if (first >= task.count) return;
     align(task, first, room, thread & (kTileLanes - 1));

@@ -52,13 +52,13 @@ WFACLI_DEVICE void align_all(const AlignTask& task, std::uint8_t* shared) {
   // Which form compiles without register spills depends on the build: bands need this early return, two pieces with
   // blocks need the test in the loop's condition.
   if (kBand && able != Status::Ok) {
-    for (std::uint32_t slot; (slot = atomicAdd(task.next, 1u)) < static_cast<std::uint32_t>(task.count);)
+    for (std::uint32_t slot; (slot = atomicAdd(task.work_counter, 1u)) < static_cast<std::uint32_t>(task.count);)
       answer(task, slot, {able});
     return;
   }
   for (;;) {
     Group::sync();  // all threads have read the previous slot
-    if (Group::rank() == 0) memory.state->slot = atomicAdd(task.next, 1u);
+    if (Group::rank() == 0) memory.state->slot = atomicAdd(task.work_counter, 1u);
     Group::sync();
     const std::uint32_t slot = memory.state->slot;
     if (slot >= static_cast<std::uint32_t>(task.count)) return;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/lanes.cuh"
-#include "common/letters.cuh"
+#include "common/symbols.cuh"
 
 namespace wfacli {
 

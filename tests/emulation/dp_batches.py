@@ -122,7 +122,7 @@ def launch_warp(
     drawn = aligned(1, np.uint32)
     drawn[:] = 0
     task["rows"], task["workspace"], task["stride"] = address(rows), address(workspace), stride
-    task["next"] = address(drawn)
+    task["work_counter"] = address(drawn)
     kernels.launch("dp_warp_align", task, grid, order)
     return answers
 
@@ -165,7 +165,7 @@ def launch_tiles(
     drawn[:] = 0
     task["rows"], task["workspace"] = address(rows), address(workspace)
     task["stride"] = units * stride if tiles.spread(lanes) else stride
-    task["next"] = address(drawn)
+    task["work_counter"] = address(drawn)
     kernels.launch("dp_tiles_align", task, grid, order)
     return answers
 

@@ -81,7 +81,7 @@ def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
     workspace, drawn = aligned(blocks * build.groups * stride, np.uint8), aligned(1, np.uint32)
     drawn[:] = 0
     rows = rows_of_slots(batch.count)
-    task["rule"], task["rows"], task["next"] = rule, address(rows), address(drawn)
+    task["rule"], task["rows"], task["work_counter"] = rule, address(rows), address(drawn)
     task["workspace"], task["stride"] = address(workspace), stride
     found = ends if rule is sw.Rule.EXTENSION else aligned(len(ends), np.int32)
     task["ends"], task["span"] = address(found), address(span)
@@ -107,7 +107,7 @@ def launch_guided(
     stride = sw_guided.stride(build, band, longest[0])
     workspace, drawn = aligned(grid * build.groups * stride, np.uint8), aligned(1, np.uint32)
     drawn[:] = 0
-    task["rows"], task["next"], task["span"] = address(rows), address(drawn), address(span)
+    task["rows"], task["work_counter"], task["span"] = address(rows), address(drawn), address(span)
     task["workspace"], task["stride"] = address(workspace), stride
     task["band"], task["drop"] = band, cuts.drop(batch.scores)
     kernels = Kernels("sw/sw_guided.cu", build.threads, dict(build.macros(sw.Rule.EXTENSION, False)))

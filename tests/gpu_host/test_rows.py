@@ -28,7 +28,7 @@ _SIZES = {
     "tiles/dp_tiles.cu": {"WFACLI_LANES"},
     "long/long_bits.cu": {"WFACLI_WORDS"},
     "long/long_path_bits.cu": {"WFACLI_WORDS"},
-    "long/long_letters.cu": {"WFACLI_PLANES"},
+    "long/long_planes.cu": {"WFACLI_PLANES"},
     "wfa/wfa.cu": {"WFACLI_GROUP", "WFACLI_WORDS", "WFACLI_WIDTH"},
 }
 _CHOSEN_FOR_REGISTERS = "WFACLI_RESIDENT"

@@ -196,7 +196,7 @@ def _long() -> Iterator[Row]:
         yield Row(name, "long/long_wavefront.cu", "advance_long_wavefront", shape.macros, long_wavefront.THREADS)
     for planes in sorted({s.planes for s in long_wavefront.SHAPES} | {s.planes for s in long_bits.SHAPES}):
         name = long_wavefront.letters_row_of(planes)
-        yield Row(name, "long/long_letters.cu", "make_planes", (("WFACLI_PLANES", planes),), 256)
+        yield Row(name, "long/long_planes.cu", "make_planes", (("WFACLI_PLANES", planes),), 256)
 
 
 def _long_bits() -> Iterator[Row]:
@@ -251,8 +251,8 @@ def _local() -> Iterator[Row]:
 
 
 _ARRAYS = (  # kernels over bases, counts and operations
-    Row("pack", "common/pack.cu", "pack_letters", (), 256, brief=True),
-    Row("encode", "common/pack.cu", "encode_letters", (), 256, brief=True),
+    Row("pack", "common/pack.cu", "pack_bases", (), 256, brief=True),
+    Row("encode", "common/pack.cu", "encode_symbols", (), 256, brief=True),
     Row("sum-chunks", "common/cigar.cu", "sum_chunks", (), 256, brief=True),
     Row("sum-before", "common/cigar.cu", "sum_before", (), 256, brief=True),
     Row("sum-slots", "common/cigar.cu", "sum_slots", (), 256, brief=True),

@@ -258,7 +258,7 @@ class AlignJob:
         words = self._staged.letters // 16
         self._packed = arena.take(4 * words + 8 * task.GUARD) + 4 * task.GUARD
         pack = np.zeros(1, task.PACK_TASK)
-        pack["bases"], pack["packed"], pack["letters"] = letters, self._packed, self._staged.letters
+        pack["bases"], pack["packed"], pack["n_bases"] = letters, self._packed, self._staged.letters
         _launch(driver, "pack", words, pack, slot)
 
     def _encode(self, driver: Driver, arena: Arena, letters: int, slot: Slot) -> None:
@@ -288,7 +288,7 @@ class AlignJob:
             todo["seq"]["packed"] = self._packed
         for number, name in enumerate(LAID_OUT):
             todo["seq"][name] = first + 4 * m * number
-        todo["next"], todo["workspace"] = arena.take(4), arena.take(units * plan.stride)
+        todo["work_counter"], todo["workspace"] = arena.take(4), arena.take(units * plan.stride)
         todo["stride"] = plan.stride * (units if plan.spread else 1)
         costs = todo["costs"]
         costs["mismatch"], costs["pieces"] = shape.mismatch, len(shape.gaps)
@@ -310,7 +310,7 @@ class AlignJob:
             todo["bands"] = first + 4 * (COLUMNS * m + begin) if staged.banded else 0
             todo["count"] = count
             if plan.resident:
-                driver.fill(int(todo["next"][0]), 0, 4, slot.stream)
+                driver.fill(int(todo["work_counter"][0]), 0, 4, slot.stream)
             for kernel, block in zip(kernels, plan.blocks, strict=True):
                 grid = -(-(units if plan.resident else count) // block)
                 if plan.spread:

@@ -127,7 +127,7 @@ class SwJob(AlignJob):
         for number, name in enumerate(LAID_OUT):
             todo["seq"][name] = first + 4 * m * number
         self._rows = first + 4 * m * len(LAID_OUT)
-        todo["next"], todo["workspace"] = arena.take(4), arena.take(units)
+        todo["work_counter"], todo["workspace"] = arena.take(4), arena.take(units)
         todo["score"], todo["status"] = self._out + 8 * (m + 1), self._out + 12 * m + 8
         todo["op_count"], todo["span"] = self._op_count, self._out + self._answer_bytes(0) - 16 * m
         self._works[0].scores.into(todo)
@@ -153,7 +153,7 @@ class SwJob(AlignJob):
                 driver.launch(kernel, grid, todo, slot.stream)
             else:
                 todo["ends"] = places[rule is sw.Rule.EXTENSION]
-                driver.fill(int(todo["next"][0]), 0, 4, slot.stream)
+                driver.fill(int(todo["work_counter"][0]), 0, 4, slot.stream)
                 grid = one.blocks
                 if work.keeps_all and rule is not sw.Rule.EXTENSION:
                     grid = max(grid, -(-count // (plan.blocks[0] * work.draws)))

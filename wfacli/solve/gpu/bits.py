@@ -98,7 +98,7 @@ class GpuBits:
         self._task["query_len"], self._task["target_len"] = self._lengths
         self._small = self._driver.allocate(16)  # the stripe counter, and the result after it
         self._memories.append(self._small)
-        self._task["next"], self._task["distance"] = self._small.address, self._small.address + 8
+        self._task["work_counter"], self._task["distance"] = self._small.address, self._small.address + 8
         self._answer = self._driver.pinned(8)
         self._pins.append(self._answer)
 
@@ -126,7 +126,7 @@ class GpuBits:
         while self._ring:
             self._driver.free(self._ring.pop())
         task, words = self._task, self._edge_words
-        needs = {"edges": 16 * words * self._slots, "corner": 16 * self._slots, "read": 8 * self._slots}
+        needs = {"edges": 16 * words * self._slots, "corner": 16 * self._slots, "edge_read": 8 * self._slots}
         for matrix in range(matrices):
             for name, size in needs.items():
                 task["matrix"][name][0, matrix] = self._more(size)
@@ -134,7 +134,7 @@ class GpuBits:
         for memory in self._ring:  # clears the tags
             self._driver.fill(memory.address, 0, memory.nbytes, self._stream)
         task["matrix"]["stripes"][0] = self._stripes
-        task["matrix"]["above"][0] = 0, sizes.above(self._shape, self._lengths[0])
+        task["matrix"]["padding_rows"][0] = 0, sizes.above(self._shape, self._lengths[0])
         task["low"], task["high"] = self._band.low, self._band.high
         task["rows"], task["edge_words"], task["slots"] = self._shape.rows, words, self._slots
 

@@ -42,7 +42,7 @@ class Uploader:
             piece = letters[at : at + step]
             self._copy(piece)
             first = at // sizes.LETTERS_OF_A_ROW + sizes.PAD_ROWS
-            task["letters"], task["rows"] = self._letters.address, memory.address + first * row_bytes
+            task["symbols"], task["rows"] = self._letters.address, memory.address + first * row_bytes
             task["count"] = len(piece)
             grid = -(-len(piece) // (sizes.LETTERS_OF_A_ROW * _ROWS_OF_A_BLOCK))
             self._driver.launch(kernel, grid, task, self._stream)

@@ -133,13 +133,13 @@ class GpuLocal:
         self._small = self._filled(16)  # strip counter, best score, computed tiles
         self._cone = self._filled(LOCAL_CONE.itemsize)
         self._tile = build.rows * build.chunk  # cells
-        task["next"], task["known"], task["tiles"] = self._small, self._small + 4, self._small + 8
+        task["work_counter"], task["best_score"], task["tiles"] = self._small, self._small + 4, self._small + 8
         task["best"] = self._records = self._filled(LOCAL_PLACE.itemsize * self._warps)
         task["scratch"] = self._more(build.scratch(self._warps)).address
         task["rows"], task["columns"] = self._rows, self._columns
-        task["row_letters"], task["letters"] = len(scores.table) - 1, scores.letters
+        task["n_row_codes"], task["n_column_codes"] = len(scores.table) - 1, scores.letters
         task["first_gap"], task["extend"], task["match"] = scores.open + scores.extend, scores.extend, scores.match
-        task["apart"], task["floor"], task["one"], task["prune"] = build.apart(scores), scores.floor, 1, prune
+        task["max_difference"], task["floor"], task["one"], task["prune"] = build.apart(scores), scores.floor, 1, prune
         bars = self._bars()
         if len(bars):
             task["barred"], task["barred_sets"] = self._sent(bars), len(bars)
@@ -189,8 +189,8 @@ class GpuLocal:
         kept = self._strips // self._keep
         if kept and kept * _CELL * self._columns > budget:
             raise DeviceError(f"{self._driver.gpu.name} has too little free memory for rows to go back through")
-        self._task["keep"] = self._keep if kept else 0
-        self._task["kept"] = address = self._more(kept * _CELL * self._columns).address if kept else 0
+        self._task["store_every"] = self._keep if kept else 0
+        self._task["stored_rows"] = address = self._more(kept * _CELL * self._columns).address if kept else 0
         apart = self._keep * self._build.rows
         self._kept = {(k + 1) * apart: address + k * _CELL * self._columns for k in range(kept)}
         self._has: set[int] = set()  # keys of `_kept` whose rows have been computed

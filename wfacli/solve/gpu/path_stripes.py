@@ -76,11 +76,11 @@ class StripesPath:
         plan, task, bits = self._plan, self._task, self._task["bits"]
         bits["low"], bits["high"] = plan.band.low, plan.band.high
         bits["rows"], bits["edge_words"], bits["slots"] = plan.shape.rows, plan.edge_words, plan.group + 1
-        bits["next"] = self._memory.take(4)
+        bits["work_counter"] = self._memory.take(4)
         self._edges, self._states = self._memory.take(plan.edges_nbytes), self._memory.take(plan.states_nbytes)
         self._driver.fill(self._edges, 0, plan.edges_nbytes, self._memory.stream)  # clears the tags
         bits["matrix"]["edges"][0, 0], bits["matrix"]["stripes"][0, 0] = self._edges, plan.count
-        task["states_each"], task["every"] = plan.states_each, plan.every
+        task["states_per_stripe"], task["state_interval"] = plan.states_each, plan.every
         self._sweep = self._driver.kernel(ROWS[sizes.row_of("sweep", plan.shape)])
         self._guess = self._driver.kernel(ROWS[sizes.GUESS])
 
@@ -112,7 +112,7 @@ class StripesPath:
         task, bits = self._task, self._task["bits"]
         bits["first"], bits["end"] = stripes[0], stripes[-1] + 1
         task["first_segment"], task["states"] = stripes[0], self._states if keep else 0
-        self._driver.fill(int(bits["next"][0]), 0, 4, self._memory.stream)
+        self._driver.fill(int(bits["work_counter"][0]), 0, 4, self._memory.stream)
         # One warp per scheduler, as in bits.py: a stripe that shares its scheduler delays all others.
         blocks = min(self._driver.gpu.multiprocessors, -(-len(stripes) // long_bits.WARPS))
         self._driver.launch(self._sweep, blocks, self._task, self._memory.stream)
