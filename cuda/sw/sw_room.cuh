@@ -51,7 +51,7 @@ struct Pair {
   WFACLI_DEVICE static Pair of(const SwTask& task, std::int32_t slot) {
     const std::int32_t at = min(slot, task.count - 1), row = task.rows[at];
     const Coded query = Coded::query(task.seq, row), target = Coded::target(task.seq, row);
-    Pair pair{query.letters, target.letters, query.length, target.length, slot, row};
+    Pair pair{query.codes, target.codes, query.length, target.length, slot, row};
     if (task.prefixes) {
       pair.query_len = task.prefixes[at].x;
       pair.target_len = task.prefixes[at].y;

@@ -79,7 +79,7 @@ struct CodedTiles {
     return letters;
   }
   WFACLI_DEVICE static std::uint32_t letter(const Coded& letters, std::int32_t r) {
-    return r >= 0 && r < letters.length ? letters.letter(r) : 0;
+    return r >= 0 && r < letters.length ? letters.code(r) : 0;
   }
   WFACLI_DEVICE void columns(const Coded (&target)[2], const std::int32_t (&r)[2], std::uint32_t (&out)[16]) const {
 #pragma unroll
@@ -89,7 +89,7 @@ struct CodedTiles {
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
       const std::int32_t from = min(max(r[x], 0), query[x].length);
-      ahead[x] = query[x].letters + query[x].length - from;
+      ahead[x] = query[x].codes + query[x].length - from;
       left[x] = query[x].length - from;
       before[x] = from - r[x];
     }

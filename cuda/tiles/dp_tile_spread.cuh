@@ -168,7 +168,7 @@ class TileUnits {
       }
       if (!laid_out_) {
         auto* const next = reinterpret_cast<const std::int32_t*>(next_);
-        while (told(next) >= 0) WFACLI_PAUSE();
+        while (load_acquire(next) >= 0) WFACLI_PAUSE();
         __syncwarp();
         laid_out_ = true;
       }
@@ -191,7 +191,7 @@ WFACLI_DEVICE void open_group(const TileTable& table, TileGroup& group, std::int
   __syncwarp();
   for (std::int32_t s = lane; s < stripes; s += 32) room.about(s)->chunks = 0;
   __syncwarp();
-  if (lane == 0) tell(&group.opened, 0);
+  if (lane == 0) store_release(&group.opened, 0);
 }
 
 // Sweep a stripe, some rows behind the previous stripe.
@@ -204,7 +204,7 @@ WFACLI_DEVICE void sweep_stripe(TileSweep& sweep, TilePair (&pairs)[2], TileGrou
   const std::int32_t* const before = &room.about(max(number - 1, 0))->chunks;
   // Wait before placing: the more earlier stripes have been narrowed, the fewer rows this one has.
   if (number > 0) wait_for(before, kTileWidth / TileSweep::kChunk + kBehind);
-  sweep.place(pairs, number, told(&group.opened) - 1);
+  sweep.place(pairs, number, load_acquire(&group.opened) - 1);
   const std::int32_t rows = sweep.rows(number), behind = kTurn + kBehind + sweep.lower(number) / TileSweep::kChunk;
   std::int32_t reached = number > 0 ? wait_for(before, behind) : kAll;
   __syncwarp();
@@ -224,7 +224,7 @@ WFACLI_DEVICE void sweep_stripe(TileSweep& sweep, TilePair (&pairs)[2], TileGrou
         if (pairs[x].stripes - 1 == number && pairs[x].cost != kNever) group.cost[x] = pairs[x].cost;
     }
     __syncwarp();
-    if (lane == kTileLanes - 1) tell(own, chunk < sweep.chunks() ? chunk : kAll);
+    if (lane == kTileLanes - 1) store_release(own, chunk < sweep.chunks() ? chunk : kAll);
   }
   sweep.narrow(pairs);
   if (lane == 0) {

@@ -59,21 +59,21 @@ struct TileState {
     for (int g = 0; g < kTilePieces; ++g) deletion[g] = entry.deletion[g];
 #pragma unroll
     for (int j = 0; j < kTileColumns; ++j) {
-      std::uint32_t least = Halves::least_with_sum(diagonal, letters.worth(letter, columns[j]), insertion[0][j]);
+      std::uint32_t least = Halves::min_with_sum(diagonal, letters.worth(letter, columns[j]), insertion[0][j]);
       diagonal = value[j];
       if constexpr (kTilePieces == 1) {
         // A deletion that follows a deletion is no cheaper than one longer deletion, so a deletion may open from
         // `least`.
-        value[j] = Halves::least(least, deletion[0]);
-        deletion[0] = Halves::least_with_sum(least, open[0], deletion[0]);
-        insertion[0][j] = Halves::least_with_sum(value[j], open[0], insertion[0][j]);
+        value[j] = Halves::minimum(least, deletion[0]);
+        deletion[0] = Halves::min_with_sum(least, open[0], deletion[0]);
+        insertion[0][j] = Halves::min_with_sum(value[j], open[0], insertion[0][j]);
       } else {
-        least = Halves::least(least, insertion[kTilePieces - 1][j]);
-        value[j] = Halves::least(least, deletion[0], deletion[kTilePieces - 1]);
+        least = Halves::minimum(least, insertion[kTilePieces - 1][j]);
+        value[j] = Halves::minimum(least, deletion[0], deletion[kTilePieces - 1]);
 #pragma unroll
         for (int g = 0; g < kTilePieces; ++g) {
-          deletion[g] = Halves::add(Halves::least_with_sum(value[j], open[g], deletion[g]), more[g]);
-          insertion[g][j] = Halves::add(Halves::least_with_sum(value[j], open[g], insertion[g][j]), more[g]);
+          deletion[g] = Halves::add(Halves::min_with_sum(value[j], open[g], deletion[g]), more[g]);
+          insertion[g][j] = Halves::add(Halves::min_with_sum(value[j], open[g], insertion[g][j]), more[g]);
         }
       }
     }

@@ -150,8 +150,8 @@ struct TileWalk {
     for (int g = 0; g < kTilePieces; ++g) margin = max(margin, costs.open[g] + costs.more[g] + costs.drift);
     Frame frame;
     frame.least = __vsub2(least, Halves::all(2 * margin));
-    frame.most = __vadd2(frame.least, Halves::all(steps.most));
-    frame.tagged_most = Halves::all(steps.most * kScale + static_cast<std::int32_t>(TileSteps::kMatchTag));
+    frame.most = __vadd2(frame.least, Halves::all(steps.exact_below));
+    frame.tagged_most = Halves::all(steps.exact_below * kScale + static_cast<std::int32_t>(TileSteps::kMatchTag));
 #pragma unroll
     for (int j = 0; j < kTileColumns; ++j) {
       state.value[j] = frame.tagged(state.value[j], done, TileSteps::kMatchTag);
@@ -297,7 +297,7 @@ struct TileWalk {
   }
   // Follow one operation. Return true if it was diagonal.
   WFACLI_DEVICE static bool follow(TileTrack& track, std::uint32_t direction) {
-    if (track.gap >= 0 && !TileDirections::stays(direction, track.gap)) track.gap = -1;
+    if (track.gap >= 0 && !TileDirections::is_extended(direction, track.gap)) track.gap = -1;
     const std::int32_t source = track.gap >= 0 ? track.gap : TileDirections::source(direction);
     track.gap = source >= 0 ? source : -1;
     const bool insertion = source >= 0 && source < kTilePieces, deletion = source >= kTilePieces;

@@ -59,7 +59,7 @@ struct Diagonal {
 // Two columns of a thread: their diagonals, and whether any thread of the warp has one there.
 struct Columns {
   Diagonal a, b;
-  bool some_a, some_b;
+  bool any_a, any_b;
 
   WFACLI_DEVICE void keep() {
     a.keep();
