@@ -2,7 +2,7 @@
 // profile of Rognes and Seeberg, 2000, here of the columns of a stripe).
 #pragma once
 
-#include "sw/sw_room.cuh"
+#include "sw/sw_workspace.cuh"
 
 namespace wfacli::sw {
 

@@ -20,8 +20,8 @@ struct PackedTiles {
     std::uint32_t values[2];
   };
 
-  std::uint32_t mismatch,
-      match_xor;             // the mismatch value in all four bytes; XOR that turns one byte into the match value
+  std::uint32_t mismatch;    // the mismatch value in all four bytes
+  std::uint32_t match_xor;   // turns one byte of it into the match value
   std::uint32_t windows[2];  // query bases of the next rows, the next one in the top two bits
 
   WFACLI_DEVICE static PackedTiles of(const AlignTask&, MatchValues values) {

@@ -51,7 +51,7 @@ struct TileCosts {
     }
     return own;
   }
-  // Return the cost of a gap of length `length` from (0, 0), less its drift.
+  // Return the cost of a gap of `length` symbols from (0, 0), less its drift.
   WFACLI_DEVICE std::int32_t edge(std::int32_t length) const {
     if (length == 0) return 0;
     std::int32_t minimum = kNever;

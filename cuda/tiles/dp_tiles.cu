@@ -3,14 +3,14 @@
 //
 // The matrix of the reversed sequences is divided into stripes of columns; each lane has 16 columns of a stripe in
 // registers (Gotoh's recurrences, 1982). A first sweep through all stripes computes costs only. If the path is
-// requested, the sweep writes the last column of each stripe and, every kTileSteps steps, the state of its lanes to the
-// workspace. The parts that the path crosses are then recomputed from there with directions, as in the linear-space
-// methods of Hirschberg and of Myers & Miller (1988), with one level of stored rows and columns.
+// requested, the sweep writes the last column of each stripe and, every kTileSteps steps, the state of its lanes to
+// the workspace. The parts that the path crosses are then recomputed from there with directions, as in the
+// linear-space methods of Hirschberg and of Myers & Miller (1988), with one level of stored rows and columns.
 //
-// Resident warps draw slots from task.next, kTilePairs at a time; a warp has kTilePairs * `stride` bytes of the
-// workspace (wfacli/gpu/kernels/tiles.py). With WFACLI_SPREAD, warps draw stripes (dp_tile_spread.cuh) and `stride` is
-// the size of the whole workspace. A pair whose band (task.bands, else task.band diagonals) does not prove its cost
-// gets ScoreLimit. wfacli/gpu/kernels/tiles.py states which costs and bands fit 16 bits.
+// Resident warps draw slots from task.work_counter, kTilePairs at a time; a warp has kTilePairs * `stride` bytes of
+// the workspace (wfacli/gpu/kernels/tiles.py). With WFACLI_SPREAD, warps draw stripes (dp_tile_spread.cuh) and
+// `stride` is the size of the whole workspace. A pair whose band (task.bands, else task.band diagonals) does not prove
+// its cost gets ScoreLimit. wfacli/gpu/kernels/tiles.py states which costs and bands fit 16 bits.
 //
 // WFACLI_BLOCK: threads per block, a multiple of 32.
 // WFACLI_LANES: lanes per group: 4, 8, 16 or 32.

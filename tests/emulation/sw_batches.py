@@ -90,7 +90,7 @@ def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
     # In one order blocks draw pairs, and threads of the way back have several; in the other all have their own.
     kernels.launch("sw_align", task, blocks if walks and order else grid, order, build.shared(batch.scores.codes))
     if walks:
-        walk = Kernels("sw/sw_walk.cu", 32, dict(build.macros(rule, path)))
+        walk = Kernels("sw/sw_traceback.cu", 32, dict(build.macros(rule, path)))
         walk.launch("sw_walk", task, -(-batch.count // 32) if order else 1, order)
 
 

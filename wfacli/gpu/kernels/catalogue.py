@@ -231,7 +231,7 @@ def _sw() -> Iterator[Row]:
         yield Row(name, "sw/sw.cu", "sw_align", macros, build.threads, spills_on=_TOO_LARGE.get(name, ()))
     for build, rule in itertools.product(sw.WHOLE, (sw.Rule.LOCAL, sw.Rule.GLOBAL)):
         macros = (*build.macros(rule, True), ("WFACLI_RESIDENT", 8))  # memory-bound most of the time
-        yield Row(sw.walk_row_of(build, rule), "sw/sw_walk.cu", "sw_walk", macros, sw.WALK_THREADS, brief=True)
+        yield Row(sw.walk_row_of(build, rule), "sw/sw_traceback.cu", "sw_walk", macros, sw.WALK_THREADS, brief=True)
 
 
 def _sw_guided() -> Iterator[Row]:

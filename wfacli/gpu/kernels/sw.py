@@ -114,7 +114,7 @@ class Build:
             ("WFACLI_STEPS", self.steps),
             ("WFACLI_RULE", rule.build),
             ("WFACLI_PATH", int(path)),
-            ("WFACLI_WHOLE", int(self.whole)),
+            ("WFACLI_ALL_DIRECTIONS", int(self.whole)),
         )
 
     def stride(self, rule: Rule, path: bool, longest_query: int, longest_target: int) -> int:
