@@ -32,9 +32,9 @@ WFACLI_KERNEL(local_cones, wfacli::LocalConesTask) {
   const wfacli::LocalCone& cone = part.cone;
   for (std::int64_t c = part.begin; c <= cone.column; c += part.stride) {
     const std::int64_t columns = cone.column + 1 - c, along = columns - cone.rows;
-    std::int64_t most = min(cone.rows, columns) * task.match + wfacli::score_of(cone.row[c]);
-    if (along > 0) most -= task.open + along * task.extend;
-    if (most + task.slack < cone.needed) continue;
+    std::int64_t bound = min(cone.rows, columns) * task.match + wfacli::score_of(cone.row[c]);
+    if (along > 0) bound -= task.open + along * task.extend;
+    if (bound + task.slack < cone.needed) continue;
     atomicMin(task.answers + part.number, static_cast<unsigned long long>(c));
     return;
   }

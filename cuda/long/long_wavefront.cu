@@ -4,7 +4,7 @@
 // WFACLI_PLANES: bit planes per symbol (common/planes.cuh): 2, 8 or 32.
 // WFACLI_OFFSET: bits per offset, 32 or 64.
 // WFACLI_DIAGONALS: diagonals per lane.
-// WFACLI_AGAIN: number of scores after which windows are reloaded.
+// WFACLI_WINDOW_SCORES: number of scores after which windows are reloaded.
 #include "long/long_wavefront_slant.cuh"
 
 namespace wfacli {
@@ -26,22 +26,22 @@ struct OffsetOf<64> {
 template <class Offset, class Tile>
 WFACLI_DEVICE void compare_fronts(const LongWavefrontTask& task, const Tile& tile) {
   const Offset* backward = static_cast<const Offset*>(task.input_offsets) + task.input_stride;
-  Offset most =
-      tile.most_behind(backward, static_cast<Offset>(task.input_first), static_cast<Offset>(task.input_count));
-  for (int by = 16; by > 0; by /= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, by));
-  if (Tile::lane() != 0 || most < 0) return;
-  if (most >= static_cast<Offset>(task.query_len)) atomicMax(&task.status->met, task.number);
-  if (most > *static_cast<volatile std::int64_t*>(&task.status->reach))
-    atomicMax(reinterpret_cast<long long*>(&task.status->reach), static_cast<long long>(most));
+  Offset overlap =
+      tile.max_overlap(backward, static_cast<Offset>(task.input_first), static_cast<Offset>(task.input_count));
+  for (int by = 16; by > 0; by /= 2) overlap = max(overlap, __shfl_xor_sync(0xffffffffu, overlap, by));
+  if (Tile::lane() != 0 || overlap < 0) return;
+  if (overlap >= static_cast<Offset>(task.query_len)) atomicMax(&task.status->met, task.number);
+  if (overlap > *static_cast<volatile std::int64_t*>(&task.status->reach))
+    atomicMax(reinterpret_cast<long long*>(&task.status->reach), static_cast<long long>(overlap));
 }
 
 // Advance a tile. Return the number of diagonals by which its registers moved with each score: 0, 1 or -1.
 template <class Tile>
 WFACLI_DEVICE int advance_tile(const LongWavefrontTask& task, int front, Tile& tile) {
   const int scores = task.steps[front];
-  if constexpr (Slanted<Tile>::kCan) {
+  if constexpr (SlantedTile<Tile>::kSupported) {
     const int slope = task.slant && scores == task.ghost ? tile.slope() : 0;
-    if (slope && Slanted<Tile>(tile, slope).advance(scores)) return slope;
+    if (slope && SlantedTile<Tile>(tile, slope).advance(scores)) return slope;
     if (slope)
       tile.load(static_cast<const typename Tile::Reach*>(task.input_offsets) + front * task.input_stride,
                 static_cast<typename Tile::Reach>(task.input_first),
@@ -51,9 +51,9 @@ WFACLI_DEVICE int advance_tile(const LongWavefrontTask& task, int front, Tile& t
   return 0;
 }
 
-template <int Planes, class Offset, int Diagonals, int Again>
+template <int Planes, class Offset, int Diagonals, int WindowScores>
 WFACLI_DEVICE void advance_fronts(const LongWavefrontTask& task) {
-  using Tile = Stretch<Planes, Offset, Diagonals, Again>;
+  using Tile = WavefrontTile<Planes, Offset, Diagonals, WindowScores>;
   const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * (WFACLI_BLOCK / 32) + threadIdx.x / 32;
   if (number >= 2 * task.tiles) return;
   if (__shfl_sync(0xffffffffu, *static_cast<volatile std::int32_t*>(&task.status->met), 0)) return;
@@ -73,5 +73,6 @@ WFACLI_DEVICE void advance_fronts(const LongWavefrontTask& task) {
 }  // namespace wfacli
 
 WFACLI_KERNEL(advance_long_wavefront, wfacli::LongWavefrontTask) {
-  wfacli::advance_fronts<WFACLI_PLANES, wfacli::OffsetOf<WFACLI_OFFSET>::Type, WFACLI_DIAGONALS, WFACLI_AGAIN>(task);
+  wfacli::advance_fronts<WFACLI_PLANES, wfacli::OffsetOf<WFACLI_OFFSET>::Type, WFACLI_DIAGONALS, WFACLI_WINDOW_SCORES>(
+      task);
 }

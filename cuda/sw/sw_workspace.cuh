@@ -20,8 +20,7 @@ constexpr SwRule kRule = static_cast<SwRule>(WFACLI_RULE);  // Global includes S
 constexpr bool kLocal = kRule == SwRule::Local, kExtends = kRule == SwRule::Extension;
 constexpr bool kFindsPath = kPath && !kExtends;                            // an extension only finds its end
 constexpr bool kAllDirections = kFindsPath && WFACLI_ALL_DIRECTIONS != 0;  // directions of all cells are stored
-constexpr bool kRecomputes =
-    kFindsPath && !kAllDirections;                       // checkpoints are stored, and parts on the path recomputed
+constexpr bool kRecomputes = kFindsPath && !kAllDirections;                // parts on the path, from checkpoints
 constexpr bool kFindsStartOnly = kPath && !kRecomputes;  // another launch traces the path from its first cell
 #if WFACLI_BITS == 16
 using Word = Halves;

@@ -179,7 +179,7 @@ class Wavefront {
     if (until <= s || (!has_trace_space_ && !trace_.fits(until - s, until, at))) return false;
     band_.record_settled(until - s);
     Columns first = columns(0, at, span);
-    first.keep();
+    first.keep_in_registers();
     do {
       trace_.next_row(++s, at, false);
       slots_.next();

@@ -45,7 +45,7 @@ struct Diagonal {
   std::int32_t k, limit, end, query;
   Places places;
 
-  WFACLI_DEVICE void keep() {
+  WFACLI_DEVICE void keep_in_registers() {
     WFACLI_KEEP(k);
     WFACLI_KEEP(limit);
     WFACLI_KEEP(end);
@@ -61,9 +61,9 @@ struct Columns {
   Diagonal a, b;
   bool any_a, any_b;
 
-  WFACLI_DEVICE void keep() {
-    a.keep();
-    b.keep();
+  WFACLI_DEVICE void keep_in_registers() {
+    a.keep_in_registers();
+    b.keep_in_registers();
   }
 };
 

@@ -14,7 +14,7 @@ from ...core.batch import U8
 CONES, TOPS, WINDOWS, CONE_THREADS = "local-cones", "local-tops", "local-windows", 256
 _HALF = 0xFFFF  # maximum 16-bit score, from the floor on
 _FLOOR = 128  # minimum floor, so that no symbol's score makes a half negative
-_SLOTS = 3  # states that a warp can set aside (cuda/local/local_room.cuh)
+_SLOTS = 3  # states that a warp can set aside (cuda/local/local_layout.cuh)
 _PAIR_LETTERS = 4  # symbols of the target whose scores are looked up two at a time
 _OTHERS = 1 / 2000  # maximum share of other symbols for that: as many tiles of 128 columns and 63 are slow (estimate)
 _CELL = 8  # bytes per cell of a row
@@ -62,7 +62,7 @@ class Build:
         return (*sizes, ("WFACLI_RESIDENT", _WARPS // self.warps))
 
     def shared(self, letters: int) -> int:
-        """Return the bytes of shared memory of a block, as in Room of cuda/local/local_room.cuh."""
+        """Return the bytes of shared memory of a block, as in Room of cuda/local/local_layout.cuh."""
         scores = _PAIR_LETTERS**2 * self.words * 128 if self.pairs else 2 * letters * (self.words // 4) * 128
         return self.warps * (scores + 4 * (3 * self.chunk + 40))
 

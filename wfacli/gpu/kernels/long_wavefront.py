@@ -57,7 +57,7 @@ class Shape:
     @property
     def macros(self) -> tuple[tuple[str, int], ...]:
         """Macros that the kernel is compiled with."""
-        names = ("PLANES", "OFFSET", "DIAGONALS", "AGAIN", "RESIDENT")
+        names = ("PLANES", "OFFSET", "DIAGONALS", "WINDOW_SCORES", "RESIDENT")
         values = (self.planes, self.bits, self.diagonals, self.again, self.resident)
         return tuple((f"WFACLI_{name}", value) for name, value in zip(names, values, strict=True))
 
