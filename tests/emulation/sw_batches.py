@@ -16,7 +16,7 @@ from wfacli.scoring.scheme import Scheme
 
 TINY = (
     *(sw.Build(2, 4, 16, 8, 32), sw.Build(4, 8, 16, 8, 64), sw.Build(32, 4, 16, 32, 32), sw.Build(2, 4, 32, 8, 32)),
-    sw.Build(2, 8, 16, 8, 32, whole=True),
+    sw.Build(2, 8, 16, 8, 32, all_directions=True),
 )
 
 
@@ -76,8 +76,9 @@ def rows_of_slots(count: int) -> np.ndarray:
 
 
 def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
-    stride, keeps_all = build.stride(rule, path, *batch.lengths.max(axis=0).tolist()), path and build.whole
-    blocks = max(grid, -(-batch.count // (build.groups * build.pairs)) if keeps_all else 0)
+    stride = build.stride(rule, path, *batch.lengths.max(axis=0).tolist())
+    stores_all_directions = path and build.all_directions
+    blocks = max(grid, -(-batch.count // (build.groups * build.pairs)) if stores_all_directions else 0)
     workspace, drawn = aligned(blocks * build.groups * stride, np.uint8), aligned(1, np.uint32)
     drawn[:] = 0
     rows = rows_of_slots(batch.count)
@@ -86,7 +87,7 @@ def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
     found = ends if rule is sw.Rule.EXTENSION else aligned(len(ends), np.int32)
     task["ends"], task["span"] = address(found), address(span)
     kernels = Kernels("sw/sw.cu", build.threads, dict(build.macros(rule, path)))
-    walks = keeps_all and rule is not sw.Rule.EXTENSION
+    walks = stores_all_directions and rule is not sw.Rule.EXTENSION
     # In one order blocks draw pairs, and threads of the way back have several; in the other all have their own.
     kernels.launch("sw_align", task, blocks if walks and order else grid, order, build.shared(batch.scores.codes))
     if walks:

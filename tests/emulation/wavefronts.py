@@ -128,7 +128,7 @@ def assert_optimal(variant: Variant, pairs: Sequence[Pair], scheme: Penalties, a
                    max_cost: int = UNBOUNDED, rule: str = "mismatch") -> None:  # fmt: skip
     """Every pair within max_cost has the oracle's cost and, with a trace, its CIGAR; the others ScoreLimit."""
     unit, mismatch, gaps = in_units(scheme)
-    most = variant.most_cost(mismatch, gaps, max_cost)
+    most = variant.cost_limit(mismatch, gaps, max_cost)
     wanted: list[Optimum] = optima(pairs, scheme, rule=rule)
     for p, (pair, best) in enumerate(zip(pairs, wanted, strict=True)):
         got = (answers.status[p], answers.cost[p], answers.cigar[p])

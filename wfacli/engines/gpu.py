@@ -17,7 +17,7 @@ from ..core.costs import UnitCosts
 from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import Cancelled, DeviceError, OutOfDeviceMemory
-from ..gpu.kernels.launch_plan import plan_of, serves
+from ..gpu.kernels.launch_plan import plan_of, supports
 from ..gpu.kernels.plans import NO_BOUND, Plan, Shape
 from ..gpu.runtime.device import IN_FLIGHT, Device
 from ..gpu.runtime.driver import Driver
@@ -222,7 +222,7 @@ class GpuEngine:
 
     def _parts(self, chosen: _Chosen, route: Route) -> list[_Part]:
         shape, kernel = self._shape(chosen, route), route.kernel
-        if not serves(kernel, shape) or not self._scores_fit(shape):
+        if not supports(kernel, shape) or not self._scores_fit(shape):
             return [_refused(chosen, Status.UNSUPPORTED)]
         if plan_of(kernel, shape).shared > self._device.driver.gpu.shared_per_block:
             return [_refused(chosen, Status.MEMORY_LIMIT)]
@@ -258,7 +258,7 @@ class GpuEngine:
             coded=chosen.coded,
             wildcard=self._spec.ambiguous is Ambiguous.WILDCARD,
             likely=NO_BOUND if chosen.edits < 0 else int(chosen.edits * edit),
-            apart=chosen.apart,
+            length_difference=chosen.apart,
             cut=route.cut if chosen.bands is None else int(chosen.bands.max()),
             band=(self._spec.heuristics.band, self._spec.heuristics.band_step),
         )
@@ -275,7 +275,7 @@ class GpuEngine:
             raise RuntimeError("the engine is closed")
         if self._failure is not None:
             return _Part(chosen, _failed(self._failure), job_bytes)
-        workspace = spare + plan.least_workspace(len(chosen.rows))
+        workspace = spare + plan.min_workspace(len(chosen.rows))
         pairs = chosen.pairs
         lent = pairs.bases if chosen.lent else None
         buffers = self._staging if lent is None else self._columns
@@ -357,7 +357,7 @@ def _needs(chosen: _Chosen, plan: Plan) -> int:
     return (
         chosen.letters * (8 if chosen.coded else 5) // 4
         + count * (8 * plan.op_capacity + 48)
-        + plan.least_workspace(count)
+        + plan.min_workspace(count)
     )
 
 

@@ -122,7 +122,7 @@ def _bits_reach(diagonals: int, pairs: PairCosts) -> F64:
 
 def _dp_reach(band: int, pairs: PairCosts) -> F64:
     """See dp.provable_cost; a warp's costs have 32 bits where they need them."""
-    bits = 16 if band <= dp.WIDEST_OF_THREADS else 32
+    bits = 16 if band <= dp.MAX_THREAD_BAND else 32
     return dp.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band, bits).astype(np.float64)
 
 
@@ -170,7 +170,7 @@ def _tiles_cycles(bands: Bands, pairs: PairCosts) -> F64:
 
 
 def band_for(gaps: Gaps, apart: npt.NDArray[np.integer], cost: F64) -> F64:
-    """Diagonals (f64[n]) that a band needs for costs; as in tiles.cut."""
+    """Diagonals (f64[n]) that a band needs for costs; as in tiles.narrow_band."""
     out = np.max([(cost - 2 * opened) / (2 * extend) for opened, extend in gaps], axis=0)
     return np.asarray(2 * np.ceil(np.maximum(out, 1.0)) + apart + 2)
 
@@ -186,7 +186,7 @@ def _same(band: int, pairs: PairCosts) -> I64:
 
 def _narrowed(widest: int, pairs: PairCosts) -> I64:
     apart = np.abs(pairs.q_len - pairs.t_len)
-    return tiles.cut(widest, pairs.gaps, apart, pairs.cost * tuning.GPU_NARROW)
+    return tiles.narrow_band(widest, pairs.gaps, apart, pairs.cost * tuning.GPU_NARROW)
 
 
 def _up_to(tail: float, pairs: PairCosts) -> I64:
@@ -234,7 +234,7 @@ def _tiles(widest: int, reached: Bands, worked: Bands) -> GpuKernel:
 
 
 def _wfa_reach(variant: wfa.Variant, pairs: PairCosts) -> F64:
-    most = variant.most_cost(pairs.mismatch, pairs.gaps, NO_BOUND)
+    most = variant.cost_limit(pairs.mismatch, pairs.gaps, NO_BOUND)
     return np.where(pairs.longest <= variant.longest, most + 1.0, 0.0)
 
 
@@ -285,7 +285,7 @@ def _spills(kernel: str) -> bool:
 def decides(kernel: str, mismatch: int, gaps: Gaps, max_cost: int) -> bool:
     """Whether a wavefront that says that a pair costs too much has looked as far as the user's bound on costs."""
     variant = wfa.VARIANTS.get(kernel.removeprefix(PREFIX))
-    return variant is not None and not _spills(kernel) and variant.most_cost(mismatch, gaps, NO_BOUND) >= max_cost
+    return variant is not None and not _spills(kernel) and variant.cost_limit(mismatch, gaps, NO_BOUND) >= max_cost
 
 
 def _serves(variant: wfa.Variant, mismatch: int, gaps: Gaps, pieces: int) -> bool:
@@ -345,7 +345,7 @@ def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, GpuKernel]]:
 def banded(mismatch: int, gaps: Gaps) -> list[str]:
     """The kernels whose band follows the path, for some costs: for many pairs, and for any that keep it waiting."""
     pieces = dp.pieces_macro(gaps)
-    names = [names[pieces] for names in (wfa.BANDS, wfa.LONE) if pieces in names]
+    names = [names[pieces] for names in (wfa.BANDS, wfa.EXCLUSIVE) if pieces in names]
     return [f"{PREFIX}{name}" for name in names if wfa.VARIANTS[name].shared_bytes(mismatch, gaps) <= _SHARED]
 
 

@@ -324,7 +324,7 @@ class CudaDriver:
         """Runs a kernel; its argument goes by value, as bytes."""
         assert isinstance(kernel, CudaKernel)
         # So does what leaves most of the GPU free: it takes as long as one of its blocks.
-        self._go_before(kernel.row.brief or grid < self.gpu.multiprocessors, stream)
+        self._go_before(kernel.row.high_priority or grid < self.gpu.multiprocessors, stream)
         with self._named(f"launching kernel {kernel.name}"):
             if kernel.argument_bytes != arguments.nbytes:
                 kernel.function.prepare([f"{arguments.nbytes}s"])

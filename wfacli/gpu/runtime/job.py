@@ -212,7 +212,7 @@ class AlignJob:
             answers[: 8 * (m + 1)].view(np.int64) if self._shape.path else np.zeros(m + 1, np.int64),
             answers[8 * (m + 1) : columns - m].view(np.int32),
             answers[columns - m : columns],
-            answers[columns : columns + m] if self._plan.follows else None,
+            answers[columns : columns + m] if self._plan.band_follows_path else None,
             answers[first : first + 4 * operations].view(np.uint32),
             answers[spans:first].view(np.int32).reshape(-1, 4),
             self._seconds(driver),
@@ -304,7 +304,7 @@ class AlignJob:
             todo["rows"] = first + 4 * (len(LAID_OUT) * m + begin)
             todo["cost"] = self._out + 8 * (m + 1) + 4 * begin
             todo["status"] = self._out + 8 * (m + 1) + 4 * m + begin
-            todo["cut"] = self._out + 8 * (m + 1) + 5 * m + begin if plan.follows else 0
+            todo["cut"] = self._out + 8 * (m + 1) + 5 * m + begin if plan.band_follows_path else 0
             todo["op_count"] = self._op_count + 4 * begin
             todo["ops"] = self._ops + 4 * begin * plan.op_capacity
             todo["bands"] = first + 4 * (COLUMNS * m + begin) if staged.banded else 0

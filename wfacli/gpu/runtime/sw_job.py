@@ -43,15 +43,15 @@ def operations(works: Sequence[sw.Work]) -> int:
     return sum(work.count * work.op_capacity for work in works)
 
 
-def least_workspace(works: Sequence[sw.Work]) -> int:
+def min_workspace(works: Sequence[sw.Work]) -> int:
     """Bytes without which no launch is possible: builds take turns."""
-    return max(plan_of(work).least_workspace(work.count) for work in works)
+    return max(plan_of(work).min_workspace(work.count) for work in works)
 
 
 def needs(works: Sequence[sw.Work], letters: int) -> int:
     """Bytes of the GPU without which pairs cannot be aligned at once."""
     count = sum(work.count for work in works)
-    return 2 * letters + 8 * operations(works) + 88 * count + 4096 + least_workspace(works)
+    return 2 * letters + 8 * operations(works) + 88 * count + 4096 + min_workspace(works)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class SwJob(AlignJob):
         outbox: Outbox,
         cancelled: Callable[[], bool],
     ) -> None:
-        """See AlignJob; `workspace`: least_workspace at least."""
+        """See AlignJob; `workspace`: min_workspace at least."""
         self._works, self._plans = works, [plan_of(work) for work in works]
         longest = max(max(work.longest_query, work.longest_target) for work in works)
         shape = Shape(staged.count, longest, 0, (), NO_BOUND, works[0].path, coded=True)
@@ -103,7 +103,7 @@ class SwJob(AlignJob):
         self._launched = []
         for plan, work in zip(self._plans, self._works, strict=True):
             own = [next(rest) for _ in plan.rows]
-            if work.keeps_all:
+            if work.stores_all_directions:
                 block, room = plan.blocks[0], min(self._workspace, _MOST_KEPT)
                 blocks = -(-work.count // block)
                 times = -(-blocks // max(room // plan.stride // block, 1))  # launches, none of them of few pairs
@@ -133,7 +133,7 @@ class SwJob(AlignJob):
         self._works[0].scores.into(todo)
         ends, prefixes = arena.take(8 * m), arena.take(8 * m)
         for one, (rows, count, ops, capacity) in zip(self._launched, self._operations(), strict=True):
-            at_once = one.pairs if one.work.keeps_all else count
+            at_once = one.pairs if one.work.stores_all_directions else count
             for begin in range(0, count, at_once):
                 todo["rows"], todo["ops"] = rows + 4 * begin, ops + 4 * begin * capacity
                 todo["count"], todo["op_capacity"] = min(at_once, count - begin), capacity
@@ -148,14 +148,14 @@ class SwJob(AlignJob):
         work.into(todo)
         for kernel, (row, rule) in zip(one.kernels, work.launches, strict=True):
             todo["rule"] = rule
-            if work.keeps_all and row == sw.walk_row_of(work.build, rule):
+            if work.stores_all_directions and row == sw.traceback_row_of(work.build, rule):
                 grid = min(-(-count // kernel.threads), _WALKING * driver.gpu.multiprocessors)
                 driver.launch(kernel, grid, todo, slot.stream)
             else:
                 todo["ends"] = places[rule is sw.Rule.EXTENSION]
                 driver.fill(int(todo["work_counter"][0]), 0, 4, slot.stream)
                 grid = one.blocks
-                if work.keeps_all and rule is not sw.Rule.EXTENSION:
+                if work.stores_all_directions and rule is not sw.Rule.EXTENSION:
                     grid = max(grid, -(-count // (plan.blocks[0] * work.draws)))
                 driver.launch(kernel, grid, todo, slot.stream, plan.shared)
             if rule is sw.Rule.EXTENSION:  # whose path comes next

@@ -112,7 +112,7 @@ class GpuBits:
         processors = self._driver.gpu.multiprocessors
         self._shape = self._only or sizes.best_shape(self._planes, processors, self._lengths, self._band)
         self._kernel = self._driver.kernel(ROWS[self._shape.name])
-        self._turn, self._turns = turn, sizes.turns(self._shape, m)
+        self._turn, self._turns = turn, sizes.total_stripes(self._shape, m)
         self._stripes = sizes.stripes(self._shape, m)
         self._edge_words = sizes.edge_words(self._shape, self._band, n)
         fit = int(_SHARE * self._driver.free_memory()) // (16 * self._edge_words)
@@ -134,7 +134,7 @@ class GpuBits:
         for memory in self._ring:  # clears the tags
             self._driver.fill(memory.address, 0, memory.nbytes, self._stream)
         task["matrix"]["stripes"][0] = self._stripes
-        task["matrix"]["padding_rows"][0] = 0, sizes.above(self._shape, self._lengths[0])
+        task["matrix"]["padding_rows"][0] = 0, sizes.padding_rows(self._shape, self._lengths[0])
         task["low"], task["high"] = self._band.low, self._band.high
         task["rows"], task["edge_words"], task["slots"] = self._shape.rows, words, self._slots
 
@@ -149,7 +149,7 @@ class GpuBits:
             return True
         processors = self._driver.gpu.multiprocessors
         each = sizes.seconds(self._shape, processors, self._lengths, self._band) / self._turns
-        least = _ROUNDS * sizes.together(self._shape, processors, self._lengths, self._band)
+        least = _ROUNDS * sizes.concurrent_stripes(self._shape, processors, self._lengths, self._band)
         count, left = max(seconds / each, least), self._turns - self._turn
         self.take(int(count) if left - count > least else left)
         return self._over
@@ -211,7 +211,7 @@ class GpuBits:
             return {"numbers": np.array(numbers, np.int64)}
         numbers += [self._wanted, self._shape.words, self._turn]
         state = {"numbers": np.array(numbers, np.int64)}
-        for matrix, done in enumerate(sizes.before(self._turn, self._stripes[1] > 0)):
+        for matrix, done in enumerate(sizes.stripes_before(self._turn, self._stripes[1] > 0)):
             if done:
                 edge, corner = self._between(matrix, done)
                 state[f"edge{matrix}"] = self._read(edge, 16 * self._edge_words).view(np.uint64)
@@ -247,13 +247,13 @@ class GpuBits:
             return
         wanted, words, turn = numbers[4:]
         shape = next(s for s in sizes.SHAPES if (s.planes, s.words) == (self._planes, words))
-        if not 0 <= turn < sizes.turns(shape, m) or not abs(n - m) <= wanted <= max(m, n):
+        if not 0 <= turn < sizes.total_stripes(shape, m) or not abs(n - m) <= wanted <= max(m, n):
             raise ValueError("no state of this pair and algorithm")
         only, self._only = self._only, shape
         self._band_for(wanted, turn)
         self._only = only
         self._at_least, self._cells = at_least, cells
-        for matrix, done in enumerate(sizes.before(turn, self._stripes[1] > 0)):
+        for matrix, done in enumerate(sizes.stripes_before(turn, self._stripes[1] > 0)):
             if not done:
                 continue
             edge = np.asarray(state[f"edge{matrix}"], np.uint64)

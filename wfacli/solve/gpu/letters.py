@@ -19,7 +19,7 @@ class Uploader:
 
     def __init__(self, driver: Driver, stream: Stream, longest: int) -> None:
         """Allocate buffers for sequences of up to `longest` bytes."""
-        row = 4 * sizes.LETTERS_OF_A_ROW
+        row = 4 * sizes.SYMBOLS_PER_ROW
         self._chunk = min(CHUNK, -(-max(longest, 1) // row) * row)
         self._driver, self._stream = driver, stream
         self._letters = driver.allocate(self._chunk)
@@ -30,21 +30,21 @@ class Uploader:
     @staticmethod
     def nbytes(letters: int, row_bytes: int) -> int:
         """Return the bytes of a sequence's rows, with PAD_ROWS of padding before and after."""
-        return (-(-letters // sizes.LETTERS_OF_A_ROW) + 2 * sizes.PAD_ROWS) * row_bytes
+        return (-(-letters // sizes.SYMBOLS_PER_ROW) + 2 * sizes.PAD_ROWS) * row_bytes
 
     def make(self, letters: Letters, planes: int, row_bytes: int, memory: Memory) -> None:
         """Queue the upload and packing of a sequence, with its padding, into memory of `nbytes` bytes."""
         self._driver.fill(memory.address, 0, self.nbytes(len(letters), row_bytes), self._stream)
-        kernel = self._driver.kernel(ROWS[sizes.letters_row_of(planes)])
+        kernel = self._driver.kernel(ROWS[sizes.planes_row_of(planes)])
         task = np.zeros(1, PLANES_TASK)
         step = self._chunk // letters.itemsize
         for at in range(0, len(letters), step):
             piece = letters[at : at + step]
             self._copy(piece)
-            first = at // sizes.LETTERS_OF_A_ROW + sizes.PAD_ROWS
+            first = at // sizes.SYMBOLS_PER_ROW + sizes.PAD_ROWS
             task["symbols"], task["rows"] = self._letters.address, memory.address + first * row_bytes
             task["count"] = len(piece)
-            grid = -(-len(piece) // (sizes.LETTERS_OF_A_ROW * _ROWS_OF_A_BLOCK))
+            grid = -(-len(piece) // (sizes.SYMBOLS_PER_ROW * _ROWS_OF_A_BLOCK))
             self._driver.launch(kernel, grid, task, self._stream)
 
     def _copy(self, piece: Letters) -> None:

@@ -120,7 +120,7 @@ class GpuLocal:
         if self._path:
             self._room(_ROOM * min(self._rows, _ROWS_AT_ONCE))  # locking takes longer than a short traceback
         self._kernel = driver.kernel(self._row)
-        self._shared = build.shared(scores.letters)
+        self._shared = build.shared(scores.n_column_codes)
         resident = self._kernel.resident(self._shared)
         if not resident:
             raise NotForGpus("a multiprocessor of this GPU has too little shared memory")
@@ -137,9 +137,10 @@ class GpuLocal:
         task["best"] = self._records = self._filled(LOCAL_PLACE.itemsize * self._warps)
         task["scratch"] = self._more(build.scratch(self._warps)).address
         task["rows"], task["columns"] = self._rows, self._columns
-        task["n_row_codes"], task["n_column_codes"] = len(scores.table) - 1, scores.letters
+        task["n_row_codes"], task["n_column_codes"] = len(scores.table) - 1, scores.n_column_codes
         task["first_gap"], task["extend"], task["match"] = scores.open + scores.extend, scores.extend, scores.match
-        task["max_difference"], task["floor"], task["one"], task["prune"] = build.apart(scores), scores.floor, 1, prune
+        task["max_difference"], task["floor"] = build.max_difference(scores), scores.floor
+        task["one"], task["prune"] = 1, prune
         bars = self._bars()
         if len(bars):
             task["barred"], task["barred_sets"] = self._sent(bars), len(bars)
@@ -185,7 +186,7 @@ class GpuLocal:
         """Allocate memory for as many saved rows as fit; they include those of a state."""
         budget = int(_KEPT_SHARE * self._driver.free_memory())
         every = self._every // self._build.rows
-        self._keep = sizes.kept_apart(self._strips, every, self._columns, budget)
+        self._keep = sizes.strips_between_rows(self._strips, every, self._columns, budget)
         kept = self._strips // self._keep
         if kept and kept * _CELL * self._columns > budget:
             raise DeviceError(f"{self._driver.gpu.name} has too little free memory for rows to go back through")

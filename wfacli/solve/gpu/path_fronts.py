@@ -78,15 +78,15 @@ class FrontsPath:
         self._memory = GpuMemory(driver)
         try:
             row = ROWS[sizes.row_of_front("walk", front)]
-            room = Fronts(front, lengths, distance, scores, 1).room
+            room = Fronts(front, lengths, distance, scores, 1).scratch_bytes
             left = memory - max(driver.kernel(row).resident(), 1) * processors * padded(room)
             self._plan = plan = Fronts.plan(front, lengths, distance, left, scores, group)
             self._task = np.zeros(1, PATH_FRONTS_TASK)
             self._memory.letters(pair, self._task["launch"], planes, front.row_bytes)
-            self._segments = Segments(self._memory, row, plan.group, plan.op_capacity, plan.room)
+            self._segments = Segments(self._memory, row, plan.group, plan.op_capacity, plan.scratch_bytes)
             self._sweep = driver.kernel(ROWS[sizes.row_of_front("sweep", front)])
             self._task["fronts"] = self._memory.take(PATH_FRONT.itemsize * (plan.group + 1))
-            self._held = self._memory.take(plan.held_nbytes)
+            self._held = self._memory.take(plan.group_nbytes)
             self._begins = [self._state(s[0], self._memory.take(plan.nbytes(s[0]))) for s in plan.groups]
         except BaseException:
             self.close()

@@ -35,7 +35,7 @@ class StripesPath:
         distance: int,
         memory: int,
         shape: long_bits.Shape | None = None,
-        every: int = sizes.EVERY,
+        every: int = sizes.STATE_INTERVAL,
         group: int = 0,
     ) -> None:
         """Upload the sequences, none of which may be empty, and allocate memory.
@@ -60,13 +60,15 @@ class StripesPath:
         try:
             kernel = driver.kernel(ROWS[sizes.row_of("walk", shape)])
             warps = max(kernel.resident(), 1) * driver.gpu.multiprocessors
-            room = Stripes.plan(shape, lengths, distance, 1 << 62, every).room
+            room = Stripes.plan(shape, lengths, distance, 1 << 62, every).scratch_bytes
             left = memory - min(warps, -(-lengths[0] // shape.rows)) * (room + 256)
             self._plan = plan = Stripes.plan(shape, lengths, distance, left, every, group)
             self._task = np.zeros(1, PATH_BITS_TASK)
             self._memory.letters(pair, self._task["bits"], planes, shape.row_bytes)
             row = ROWS[sizes.row_of("walk", shape)]
-            self._segments = Segments(self._memory, row, plan.group, plan.op_capacity, plan.room, plan.usual_parts)
+            self._segments = Segments(
+                self._memory, row, plan.group, plan.op_capacity, plan.scratch_bytes, plan.expected_parts
+            )
             self._describe()
         except BaseException:
             self.close()
@@ -80,7 +82,7 @@ class StripesPath:
         self._edges, self._states = self._memory.take(plan.edges_nbytes), self._memory.take(plan.states_nbytes)
         self._driver.fill(self._edges, 0, plan.edges_nbytes, self._memory.stream)  # clears the tags
         bits["matrix"]["edges"][0, 0], bits["matrix"]["stripes"][0, 0] = self._edges, plan.count
-        task["states_per_stripe"], task["state_interval"] = plan.states_each, plan.every
+        task["states_per_stripe"], task["state_interval"] = plan.states_per_stripe, plan.state_interval
         self._sweep = self._driver.kernel(ROWS[sizes.row_of("sweep", plan.shape)])
         self._guess = self._driver.kernel(ROWS[sizes.GUESS])
 
