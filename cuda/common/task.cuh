@@ -104,7 +104,7 @@ struct SwTask {
   int4* span;
 
   // Scratch memory: `stride` bytes for each resident group of lanes, or for each group of the launch if the directions
-  // of all cells are kept; 256-byte aligned.
+  // of all cells are stored; 256-byte aligned.
   std::uint8_t* workspace;
   std::uint64_t stride;
   std::uint32_t* work_counter;  // from which resident warps draw slots; 0 before the launch
@@ -260,7 +260,7 @@ struct PathSegments {
 struct PathBitsTask {
   LongBitsTask bits;  // edges and stripes of matrix 0; corner, edge_read, distance and sums are unused
   PathSegments path;  // places are columns
-  std::uint32_t* states;  // [count][states_per_stripe][2 * WFACLI_WORDS + 1][32], lane states; null: not kept
+  std::uint32_t* states;  // [count][states_per_stripe][2 * WFACLI_WORDS + 1][32], lane states; null: not saved
   std::int64_t states_per_stripe;
   std::int64_t state_interval;  // blocks of 32 columns between two states, a multiple of 4
   std::int64_t first_segment;

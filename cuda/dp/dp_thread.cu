@@ -6,7 +6,7 @@
 // has slot s. A pair whose cost the band does not prove gets ScoreLimit.
 //
 // WFACLI_BLOCK: threads per block, a multiple of 32. WFACLI_BAND: diagonals, 16, 32 or 64. WFACLI_PIECES: gap pieces;
-// 0 for one piece without opening cost. WFACLI_CODES: 1 for pairs with symbols other than A C G T.
+// 0 for one piece without opening cost. WFACLI_CODED: 1 for pairs with symbols other than A C G T.
 #include "common/cigar.cuh"
 #include "dp/dp_cells.cuh"
 #include "dp/dp_planes.cuh"
@@ -15,7 +15,7 @@ namespace wfacli::dp {
 
 constexpr int kWidth = WFACLI_BAND;
 constexpr int kPieces = WFACLI_PIECES;
-#if WFACLI_CODES
+#if WFACLI_CODED
 using SymbolPlanes = CodedPlanes;
 #else
 using SymbolPlanes = PackedPlanes;

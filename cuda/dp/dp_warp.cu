@@ -6,7 +6,7 @@
 // whose cost the band does not prove gets ScoreLimit; one for which `stride` is too small gets MemoryLimit.
 //
 // WFACLI_BLOCK: threads per block, a multiple of 32. WFACLI_BAND: diagonals, 128, 256, 512 or 1024. WFACLI_PIECES: gap
-// pieces, 1 or 2. WFACLI_BITS: bits of a cost, 16 or 32. WFACLI_CODES: 1 for pairs with symbols other than A C G T.
+// pieces, 1 or 2. WFACLI_BITS: bits of a cost, 16 or 32. WFACLI_CODED: 1 for pairs with symbols other than A C G T.
 #include "common/cigar.cuh"
 #include "dp/dp_front.cuh"
 #include "dp/dp_planes.cuh"
@@ -17,7 +17,7 @@ constexpr std::uint32_t kAll = 0xffffffffu;
 constexpr int kWidth = WFACLI_BAND;
 constexpr int kPieces = WFACLI_PIECES;
 constexpr int kSpan = kWidth / 64;
-#if WFACLI_CODES
+#if WFACLI_CODED
 using SymbolPlanes = CodedPlanes;
 #else
 using SymbolPlanes = PackedPlanes;

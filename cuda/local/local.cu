@@ -2,7 +2,7 @@
 // catalogue row:
 //
 // WFACLI_BLOCK: threads per block. Each warp draws its own strips.
-// WFACLI_ROWS: words per lane, each with two rows; a multiple of 4.
+// WFACLI_WORDS: words per lane, each with two rows; a multiple of 4.
 // WFACLI_CHUNK: steps per tile.
 // WFACLI_PAIRS: 1 to look up the scores of two symbols at a time, for four symbols of the target; others are slower.
 #include "local/local_strip.cuh"

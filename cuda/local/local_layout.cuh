@@ -7,7 +7,7 @@
 
 namespace wfacli::local {
 
-constexpr int kWords = WFACLI_ROWS;     // words per lane, each with the scores of two rows in its halves
+constexpr int kWords = WFACLI_WORDS;    // words per lane, each with the scores of two rows in its halves
 constexpr int kLanes = 64;              // per warp: lane l computes lanes l (lower halves) and 32 + l (upper halves)
 constexpr int kRows = kLanes * kWords;  // per strip
 constexpr int kChunk = WFACLI_CHUNK;    // steps per tile, a multiple of 32

@@ -23,7 +23,7 @@ constexpr int kTilePairs = 2 * 32 / kTileLanes;  // per warp
 static_assert(!kTileSpread || kTileLanes == 32);
 constexpr int kTileSteps = kTileLanes < 8 ? 32 : 64;  // between two checkpoints
 
-#if WFACLI_CODES
+#if WFACLI_CODED
 using TileSymbols = CodedTiles;
 #else
 using TileSymbols = PackedTiles;

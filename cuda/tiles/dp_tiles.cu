@@ -16,7 +16,7 @@
 // WFACLI_LANES: lanes per group: 4, 8, 16 or 32.
 // WFACLI_SPREAD: 1 if any warp of the GPU computes stripes of any two pairs; requires 32 lanes.
 // WFACLI_PIECES: pieces of the gap cost, 1 or 2.
-// WFACLI_CODES: 1 for pairs with symbols other than A C G T.
+// WFACLI_CODED: 1 for pairs with symbols other than A C G T.
 #include "tiles/dp_tile_spread.cuh"
 #include "tiles/dp_tile_traceback.cuh"
 

@@ -79,7 +79,7 @@ def launch_thread(
 ) -> Answers:
     """dp_align and dp_walk of dp_thread.cu; slots are the rows from the last to the first of a shuffled batch."""
     pieces = dp.pieces_macro(scheme.gaps)
-    macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_CODES": int(bool(rule))}
+    macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_CODED": int(bool(rule))}
     kernels = Kernels("dp/dp_thread.cu", BLOCK, macros)
     batch = batch_of(pairs[::-1], rule)
     rows = np.arange(len(pairs), dtype=np.int32)[::-1].copy()
@@ -111,7 +111,7 @@ def launch_warp(
 ) -> Answers:
     """dp_warp_align of dp_warp.cu, of so many blocks; `longest`: that there is room for, if not the longest."""
     pieces = len(scheme.gaps)
-    macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_BITS": bits, "WFACLI_CODES": int(bool(rule))}
+    macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_BITS": bits, "WFACLI_CODED": int(bool(rule))}
     kernels = Kernels("dp/dp_warp.cu", BLOCK, macros)
     batch = batch_of(pairs[::-1], rule)
     rows = np.arange(len(pairs), dtype=np.int32)[::-1].copy()
@@ -149,7 +149,7 @@ def launch_tiles(
     pieces = len(scheme.gaps)
     macros = {"WFACLI_LANES": min(lanes, 32), "WFACLI_SPREAD": int(tiles.spread(lanes)), "WFACLI_PIECES": pieces}
     block = tiles.THREADS if tiles.spread(lanes) else BLOCK
-    kernels = Kernels("tiles/dp_tiles.cu", block, {**macros, "WFACLI_CODES": int(bool(rule))})
+    kernels = Kernels("tiles/dp_tiles.cu", block, {**macros, "WFACLI_CODED": int(bool(rule))})
     batch = batch_of(pairs[::-1], rule)
     rows = np.arange(len(pairs), dtype=np.int32)[::-1].copy()
     task = task_for(batch, scheme, path, max_cost, rule)

@@ -43,7 +43,7 @@ def variant(row: Row) -> tuple[object, ...]:
 
 def coded(row: Row) -> bool:
     """Whether it is for any letters."""
-    return bool({("WFACLI_CODES", 1), ("WFACLI_CODED", 1)} & set(row.macros))
+    return ("WFACLI_CODED", 1) in row.macros
 
 
 def traced(row: Row) -> bool:

@@ -47,7 +47,12 @@ def test_few_pairs_get_more_lanes() -> None:
 
 
 def test_directions_are_kept_where_they_are_few() -> None:
-    assert [chosen(length, 1_000_000, True).whole for length in (30, 100, 1000, 4096)] == [True, True, False, False]
+    assert [chosen(length, 1_000_000, True).all_directions for length in (30, 100, 1000, 4096)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
     for build in sw.ALL_DIRECTIONS:
         kept = [n for n in range(1, 4000) if build.fits_directions(np.array([n]), np.array([n]))[0]]
         assert build.stride(sw.Rule.LOCAL, True, kept[-1], kept[-1]) < 600 << 10

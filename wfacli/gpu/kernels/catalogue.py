@@ -171,7 +171,7 @@ def dp_tiles(lanes: int, pieces: int) -> str:
 
 def _dp_row(name: str, source: str, entry: str, macros: tuple[tuple[str, int], ...], coded: int) -> Row:
     resident = (("WFACLI_RESIDENT", _RESIDENT[name]),) if name in _RESIDENT else ()
-    macros = (*macros, ("WFACLI_CODES", coded), *resident)
+    macros = (*macros, ("WFACLI_CODED", coded), *resident)
     return Row(name, source, entry, macros, tiles.THREADS, spills_on=_SPILLS_ON.get(name, ()))
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ...core import tuning
 from ...core.batch import U8
 
-# Catalogue rows: where a path can come from, where it is expected to come from, and cells of kept rows.
+# Catalogue rows: where a path can come from, where it is expected to come from, and cells of stored rows.
 CONES, TOPS, WINDOWS, CONE_THREADS = "local-cones", "local-tops", "local-windows", 256
 _HALF = 0xFFFF  # maximum 16-bit score, from the floor on
 _FLOOR = 128  # minimum floor, so that no symbol's score makes a half negative
@@ -20,7 +20,7 @@ _PAIR_SYMBOLS = 4  # symbols of the target whose scores are looked up two at a t
 _MAX_RARE = 1 / 2000
 _CELL = 8  # bytes per cell of a row
 _WARPS = 12  # maximum warps per multiprocessor
-STATE_ROWS = 1536  # kLocalStateRows of native/solvers/local/local.hpp: states end, and rows are kept, at multiples
+STATE_ROWS = 1536  # kLocalStateRows of native/solvers/local/local.hpp: states end, and rows are stored, at multiples
 
 I8 = npt.NDArray[np.int8]
 
@@ -59,7 +59,7 @@ class Build:
     @property
     def macros(self) -> tuple[tuple[str, int], ...]:
         """Macros that the source is compiled with."""
-        sizes = (("WFACLI_ROWS", self.words), ("WFACLI_CHUNK", self.chunk), ("WFACLI_PAIRS", int(self.pairs)))
+        sizes = (("WFACLI_WORDS", self.words), ("WFACLI_CHUNK", self.chunk), ("WFACLI_PAIRS", int(self.pairs)))
         return (*sizes, ("WFACLI_RESIDENT", _WARPS // self.warps))
 
     def shared(self, n_column_codes: int) -> int:
@@ -153,7 +153,7 @@ def best_build(scores: Scores, shared: int, builds: tuple[Build, ...] = BUILDS) 
 
 
 def strips_between_rows(strips: int, every: int, columns: int, memory: int) -> int:
-    """Return the strips between two kept rows: the least divisor of `every` for which rows fit in memory (bytes)."""
+    """Return the strips between two stored rows: the smallest divisor of `every` for which rows fit in memory (bytes)."""
     fit = max(memory // (columns * _CELL), 1)
     divisors = (d for d in range(1, every + 1) if every % d == 0)
     return next((d for d in divisors if strips // d <= fit), every)

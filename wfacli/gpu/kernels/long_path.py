@@ -12,7 +12,7 @@ from .long_bits import Band, Shape
 from .long_wavefront import Launch, Tiles
 
 GUESS = "long-path-guess"
-STATE_INTERVAL = 8  # blocks of 32 columns between two kept states of a stripe
+STATE_INTERVAL = 8  # blocks of 32 columns between two saved states of a stripe
 SKEW_BLOCKS = 16  # maximum blocks by which the last lane of a stripe lags (long_path_bits.cu)
 _EXTRA_OPS = 64  # in addition to those of a segment's edits: gaps across the whole segment, runs beyond BAM's maximum
 _MIN_GROUP = 16  # minimum segments of a front per group: with fewer, little runs in parallel
@@ -36,15 +36,15 @@ def row_of_front(step: str, front: long_wavefront.Shape) -> str:
 
 @dataclass(frozen=True)
 class Stripes:
-    """The stripes of a band, and how many of them are kept.
+    """The stripes of a band, and how many of them are traced at a time.
 
     Attributes:
         shape: build of the kernels.
         band: a band that proves the distance.
         count: number of stripes.
         edge_words: maximum words of 32 columns of a stripe.
-        state_interval: blocks between two kept states.
-        group: stripes whose states and edges are kept at a time.
+        state_interval: blocks between two saved states.
+        group: stripes whose states and edges are stored at a time.
     """
 
     shape: Shape
@@ -66,12 +66,12 @@ class Stripes:
 
     @property
     def edges_nbytes(self) -> int:
-        """Bytes of all kept edges, and of the one before them."""
+        """Bytes of all stored edges, and of the one before them."""
         return 16 * self.edge_words * (self.group + 1)
 
     @property
     def states_nbytes(self) -> int:
-        """Bytes of all kept states."""
+        """Bytes of all saved states."""
         return self.state_bytes * self.states_per_stripe * self.group
 
     @property
@@ -140,14 +140,14 @@ def diagonals_of_front(query_len: int, target_len: int, score: int, distance: in
 
 @dataclass(frozen=True)
 class Fronts:
-    """The states of a front that are kept: one before each segment, from which a launch computes the next.
+    """The states of a front that are saved: one before each segment, from which a launch computes the next.
 
     Attributes:
         front: build of the kernels.
         lengths: lengths of query and target.
         distance: their edit distance.
         scores: scores per segment, thus per launch.
-        group: segments whose states are kept at a time.
+        group: segments whose states are saved at a time.
     """
 
     front: long_wavefront.Shape

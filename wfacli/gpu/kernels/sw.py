@@ -26,7 +26,7 @@ _LIMIT_32 = 1_400_000_000
 # build alone, pairs of 64 to 4,096 symbols on an H200, 2026-11-22 (d1c81ee); _STORE and _THREAD_TRACE are rounded.
 #   _SWEEP           scores
 #   _DIGITS, _FLAGS  directions as digits, or as flags (counted in machine code for sm_90)
-#   _STATES          per column, if states are kept
+#   _STATES          per column, if states are saved
 #   _STRIPES         with several stripes, once for as many rows as a group reads ahead
 #   BEGIN            overhead of a stripe, in rows
 # With CIGARs:
@@ -79,9 +79,9 @@ class Build:
         lanes: lanes per group, which share the group's pairs.
         columns: columns per lane.
         bits: bits of a score; with 16 a group has two pairs, with 32 one.
-        steps: steps between two kept states.
+        steps: steps between two saved states.
         threads: threads per block.
-        all_directions: whether the directions of all cells are kept for paths, instead of states.
+        all_directions: whether the directions of all cells are stored for paths, instead of states.
     """
 
     lanes: int
@@ -136,7 +136,7 @@ class Build:
         """Return the bytes of dynamic shared memory of a block.
 
         It holds the scores of a stripe's columns for `codes` codes and the one beyond a sequence, and a line of
-        directions per lane if all are kept.
+        directions per lane if all are stored.
         """
         return self.threads * (self.columns * self.pairs * (codes + 1) + (_LINE if self.all_directions else 0))
 
@@ -174,7 +174,7 @@ class Build:
         return found
 
     def fits_directions(self, query_len: Lengths, target_len: Lengths) -> npt.NDArray[np.bool_]:
-        """Return whether the directions of all cells of such pairs may be kept, [n]."""
+        """Return whether the directions of all cells of such pairs may be stored, [n]."""
         stripes = -(-target_len // self.width)
         return stripes * (query_len + self.lanes) * self.width <= self.pairs * _DIRECTIONS
 
@@ -192,7 +192,7 @@ def row_of(build: Build, rule: Rule, path: bool) -> str:
 
 
 def traceback_row_of(build: Build, rule: Rule) -> str:
-    """Return the name of the catalogue row for the traceback through kept directions."""
+    """Return the name of the catalogue row for the traceback through stored directions."""
     return _named(build, rule.build, "-walk")
 
 
@@ -386,12 +386,12 @@ class Work:
 
     @property
     def stores_all_directions(self) -> bool:
-        """Whether the directions of all cells of all pairs of a launch are kept."""
+        """Whether the directions of all cells of all pairs of a launch are stored."""
         return self.path and self.build.all_directions
 
     @property
     def draws(self) -> int:
-        """How many times a warp draws pairs if the directions of all cells are kept; otherwise until none is left.
+        """How many times a warp draws pairs if the directions of all cells are stored; otherwise until none is left.
 
         A small number, so that other launches get room on the GPU before this one ends. Here memory belongs to the
         pairs; otherwise it belongs to the groups for the whole launch. Starting a block takes about ten rows' time.

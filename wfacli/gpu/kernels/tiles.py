@@ -39,7 +39,7 @@ def width(lanes: int) -> int:
 
 
 def state_interval(lanes: int) -> int:
-    """Return the steps between two kept states."""
+    """Return the steps between two saved states."""
     return 32 if lanes < 8 else 64
 
 
