@@ -153,7 +153,7 @@ def best_build(scores: Scores, shared: int, builds: tuple[Build, ...] = BUILDS) 
 
 
 def strips_between_rows(strips: int, every: int, columns: int, memory: int) -> int:
-    """Return the strips between two stored rows: the least divisor of `every` with which rows fit in `memory` bytes."""
+    """Return the strips between two stored rows: the least divisor of `every` so that rows fit in `memory` bytes."""
     fit = max(memory // (columns * _CELL), 1)
     divisors = (d for d in range(1, every + 1) if every % d == 0)
     return next((d for d in divisors if strips // d <= fit), every)
