@@ -88,7 +88,8 @@ class BitsSweep {
     CarryChain chain;
     for (int w = 0; w < W; ++w) {
       const std::uint32_t q_low = __funnelshift_r(query_[w].low, query_[w + 1].low, static_cast<std::uint32_t>(skip));
-      const std::uint32_t q_high = __funnelshift_r(query_[w].high, query_[w + 1].high, static_cast<std::uint32_t>(skip));
+      const std::uint32_t q_high =
+          __funnelshift_r(query_[w].high, query_[w + 1].high, static_cast<std::uint32_t>(skip));
       equal[w] = ~((q_low ^ low) | (q_high ^ high));
       const std::uint32_t over = equal[w] & pv_[w];
       sum[w] = w == 0 ? chain.first(over, pv_[w]) : chain.next(over, pv_[w]);

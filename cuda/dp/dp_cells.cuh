@@ -126,7 +126,8 @@ struct Steps {
         growth = max(growth, static_cast<std::int64_t>(kRows + 1) * costs.mismatch + costs.open[g] + extend);
       }
     }
-    for (int p = 0; p < 3; ++p) s.mismatch[p] = static_cast<std::uint32_t>(kScale * costs.mismatch - (kPath ? 4 : 0)) >> p;
+    for (int p = 0; p < 3; ++p)
+      s.mismatch[p] = static_cast<std::uint32_t>(kScale * costs.mismatch - (kPath ? 4 : 0)) >> p;
     s.exact_below = static_cast<std::int32_t>(max(static_cast<std::int64_t>(0), Value::kMax / kScale - growth));
     return s;
   }

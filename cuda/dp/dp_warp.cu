@@ -103,8 +103,9 @@ struct Traceback {
     const std::int32_t diagonal = column - row - low, odd = diagonal & 1;
     const std::int32_t of_lane = diagonal / 2 / kSpan, x = diagonal / 2 % kSpan;
     const auto step = static_cast<std::uint64_t>(row + diagonal / 2 - begin);
-    const std::uint32_t word = directions[(step * Layout::kWords + static_cast<std::uint32_t>(Layout::word(x, odd))) * 32 +
-                                          static_cast<std::uint32_t>(of_lane)];
+    const std::uint32_t word =
+        directions[(step * Layout::kWords + static_cast<std::uint32_t>(Layout::word(x, odd))) * 32 +
+                   static_cast<std::uint32_t>(of_lane)];
     return word >> Layout::shift(x, odd) & ((1u << D::kBits) - 1);
   }
   // Return how many lanes, from lane 0 on, have a true argument before the first false one.
@@ -192,7 +193,8 @@ WFACLI_DEVICE void align(const AlignTask& task, std::int32_t slot, std::int32_t 
 
 WFACLI_DEVICE void align_all(const AlignTask& task) {
   const auto thread = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x), lane = thread & 31;
-  auto* directions = reinterpret_cast<std::uint32_t*>(task.workspace + static_cast<std::uint64_t>(thread / 32) * task.stride);
+  auto* directions =
+      reinterpret_cast<std::uint32_t*>(task.workspace + static_cast<std::uint64_t>(thread / 32) * task.stride);
   for (;;) {
     std::uint32_t drawn = 0;
     if (lane == 0) drawn = atomicAdd(task.work_counter, 1u);

@@ -19,7 +19,9 @@ struct ConePart {
 
   WFACLI_DEVICE explicit ConePart(const LocalConesTask& task)
       : number(blockIdx.x / static_cast<std::uint32_t>(task.parts)), cone(task.cones[number]),
-        begin(cone.first + static_cast<std::int64_t>(blockIdx.x % static_cast<std::uint32_t>(task.parts)) * WFACLI_BLOCK + threadIdx.x),
+        begin(cone.first +
+              static_cast<std::int64_t>(blockIdx.x % static_cast<std::uint32_t>(task.parts)) * WFACLI_BLOCK +
+              threadIdx.x),
         stride(static_cast<std::int64_t>(task.parts) * WFACLI_BLOCK) {}
 };
 

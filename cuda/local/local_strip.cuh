@@ -260,7 +260,8 @@ class Strip {
   // Return all ones in the halves whose columns are in the matrix, in the step that starts with `column`.
   WFACLI_DEVICE std::uint32_t in_matrix(std::int64_t column) const {
     const std::int64_t first = column - lane_, second = first - 32;
-    return (first >= 0 && first < task_.columns ? 0xffffu : 0) | (second >= 0 && second < task_.columns ? 0xffff0000u : 0);
+    return (first >= 0 && first < task_.columns ? 0xffffu : 0) |
+           (second >= 0 && second < task_.columns ? 0xffff0000u : 0);
   }
   // Return all ones in the halves of word r whose cells are barred, in that step.
   WFACLI_DEVICE std::uint32_t barred(int r, std::int64_t column) const {

@@ -117,7 +117,8 @@ class StripeTraceback {
     const std::int64_t column = j_ - 1, step = step_of(i_ - 1, column) - begin_;
     const int columns = static_cast<int>(min(min(step, column - left_), std::int64_t{31})) + 1;
     const std::uint32_t word = row / 32 % WFACLI_WORDS;
-    const std::uint32_t* at = cells_ + ((step - min(lane, columns - 1)) * WFACLI_WORDS + word) * 64 + row / (32 * WFACLI_WORDS);
+    const std::uint32_t* at =
+        cells_ + ((step - min(lane, columns - 1)) * WFACLI_WORDS + word) * 64 + row / (32 * WFACLI_WORDS);
     const std::uint32_t insertion = at[0], deletion = at[32] & ~insertion, differ = differing_rows(row & ~31u, column);
     int r = static_cast<int>(row & 31), c = 0;
     while (r >= 0 && c < columns) {
@@ -156,7 +157,8 @@ class StripeTraceback {
     load_planes(task_.bits.target, task_.bits.target_len, column - 31, columns);
 #pragma unroll
     for (int p = 0; p < WFACLI_PLANES; ++p)
-      differ |= rows[p] ^ static_cast<std::uint32_t>(-static_cast<std::int32_t>(columns[p] >> (31 - WarpRuns::lane()) & 1));
+      differ |=
+          rows[p] ^ static_cast<std::uint32_t>(-static_cast<std::int32_t>(columns[p] >> (31 - WarpRuns::lane()) & 1));
     return differ;
   }
 
@@ -185,7 +187,8 @@ WFACLI_DEVICE std::int64_t cheapest_column(const PathBitsTask& task, std::int64_
   for (std::int64_t word = columns.first; word < columns.end; word += 32) {
     const bool inside = word + lane < columns.end;
     const unsigned long long* at = edge + 2 * (word + lane - columns.first);
-    std::int32_t cost = inside ? __popc(static_cast<std::uint32_t>(at[0])) - __popc(static_cast<std::uint32_t>(at[1])) : 0;
+    std::int32_t cost =
+        inside ? __popc(static_cast<std::uint32_t>(at[0])) - __popc(static_cast<std::uint32_t>(at[1])) : 0;
     for (int by = 1; by < 32; by *= 2) {
       const std::int32_t other = __shfl_up_sync(kWholeWarp, cost, static_cast<unsigned>(by));
       if (lane >= by) cost += other;

@@ -35,8 +35,8 @@ class SlantedTile {
 
  private:
   static constexpr std::uint32_t kAll = Tile::kAll;
-  static constexpr int kWindowScores =
-      16;  // scores for which symbols are valid: one symbol per score, and the length of runs
+  // Scores for which symbols are valid: one symbol per score, and the length of runs.
+  static constexpr int kWindowScores = 16;
 
   template <int Slant>
   WFACLI_DEVICE bool advance_by(int scores) {

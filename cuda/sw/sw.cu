@@ -50,7 +50,8 @@ WFACLI_DEVICE void answer(const SwTask& task, const Pair& pair, const Best& best
   // sw_traceback.cu reads the score in units.
   task.score[pair.row] = ok ? best.score * (kAllDirections ? 1 : task.unit) : 0;
   if constexpr (kFindsStartOnly) task.ends[pair.slot] = int2{best.i, best.j};
-  if constexpr (!kPath) task.span[pair.row] = ok ? make_int4(0, pair.query_len, 0, pair.target_len) : make_int4(0, 0, 0, 0);
+  if constexpr (!kPath)
+    task.span[pair.row] = ok ? make_int4(0, pair.query_len, 0, pair.target_len) : make_int4(0, 0, 0, 0);
 }
 
 WFACLI_DEVICE void align(const SwTask& task, std::int32_t first, const Workspace& workspace, const Profile& profile,

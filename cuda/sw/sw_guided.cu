@@ -48,7 +48,8 @@ struct GroupState {
   bool over = true, none_left = false;
 
   // Set the rows of the stripe to those that pairs still in progress need.
-  WFACLI_DEVICE void measure(const SwTask& task, const GuidedPair (&pairs)[kPairs], const Progress (&progress)[kPairs]) {
+  WFACLI_DEVICE void measure(const SwTask& task, const GuidedPair (&pairs)[kPairs],
+                             const Progress (&progress)[kPairs]) {
     std::int32_t first = INT32_MAX, last = INT32_MIN;
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {

@@ -88,7 +88,8 @@ class GuidedSweep {
   WFACLI_DEVICE GuidedSweep(const SwTask& task, const GuidedWorkspace& workspace, const Profile& profile,
                             const Gaps& gaps, const std::uint32_t* scores, std::int32_t lane)
       : task_(task), workspace_(workspace), profile_(profile), gaps_(gaps), lane_(lane) {
-    const auto outside = static_cast<std::int8_t>(scores[(task.codes * kSwCodes + task.codes) / 4] >> task.codes % 4 * 8);
+    const auto outside =
+        static_cast<std::int8_t>(scores[(task.codes * kSwCodes + task.codes) / 4] >> task.codes % 4 * 8);
     first_ = gaps.word(-outside);
   }
 

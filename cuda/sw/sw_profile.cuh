@@ -34,7 +34,8 @@ class Profile {
   WFACLI_DEVICE void make(const AnyPair& pair, int x, std::int32_t before) const {
     std::uint32_t codes[kWords];
 #pragma unroll
-    for (int w = 0; w < kWords; ++w) codes[w] = pair.target_codes(before + 4 * w + 1, static_cast<std::uint32_t>(codes_));
+    for (int w = 0; w < kWords; ++w)
+      codes[w] = pair.target_codes(before + 4 * w + 1, static_cast<std::uint32_t>(codes_));
 #pragma unroll
     for (int w = 0; w < kWords; ++w) {
       const std::uint32_t* rows[4];

@@ -421,7 +421,8 @@ class Wavefront {
     }
   }
   // The same from steps. Return the number of operations; those beyond the slot's capacity are not written.
-  WFACLI_DEVICE std::int32_t replayed(const Replay<Pieces, Pair, Group>& replay, std::uint32_t* ops, std::int32_t cost) {
+  WFACLI_DEVICE std::int32_t replayed(const Replay<Pieces, Pair, Group>& replay, std::uint32_t* ops,
+                                      std::int32_t cost) {
     std::int32_t steps = 0;
     if constexpr (Trace::kCodes && Group::kBlock)  // rows are no longer needed, so their memory is free
       steps = trace_.template steps_of_block<Group, 2 * R::place_of_row(1)>(cost, last_, p_, memory_.ring);

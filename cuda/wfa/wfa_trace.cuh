@@ -221,7 +221,9 @@ class Codes {
   WFACLI_DEVICE static constexpr std::uint64_t spare_bytes(std::uint64_t s) {
     return kRuns ? 64 * (s + s / 8 + 640) + 40 * (s / kEvery + 1) + 16 : 0;
   }
-  WFACLI_DEVICE std::uint8_t* spare() const { return memory_.bytes + ((sizeof(Unit) * used_ + 15) & ~std::uint64_t{15}); }
+  WFACLI_DEVICE std::uint8_t* spare() const {
+    return memory_.bytes + ((sizeof(Unit) * used_ + 15) & ~std::uint64_t{15});
+  }
 
   // Return where the steps of a path of score s end.
   WFACLI_DEVICE std::uint32_t* end(std::int32_t s) const { return row_of(s); }
