@@ -246,7 +246,7 @@ def test_what_a_gpu_cannot_hold():
     scores = Scores.of(protein.matrix, 11, 1, *[np.arange(20, dtype=np.uint8)] * 2)
     assert best_build(scores, 227 << 10) == BUILDS[1] and best_build(scores, 16 << 10) is None
     plain = Scores.of(PLAIN.matrix, 4, 2, codes, codes)
-    assert plain.letters == 4 and best_build(plain, 227 << 10) == BUILDS[0]
+    assert plain.n_column_codes == 4 and best_build(plain, 227 << 10) == BUILDS[0]
 
 
 def test_kept_rows_are_among_those_of_states():
