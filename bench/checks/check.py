@@ -162,7 +162,7 @@ def one_of_each(rows: Iterable[Row]) -> list[Row]:
 
     def kind(row: Row) -> tuple[object, ...]:
         macros = dict(row.macros)
-        coded = 1 in (macros.get("WFACLI_CODES"), macros.get("WFACLI_CODED"))
+        coded = macros.get("WFACLI_CODED") == 1
         return row.source, row.entry, coded, bool(macros.get("WFACLI_TRACE") or macros.get("WFACLI_PATH"))
 
     return list({kind(row): row for row in rows}.values())

@@ -74,7 +74,7 @@ def ours_of(pairs: Pairs, kind: str, ours: Ours, options: argparse.Namespace) ->
         result["builds"] = {}
         longest = [np.array([side]) for side in pairs.lengths.max(axis=0)]
         for build in ours.all:
-            if build.whole and (kind == "scores" or not build.keeps(*longest).all()):
+            if build.all_directions and (kind == "scores" or not build.fits_directions(*longest).all()):
                 continue
             ours.engine.builds = (build,)
             label = f"{build.lanes}x{build.columns}{' whole' if build.whole else ''}"

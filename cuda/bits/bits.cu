@@ -4,7 +4,7 @@
 // bits_align computes the distances, and for paths a trace of two bits per cell; bits_walk, launched after it with the
 // same task, follows the trace. The unit of work is a warp, which has 32 / WFACLI_LANES slots and `stride` bytes of
 // workspace, from workspace + warp * stride on. The trace takes 256 * WFACLI_WORDS bytes per base of the longest
-// target; without paths no workspace is needed. `next` and `costs` are unused.
+// target; without paths no workspace is needed. `work_counter` and `costs` are unused.
 //
 // Ok: cost is the distance. ScoreLimit: the band is too narrow to prove the distance, or the distance is above
 // max_cost; cost is then that of some alignment, an upper bound for the next attempt. MemoryLimit: the workspace or
@@ -14,7 +14,7 @@
 // 32 * WFACLI_WORDS * WFACLI_LANES diagonals. WFACLI_BLOCK: threads per block, a multiple of 32; the grid needs
 // count * WFACLI_LANES threads.
 #include "bits/bits_sweep.cuh"
-#include "bits/bits_walk.cuh"
+#include "bits/bits_traceback.cuh"
 
 namespace wfacli {
 
@@ -37,7 +37,7 @@ WFACLI_DEVICE BitsBand band_of(const AlignTask& task, std::int32_t row) {
 // Return why the kernel does not align a pair, or Ok.
 WFACLI_DEVICE Status refusal(const AlignTask& task, const BitsBand& band) {
   if (max(band.n, band.m) > kBitsLongest) return Status::LengthLimit;
-  if (band.apart() >= band.diagonals) return Status::ScoreLimit;
+  if (band.length_difference() >= band.diagonals) return Status::ScoreLimit;
   if (task.path && static_cast<std::uint64_t>(band.m) * (256 * kWords) > task.stride) return Status::MemoryLimit;
   return Status::Ok;
 }
@@ -77,9 +77,9 @@ WFACLI_KERNEL(bits_walk, wfacli::AlignTask) {
   if (slot >= task.count || task.status[slot] != static_cast<std::uint8_t>(wfacli::Status::Ok)) return;
   const bool writes = wfacli::BitsGroup::lane() == 0;
   wfacli::RunWriter runs(task.ops + slot * task.op_capacity, writes ? task.op_capacity : 0);
-  wfacli::BitsWalk<wfacli::kWords, wfacli::BitsGroup> walk(wfacli::band_of(task, task.rows[slot]),
-                                                          wfacli::warp_trace(task));
-  walk.run(runs);
+  wfacli::BitsTraceback<wfacli::kWords, wfacli::BitsGroup> traceback(wfacli::band_of(task, task.rows[slot]),
+                                                                     wfacli::warp_trace(task));
+  traceback.run(runs);
   const std::int64_t count = runs.finish();
   if (!writes) return;
   if (count > task.op_capacity)

@@ -11,7 +11,7 @@
 // every cheapest path has its exact value, which makes the path canonical as well.
 #pragma once
 
-#include "common/letters.cuh"
+#include "common/symbols.cuh"
 
 namespace wfacli {
 
@@ -21,14 +21,14 @@ constexpr std::int32_t kBitsLongest = 1 << 30;  // bases of a sequence
 struct BitsBand {
   std::int32_t diagonals, n, m;
 
-  WFACLI_DEVICE std::int32_t apart() const { return n > m ? n - m : m - n; }
+  WFACLI_DEVICE std::int32_t length_difference() const { return n > m ? n - m : m - n; }
   // Bits of the diagonal that begins in (0, 0), and of the one that ends in (n, m).
   WFACLI_DEVICE std::int32_t origin() const { return (diagonals - 1 - (n - m)) / 2; }
   WFACLI_DEVICE std::int32_t end() const { return origin() + (n - m); }
   // Distances below this are proved.
   WFACLI_DEVICE std::int32_t provable() const {
     const std::int32_t above = min(origin(), end()), below = diagonals - 1 - max(origin(), end());
-    return apart() + 2 * (min(above, below) + 1);
+    return length_difference() + 2 * (min(above, below) + 1);
   }
 };
 
@@ -37,16 +37,16 @@ struct BitPlanes {
 };
 
 // Return the low bits of 16 bases in the lower half, their high bits in the upper half.
-WFACLI_DEVICE std::uint32_t parted(std::uint32_t letters) {
-  auto swap = [&letters](int by, std::uint32_t mask) {
-    const std::uint32_t differ = (letters ^ letters >> by) & mask;
-    letters ^= differ ^ differ << by;
+WFACLI_DEVICE std::uint32_t split_planes(std::uint32_t bases) {
+  auto swap = [&bases](int by, std::uint32_t mask) {
+    const std::uint32_t differ = (bases ^ bases >> by) & mask;
+    bases ^= differ ^ differ << by;
   };
   swap(1, 0x22222222u);
   swap(2, 0x0c0c0c0cu);
   swap(4, 0x00f000f0u);
   swap(8, 0x0000ff00u);
-  return letters;
+  return bases;
 }
 
 // Return the planes of 32 reversed bases from r on, the first in bit 0. Those outside the sequence are arbitrary.
@@ -54,8 +54,8 @@ WFACLI_DEVICE BitPlanes planes_from(const Packed& sequence, std::int32_t r) {
   const std::int32_t first = sequence.length - 32 - r;  // in input order
   const std::int32_t word = min(max(first >> 4, -3), (sequence.length >> 4) + 1);
   const std::uint32_t skip = 2 * (static_cast<std::uint32_t>(first) & 15), middle = sequence.words[word + 1];
-  const std::uint32_t a = parted(__funnelshift_r(sequence.words[word], middle, skip));
-  const std::uint32_t b = parted(__funnelshift_r(middle, sequence.words[word + 2], skip));
+  const std::uint32_t a = split_planes(__funnelshift_r(sequence.words[word], middle, skip));
+  const std::uint32_t b = split_planes(__funnelshift_r(middle, sequence.words[word + 2], skip));
   return {__brev(__byte_perm(a, b, 0x5410)), __brev(__byte_perm(a, b, 0x7632))};
 }
 

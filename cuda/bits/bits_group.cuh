@@ -43,9 +43,9 @@ struct OneWarp {
 
   // Return 1 if the lane's sum receives a carry. The masks of lanes that carry, and of lanes that would propagate a
   // carry, are added like numbers; the carries of that addition are the result.
-  WFACLI_DEVICE static std::uint32_t carry_in(bool carries, bool hands_on) {
-    const std::uint32_t all_carry = votes(carries), all_hand_on = votes(hands_on);
-    return ((all_carry + (all_carry | all_hand_on)) ^ all_hand_on) >> lane() & 1;
+  WFACLI_DEVICE static std::uint32_t carry_in(bool carries, bool propagates) {
+    const std::uint32_t all_carry = votes(carries), all_propagate = votes(propagates);
+    return ((all_carry + (all_carry | all_propagate)) ^ all_propagate) >> lane() & 1;
   }
 };
 

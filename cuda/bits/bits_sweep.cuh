@@ -29,16 +29,15 @@ class BitsSweep {
   // Compute all columns. Word w of column j is at trace[j * W + w] [lane of 32].
   template <bool Path>
   WFACLI_DEVICE void run(const Packed& query, const Packed& target, uint2* trace) {
-    std::int32_t letter = 32 * Group::lane() * W - band_.origin();  // index of the query base in the first bit
-    for (int w = 0; w < W; ++w) query_[w] = planes_from(query, letter + 32 * w);
-    for (std::int32_t j = 0; j < band_.m; letter += 32) {
-      query_[W] = planes_from(query, letter + 32 * W);
+    std::int32_t first_base = 32 * Group::lane() * W - band_.origin();  // index of the query base in the first bit
+    for (int w = 0; w < W; ++w) query_[w] = planes_from(query, first_base + 32 * w);
+    for (std::int32_t j = 0; j < band_.m; first_base += 32) {
+      query_[W] = planes_from(query, first_base + 32 * W);
       for (int skip = 0; skip < 32 && j < band_.m; skip += 16) {
-        std::uint32_t letters = target.window(j);
+        std::uint32_t bases = target.window(j);
         const std::int32_t count = min(band_.m - j, 16);
 #pragma unroll kUnroll
-        for (int c = 0; c < count; ++c, letters <<= 2, trace += Path ? 32 * W : 0)
-          column<Path>(letters, skip + c, trace);
+        for (int c = 0; c < count; ++c, bases <<= 2, trace += Path ? 32 * W : 0) column<Path>(bases, skip + c, trace);
         j += count;
       }
       for (int w = 0; w < W; ++w) query_[w] = query_[w + 1];
@@ -53,7 +52,7 @@ class BitsSweep {
       const std::uint32_t inside = mask_from(band_.end() - first) & ~mask_from(band_.diagonals - 1 - first);
       climb += __popc(pv_[w] & inside) - __popc(mv_[w] & inside);
     }
-    return band_.diagonals - 1 - band_.origin() + band_.m - Group::of_last(kept_) - Group::sum(climb);
+    return band_.diagonals - 1 - band_.origin() + band_.m - Group::of_last(unchanged_) - Group::sum(climb);
   }
 
  private:
@@ -61,13 +60,13 @@ class BitsSweep {
 
   // Compute the column whose base is in the top two bits, `skip` columns after that of the first query base in bit 0.
   template <bool Path>
-  WFACLI_DEVICE void column(std::uint32_t letters, int skip, uint2* trace) {
-    const auto high = static_cast<std::uint32_t>(static_cast<std::int32_t>(letters) >> 31);
-    const auto low = static_cast<std::uint32_t>(static_cast<std::int32_t>(letters << 1) >> 31);
+  WFACLI_DEVICE void column(std::uint32_t bases, int skip, uint2* trace) {
+    const auto high = static_cast<std::uint32_t>(static_cast<std::int32_t>(bases) >> 31);
+    const auto low = static_cast<std::uint32_t>(static_cast<std::int32_t>(bases << 1) >> 31);
     std::uint32_t zero[W + 1], equal[W];  // whether the delta along the diagonal is 0; before that, the sum
     add_up(low, high, skip, zero, equal);
     for (int w = 0; w < W; ++w) zero[w] = (zero[w] ^ pv_[w]) | equal[w] | mv_[w];
-    kept_ += static_cast<std::int32_t>(zero[W - 1] >> 31);
+    unchanged_ += static_cast<std::int32_t>(zero[W - 1] >> 31);
     zero[W] = Group::from_below(zero[0]);
     std::uint32_t rise_below = 0;  // rise of the word below, in this column
     for (int w = W - 1; w >= 0; --w) {
@@ -76,11 +75,11 @@ class BitsSweep {
       mv_[w] = moved & rise;
       pv_[w] = fall | ~(moved | rise);
       if constexpr (Path) {
-        if (w + 1 < W) note(w + 1, pv_[w], rise_below, zero[w + 1], trace);
+        if (w + 1 < W) store_cell(w + 1, pv_[w], rise_below, zero[w + 1], trace);
         rise_below = rise;
       }
     }
-    if constexpr (Path) note(0, Group::from_above(pv_[W - 1]), rise_below, zero[0], trace);
+    if constexpr (Path) store_cell(0, Group::from_above(pv_[W - 1]), rise_below, zero[0], trace);
   }
 
   // sum = (equal & pv) + pv over all words of all lanes.
@@ -89,7 +88,8 @@ class BitsSweep {
     CarryChain chain;
     for (int w = 0; w < W; ++w) {
       const std::uint32_t q_low = __funnelshift_r(query_[w].low, query_[w + 1].low, static_cast<std::uint32_t>(skip));
-      const std::uint32_t q_high = __funnelshift_r(query_[w].high, query_[w + 1].high, static_cast<std::uint32_t>(skip));
+      const std::uint32_t q_high =
+          __funnelshift_r(query_[w].high, query_[w + 1].high, static_cast<std::uint32_t>(skip));
       equal[w] = ~((q_low ^ low) | (q_high ^ high));
       const std::uint32_t over = equal[w] & pv_[w];
       sum[w] = w == 0 ? chain.first(over, pv_[w]) : chain.next(over, pv_[w]);
@@ -106,7 +106,8 @@ class BitsSweep {
 
   // Store what the traceback needs: insertion both bits, deletion the first, mismatch the second, match none. pv_ has
   // already been moved to the next column's rows; pv_above is the word before it.
-  WFACLI_DEVICE void note(int w, std::uint32_t pv_above, std::uint32_t rise, std::uint32_t zero, uint2* trace) const {
+  WFACLI_DEVICE void store_cell(int w, std::uint32_t pv_above, std::uint32_t rise, std::uint32_t zero,
+                                uint2* trace) const {
     const std::uint32_t own = __funnelshift_l(pv_above, pv_[w], 1);
     trace[32 * w] = make_uint2(own | rise, own | ~(rise | zero));
   }
@@ -114,7 +115,7 @@ class BitsSweep {
   BitsBand band_;
   std::uint32_t pv_[W], mv_[W];  // vertical deltas +1 and -1 of the last column, moved to the next column's rows
   BitPlanes query_[W + 1];
-  std::int32_t kept_ = 0;  // columns in which the cost along this lane's last diagonal did not change
+  std::int32_t unchanged_ = 0;  // columns in which the cost along this lane's last diagonal did not change
 };
 
 }  // namespace wfacli

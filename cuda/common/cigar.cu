@@ -16,15 +16,15 @@ struct Sums {
 WFACLI_DEVICE Sums block_sums(std::int64_t value) {
   __shared__ std::int64_t of_warps[kWarps];
   const int lane = static_cast<int>(threadIdx.x & 31), warp = static_cast<int>(threadIdx.x / 32);
-  std::int64_t through = value;  // inclusive
+  std::int64_t inclusive = value;
   for (int by = 1; by < 32; by *= 2) {
-    const std::int64_t other = __shfl_up_sync(0xffffffffu, through, static_cast<unsigned>(by));
-    if (lane >= by) through += other;
+    const std::int64_t other = __shfl_up_sync(0xffffffffu, inclusive, static_cast<unsigned>(by));
+    if (lane >= by) inclusive += other;
   }
   __syncthreads();  // the previous call's sums have been read
-  if (lane == 31) of_warps[warp] = through;
+  if (lane == 31) of_warps[warp] = inclusive;
   __syncthreads();
-  Sums sums = {through - value, 0};
+  Sums sums = {inclusive - value, 0};
   for (int w = 0; w < kWarps; ++w) {
     if (w < warp) sums.before += of_warps[w];
     sums.all += of_warps[w];

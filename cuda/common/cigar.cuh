@@ -8,7 +8,7 @@ namespace wfacli {
 // Write runs to a slot and merge adjacent equal ones. BAM lengths have 28 bits, so a longer run becomes several.
 class RunWriter {
  public:
-  static constexpr std::int32_t kLongest = (1 << 28) - 1;
+  static constexpr std::int32_t kMaxRun = (1 << 28) - 1;
 
   // Write at most `capacity` elements to `ops`.
   WFACLI_DEVICE RunWriter(std::uint32_t* ops, std::int32_t capacity) : ops_(ops), capacity_(capacity) {}
@@ -20,7 +20,7 @@ class RunWriter {
     op_ = op;
     length_ += length;
   }
-  // Faster add() for runs of at most kLongest operations after merging.
+  // Faster add() for runs of at most kMaxRun operations after merging.
   WFACLI_DEVICE void add_short(Op op, std::int32_t length) {
     if (length == 0) return;
     if (op != op_) {
@@ -32,7 +32,7 @@ class RunWriter {
   }
   // Elements written so far, and the length of the pending run, into which an equal run may still be merged.
   WFACLI_DEVICE std::int32_t count() const { return count_; }
-  WFACLI_DEVICE std::int32_t open_letters() const { return length_; }
+  WFACLI_DEVICE std::int32_t pending_length() const { return length_; }
   // Return the number of elements. Only the first `capacity` are written: a larger number means the slot is too small.
   WFACLI_DEVICE std::int32_t finish() {
     flush();
@@ -42,7 +42,7 @@ class RunWriter {
  private:
   WFACLI_DEVICE void flush() {
 #pragma unroll 1
-    for (; length_ > kLongest; length_ -= kLongest) put(kLongest);
+    for (; length_ > kMaxRun; length_ -= kMaxRun) put(kMaxRun);
     if (length_ > 0) put(length_);
     length_ = 0;
   }

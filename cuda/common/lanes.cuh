@@ -37,7 +37,7 @@ class Lanes {
   template <class T>
   WFACLI_DEVICE static T shared_value(const T* at) {
     const T value = *at;
-    if constexpr (!kBlock) return from(value, 0);
+    if constexpr (!kBlock) return from_lane(value, 0);
     __syncthreads();
     return value;
   }
@@ -47,7 +47,7 @@ class Lanes {
     return (__ballot_sync(mask(), yes) & mask()) >> first();
   }
   template <class T>
-  WFACLI_DEVICE static T from(T value, int lane) {
+  WFACLI_DEVICE static T from_lane(T value, int lane) {
     if constexpr (Count == 1) return value;
     return __shfl_sync(mask(), value, lane, kWarp);
   }
@@ -58,18 +58,18 @@ class Lanes {
     return ballot(yes) != 0;
   }
   // Minimum over the caller's part of a warp.
-  WFACLI_DEVICE static std::int32_t least_of_warp(std::int32_t value) {
+  WFACLI_DEVICE static std::int32_t warp_min(std::int32_t value) {
     if constexpr (Count == 1) return value;
     return __reduce_min_sync(mask(), value);
   }
   // Minimum over the group. For a block, `scratch` is shared memory that it uses.
-  WFACLI_DEVICE static std::int32_t least(std::int32_t value, std::int32_t* scratch) {
-    const std::int32_t least = least_of_warp(value);
-    if constexpr (!kBlock) return least;
+  WFACLI_DEVICE static std::int32_t group_min(std::int32_t value, std::int32_t* scratch) {
+    const std::int32_t minimum = warp_min(value);
+    if constexpr (!kBlock) return minimum;
     __syncthreads();
     if (rank() == 0) *scratch = INT32_MAX;
     __syncthreads();
-    if (lane() == 0) atomicMin(scratch, least);
+    if (lane() == 0) atomicMin(scratch, minimum);
     __syncthreads();
     return *scratch;
   }

@@ -17,7 +17,7 @@ enum Op : std::uint32_t { kInsertion = 1, kDeletion = 2, kEqual = 7, kDifferent 
 // The sequences of a batch (wfacli.core.batch.PairBatch) on the GPU. A sequence starts at a multiple of 16 symbols,
 // and starts are in units of 16: symbol 16 * start of `codes` is in word `start` of `packed`.
 struct Sequences {
-  // 2 bits per base (common/letters.cuh), 16 bases per word in input order, the first in the lowest bits. kGuard words
+  // 2 bits per base (common/symbols.cuh), 16 bases per word in input order, the first in the lowest bits. kGuard words
   // before and after are readable. Only for pairs of A C G T.
   const std::uint32_t* packed;
   // One byte per symbol (wfacli/native/base/symbols.hpp), by the --ambiguous rule; null if no pair needs it.
@@ -56,7 +56,7 @@ struct AlignTask {
   // Scratch memory: `stride` bytes for each unit of work (which each kernel defines), 256-byte aligned.
   std::uint8_t* workspace;
   std::uint64_t stride;
-  std::uint32_t* next;  // work counter from which resident groups draw; 0 before the launch
+  std::uint32_t* work_counter;  // from which resident groups draw slots; 0 before the launch
 
   Costs costs;
   std::int32_t count;
@@ -104,10 +104,10 @@ struct SwTask {
   int4* span;
 
   // Scratch memory: `stride` bytes for each resident group of lanes, or for each group of the launch if the directions
-  // of all cells are kept; 256-byte aligned.
+  // of all cells are stored; 256-byte aligned.
   std::uint8_t* workspace;
   std::uint64_t stride;
-  std::uint32_t* next;  // slot counter from which resident warps draw; 0 before the launch
+  std::uint32_t* work_counter;  // from which resident warps draw slots; 0 before the launch
 
   // [count], by slot: lengths of the prefixes of query (x) and target (y) to align; null: whole sequences.
   const int2* prefixes;
@@ -118,13 +118,13 @@ struct SwTask {
   std::int32_t unit;
   std::int32_t open;  // a gap of length l costs open + l * extend
   std::int32_t extend;
-  std::int32_t most;  // highest score in the table
+  std::int32_t max_score;  // highest score in the table
   std::int32_t count;
   std::int32_t op_capacity;      // elements per slot; a pair that needs more gets MemoryLimit
   std::int32_t longest_query;    // symbols, over the launch; these bound strides
   std::int32_t longest_target;
   SwRule rule;
-  std::uint32_t same;  // bit c: whether code c aligned with itself is written as =
+  std::uint32_t self_match;  // bit c: whether code c aligned with itself is written as =
 
   // Bytes [kSwCodes][kSwCodes]: score of a target code (row) and a query code (column). Code `codes` stands for
   // positions beyond a sequence; its scores are negative and no higher than any other score.
@@ -135,14 +135,14 @@ struct SwTask {
   std::int32_t drop;
 };
 
-// A launch of pack_letters (pack.cu).
+// A launch of pack_bases (pack.cu).
 struct PackTask {
-  const std::uint8_t* bases;  // [letters], 16-byte aligned
-  std::uint32_t* packed;      // [letters / 16], output for Sequences::packed; kGuard words on either side become 0
-  std::uint64_t letters;      // a multiple of 16
+  const std::uint8_t* bases;  // [n_bases], 16-byte aligned
+  std::uint32_t* packed;      // [n_bases / 16], output for Sequences::packed; kGuard words on either side become 0
+  std::uint64_t n_bases;      // a multiple of 16
 };
 
-// A launch of encode_letters (pack.cu).
+// A launch of encode_symbols (pack.cu).
 struct EncodeTask {
   const std::uint8_t* bases;   // 16-byte aligned, as are all its sequences; padded to a multiple of 16 bytes
   std::uint8_t* codes;         // output for Sequences::codes
@@ -170,9 +170,9 @@ struct GatherTask {
   std::int32_t lanes_log2;   // 2^lanes_log2 threads copy a slot's operations
 };
 
-// A launch of make_planes (long_letters.cu): part of a sequence, starting at a multiple of 32 symbols.
+// A launch of make_planes (long_planes.cu): part of a sequence, starting at a multiple of 32 symbols.
 struct PlanesTask {
-  const void* letters;  // [count], one or four bytes each
+  const void* symbols;  // [count], one or four bytes each
   std::uint32_t* rows;  // first row of the part (common/planes.cuh); with two planes the row before it is written too
   std::uint64_t count;
 };
@@ -191,12 +191,12 @@ struct LongWavefrontTask {
   const std::uint32_t* target;
   std::int64_t query_len;
   std::int64_t target_len;
-  const void* from;           // [2][from_stride] input offsets of diagonals from_first, from_first + 1, ...
-  void* to;                   // [2][to_stride] output offsets of diagonals first, first + 1, ...
-  std::int64_t from_stride;
-  std::int64_t to_stride;
-  std::int64_t from_first;    // first diagonals and counts are multiples of WFACLI_DIAGONALS
-  std::int64_t from_count;    // diagonals outside this range have not been reached
+  const void* input_offsets;  // [2][input_stride] input offsets of diagonals input_first, input_first + 1, ...
+  void* output_offsets;       // [2][output_stride] output offsets of diagonals first, first + 1, ...
+  std::int64_t input_stride;
+  std::int64_t output_stride;
+  std::int64_t input_first;  // first diagonals and counts are multiples of WFACLI_DIAGONALS
+  std::int64_t input_count;  // diagonals outside this range have not been reached
   std::int64_t first;
   std::int64_t tiles;         // per front
   LongStatus* status;
@@ -211,9 +211,9 @@ struct LongWavefrontTask {
 struct BitsMatrix {
   unsigned long long* edges;   // [slots][edge_words][2], deltas +1 and -1 along a stripe's last row, as bits
   unsigned long long* corner;  // [slots][2], cost at the top left corner of a stripe: low and high half
-  unsigned long long* read;    // [slots], tag of a stripe that has read all it needs of the edge above it
+  unsigned long long* edge_read;  // [slots], tag of a stripe that has read all it needs of the edge above it
   std::int64_t stripes;        // in total
-  std::int64_t above;          // padding rows of the first stripe, above the matrix
+  std::int64_t padding_rows;   // padding rows of the first stripe, above the matrix
 };
 
 // A launch of long_bits.cu: some stripes of a pair's matrices, in the order (1, 0), (0, 0), (1, 1), ... of (matrix,
@@ -232,7 +232,7 @@ struct LongBitsTask {
   std::int64_t rows;        // rows of a stripe in the kernel's build
   std::int64_t edge_words;  // maximum words of a stripe's edge
   std::int64_t slots;       // stripe s uses slot s % slots; more slots than warps
-  std::uint32_t* next;      // counter of stripes drawn; 0 before the launch
+  std::uint32_t* work_counter;  // stripes drawn; 0 before the launch
   std::int64_t* distance;   // result within the band, from the last stripe or from where the matrices meet
   std::int64_t* sums;       // [2][edge_words + 1], scratch of long_bits_meet
 };
@@ -241,28 +241,28 @@ struct LongBitsTask {
 // Places of entry and exit are below 2^32, in the lower half of a word.
 struct PathSegments {
   std::int64_t count;
-  std::int64_t limit;        // parts, 1 to 2^30, after which a walk from an uncertain entry is abandoned
+  std::int64_t limit;        // parts, 1 to 2^30, after which a traceback from an uncertain entry is abandoned
   std::int64_t* entry;       // [count], assumed place of entry; negative: known to be right
   std::int64_t* next_entry;  // [count], entries for the next launch; the last segment's does not change
-  std::int64_t* walked;      // [count], the entry that exit and ops belong to; all bits set: none yet; with a limit in
-                             // the upper half: the walk from there was abandoned at that limit
+  std::int64_t* traced_entry;  // [count], the entry that exit and ops belong to; all bits set: none yet; with a limit
+                               // in the upper half: the traceback from there was abandoned at that limit
   std::int64_t* exit;        // [count], where the path leaves the segment
   std::int32_t* op_count;    // [count]
   std::uint32_t* ops;        // [count][op_capacity], in path order
-  std::uint32_t* drawn;      // counter of segments drawn; 0 before the launch
-  std::uint32_t* changed;    // segments walked in this launch or still to be walked; 0 before the launch
-  std::uint8_t* room;        // `stride` bytes of scratch for each block, 256-byte aligned
+  std::uint32_t* work_counter;  // segments drawn; 0 before the launch
+  std::uint32_t* changed;       // segments traced in this launch or still to be traced; 0 before the launch
+  std::uint8_t* scratch;        // `stride` bytes of scratch for each block, 256-byte aligned
   std::uint64_t stride;
   std::int64_t op_capacity;
 };
 
 // A launch of a kernel of long_path_bits.cu: segments are stripes of matrix 0; segment s is stripe first_segment + s.
 struct PathBitsTask {
-  LongBitsTask bits;  // edges and stripes of matrix 0; corner, read, distance and sums are unused
+  LongBitsTask bits;  // edges and stripes of matrix 0; corner, edge_read, distance and sums are unused
   PathSegments path;  // places are columns
-  std::uint32_t* states;  // [count][states_each][2 * WFACLI_WORDS + 1][32], lane states; null: not kept
-  std::int64_t states_each;
-  std::int64_t every;  // blocks of 32 columns between two states, a multiple of 4
+  std::uint32_t* states;  // [count][states_per_stripe][2 * WFACLI_WORDS + 1][32], lane states; null: not saved
+  std::int64_t states_per_stripe;
+  std::int64_t state_interval;  // blocks of 32 columns between two states, a multiple of 4
   std::int64_t first_segment;
 };
 
@@ -276,9 +276,9 @@ struct PathFront {
 
 // A launch of a kernel of long_path_fronts.cu: segment s covers the scores between stored fronts s and s + 1.
 struct PathFrontsTask {
-  LongWavefrontTask fronts;  // front 1 only, as `to` and `from`; status is unused
+  LongWavefrontTask launch;  // front 1 only, as `output_offsets` and `input_offsets`; status is unused
   PathSegments path;         // places are diagonals, counted from -query_len
-  const PathFront* kept;     // [count + 1]; of the last one only the score is used
+  const PathFront* fronts;   // [count + 1]; of the last one only the score is used
   std::int64_t* furthest;    // furthest anti-diagonal (upper half) and its place (lower half); null: not wanted
 };
 
@@ -292,13 +292,14 @@ struct LocalPlace {
 
 // A launch of local.cu: some strips of the matrix of a pair's reversed sequences.
 struct LocalTask {
-  const std::uint8_t* query;   // [rows] codes less than row_letters, last symbol first
-  const std::uint8_t* target;  // [columns] codes less than letters, last symbol first
-  const std::int8_t* scores;   // [row_letters + 1][letters]; the last row, negative, is for rows below the matrix
+  const std::uint8_t* query;   // [rows] codes less than n_row_codes, last symbol first
+  const std::uint8_t* target;  // [columns] codes less than n_column_codes, last symbol first
+  // [n_row_codes + 1][n_column_codes]; the last row, negative, is for rows below the matrix.
+  const std::int8_t* scores;
   unsigned long long* row;     // [columns], cells above the first strip on input, below the last one on output
-  unsigned long long* kept;    // rows below every `keep`-th strip, without the first kept_before of them
-  std::uint32_t* next;         // counter of strips drawn; 0 before the launch
-  std::int32_t* known;         // highest score so far; INT32_MAX stops the launch
+  unsigned long long* stored_rows;  // rows below every `store_every`-th strip, without the first n_stored_before
+  std::uint32_t* work_counter;      // strips drawn; 0 before the launch
+  std::int32_t* best_score;         // highest score so far; INT32_MAX stops the launch
   LocalPlace* best;            // by warp: its first best cell, if that had the highest score so far
   unsigned long long* tiles;   // count of tiles computed, without pruned ones
   std::uint32_t* scratch;      // tile states set aside, by warp
@@ -308,14 +309,14 @@ struct LocalTask {
   std::int64_t columns;
   std::int64_t first;  // first strip; `end` is exclusive
   std::int64_t end;
-  std::int64_t keep;  // strips between two stored rows; 0: none are stored
-  std::int64_t kept_before;
-  std::int32_t row_letters;
-  std::int32_t letters;
+  std::int64_t store_every;  // strips between two stored rows; 0: none are stored
+  std::int64_t n_stored_before;
+  std::int32_t n_row_codes;
+  std::int32_t n_column_codes;
   std::int32_t first_gap;  // cost of a gap of length 1
   std::int32_t extend;     // cost of each further symbol
   std::int32_t match;      // highest score of two symbols
-  std::int32_t apart;      // maximum difference of two scores in a tile
+  std::int32_t max_difference;  // maximum difference of two scores in a tile
   std::int32_t floor;      // 16-bit value of score 0 or of a tile's base; at least the cost of a gap of length 2
   std::int32_t one;        // 1, as a value that the compiler does not know
   std::int32_t prune;      // whether to prune tiles
@@ -330,7 +331,7 @@ struct LocalCone {
   std::int64_t rows;    // from the stored row to the cell's
   std::int64_t needed;  // score at the cell of the path looked for
   std::int64_t middle;  // for local_tops: the column from which gaps are counted
-  std::int64_t to;      // for local_windows: cells written before these
+  std::int64_t output_offset;  // for local_windows: cells written before these
 };
 
 // A launch of a kernel of local_cone.cu.
@@ -341,7 +342,7 @@ struct LocalConesTask {
   std::int32_t match;
   std::int32_t open;
   std::int32_t extend;
-  std::int32_t spare;  // slack of the score bound
+  std::int32_t slack;  // of the score bound
 };
 
 }  // namespace wfacli

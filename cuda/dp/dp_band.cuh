@@ -7,13 +7,13 @@ namespace wfacli::dp {
 
 constexpr std::int32_t kNever = 0x7fffffff;  // higher than any cost
 
-// Return the cost of a gap of length `letters`; at most kNever.
-WFACLI_DEVICE std::int32_t gap_cost(const Costs& costs, std::int32_t letters) {
-  if (letters == 0) return 0;
-  std::int64_t least = kNever;
+// Return the cost of a gap of `length` symbols; at most kNever.
+WFACLI_DEVICE std::int32_t gap_cost(const Costs& costs, std::int32_t length) {
+  if (length == 0) return 0;
+  std::int64_t minimum = kNever;
   for (std::int32_t g = 0; g < costs.pieces; ++g)
-    least = min(least, costs.open[g] + static_cast<std::int64_t>(costs.extend[g]) * letters);
-  return static_cast<std::int32_t>(least);
+    minimum = min(minimum, costs.open[g] + static_cast<std::int64_t>(costs.extend[g]) * length);
+  return static_cast<std::int32_t>(minimum);
 }
 
 WFACLI_DEVICE std::int32_t sum_of_costs(std::int32_t a, std::int32_t b) {

@@ -20,15 +20,15 @@ constexpr std::int32_t kRows = 16;  // rows between two clamps of large values
 struct Halves {
   static constexpr std::uint32_t kOnes = 0x00010001u;  // 1 in each value
   static constexpr int kValues = 2;
-  static constexpr std::int32_t kGreatest = 0x7fff;
+  static constexpr std::int32_t kMax = 0x7fff;
 
   WFACLI_DEVICE static std::uint32_t all(std::int32_t value) { return (value & 0xffff) * kOnes; }
   WFACLI_DEVICE static std::uint32_t add(std::uint32_t a, std::uint32_t b) { return __vadd2(a, b); }
-  WFACLI_DEVICE static std::uint32_t least(std::uint32_t a, std::uint32_t b) { return __vmins2(a, b); }
-  WFACLI_DEVICE static std::uint32_t least(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  WFACLI_DEVICE static std::uint32_t minimum(std::uint32_t a, std::uint32_t b) { return __vmins2(a, b); }
+  WFACLI_DEVICE static std::uint32_t minimum(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     return __vimin3_s16x2(a, b, c);
   }
-  WFACLI_DEVICE static std::uint32_t least_with_sum(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  WFACLI_DEVICE static std::uint32_t min_with_sum(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     return __viaddmin_s16x2(a, b, c);
   }
 };
@@ -37,18 +37,18 @@ struct Halves {
 struct Whole {
   static constexpr std::uint32_t kOnes = 1;
   static constexpr int kValues = 1;
-  static constexpr std::int32_t kGreatest = 0x7fffffff;
+  static constexpr std::int32_t kMax = 0x7fffffff;
 
   WFACLI_DEVICE static std::uint32_t all(std::int32_t value) { return static_cast<std::uint32_t>(value); }
   WFACLI_DEVICE static std::uint32_t add(std::uint32_t a, std::uint32_t b) { return a + b; }
-  WFACLI_DEVICE static std::uint32_t least(std::uint32_t a, std::uint32_t b) {
+  WFACLI_DEVICE static std::uint32_t minimum(std::uint32_t a, std::uint32_t b) {
     return static_cast<std::uint32_t>(min(static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)));
   }
-  WFACLI_DEVICE static std::uint32_t least(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  WFACLI_DEVICE static std::uint32_t minimum(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     return static_cast<std::uint32_t>(
         __vimin3_s32(static_cast<std::int32_t>(a), static_cast<std::int32_t>(b), static_cast<std::int32_t>(c)));
   }
-  WFACLI_DEVICE static std::uint32_t least_with_sum(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  WFACLI_DEVICE static std::uint32_t min_with_sum(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     return static_cast<std::uint32_t>(
         __viaddmin_s32(static_cast<std::int32_t>(a), static_cast<std::int32_t>(b), static_cast<std::int32_t>(c)));
   }
@@ -64,22 +64,22 @@ template <int kPieces>
 struct Directions {
   static_assert(kPieces <= 1);
   static constexpr int kBits = 4;
-  // Insertion 3, deletion 7, mismatch 11, match 15. The tag of a closed gap has the bit goes_on(kind) clear.
+  // Insertion 3, deletion 7, mismatch 11, match 15. The tag of a closed gap has the bit extend_flag(kind) clear.
   WFACLI_DEVICE static constexpr std::uint32_t tag(int kind) { return kind == 0 ? 3 : 7; }
-  WFACLI_DEVICE static constexpr std::uint32_t goes_on(int kind) { return kind == 0 ? 1 : 2; }
+  WFACLI_DEVICE static constexpr std::uint32_t extend_flag(int kind) { return kind == 0 ? 1 : 2; }
   WFACLI_DEVICE static std::int32_t source(std::uint32_t direction) {
     const std::uint32_t rank = direction >> 2 ^ (kPieces == 1);  // undoes the XOR in gotoh()
     return rank < 2 ? static_cast<std::int32_t>(rank) : rank == 2 ? kMismatch : kMatch;
   }
-  WFACLI_DEVICE static bool stays(std::uint32_t direction, int kind) {
-    return kPieces == 1 && (direction & goes_on(kind));
+  WFACLI_DEVICE static bool is_extended(std::uint32_t direction, int kind) {
+    return kPieces == 1 && (direction & extend_flag(kind));
   }
 };
 template <>
 struct Directions<2> {
   static constexpr int kBits = 8;  // source in the upper four
   WFACLI_DEVICE static constexpr std::uint32_t tag(int kind) { return 0x9731u >> 4 * kind & 15; }
-  WFACLI_DEVICE static constexpr std::uint32_t goes_on(int kind) { return 1u << kind; }
+  WFACLI_DEVICE static constexpr std::uint32_t extend_flag(int kind) { return 1u << kind; }
   WFACLI_DEVICE static std::int32_t source(std::uint32_t direction) {
     switch (direction >> 4) {
       case 1: return 0;
@@ -91,8 +91,8 @@ struct Directions<2> {
     }
   }
   // The XOR of the four minima leaves the flags, and the bits that are common to all their tags.
-  WFACLI_DEVICE static bool stays(std::uint32_t direction, int kind) {
-    return ((direction ^ 3) & goes_on(kind)) != 0;
+  WFACLI_DEVICE static bool is_extended(std::uint32_t direction, int kind) {
+    return ((direction ^ 3) & extend_flag(kind)) != 0;
   }
 };
 
@@ -100,7 +100,7 @@ struct Directions<2> {
 template <int kPieces, bool kPath, class ValueType = Halves>
 struct Steps {
   using Value = ValueType;
-  static constexpr int kOf = kPieces;
+  static constexpr int kGapPieces = kPieces;
   static constexpr bool kTagged = kPath;
   static constexpr int kGaps = kPieces ? kPieces : 1;
   static constexpr std::uint32_t kMatchTag = kPath ? 15 : 0;
@@ -111,7 +111,7 @@ struct Steps {
                                     // pieces, to the gap's first base
   std::uint32_t extend[2 * kGaps];  // from there to the gap's next base
   std::int32_t drift;               // e above
-  std::int32_t most;                // costs from here on are not exact; if 0 or less, no costs are
+  std::int32_t exact_below;         // costs from here on are not exact; if 0 or less, no costs are
 
   WFACLI_DEVICE static Steps of(const Costs& costs) {
     Steps s;
@@ -121,21 +121,24 @@ struct Steps {
     for (int g = 0; g < kGaps; ++g) {
       for (int kind = g; kind < 2 * kGaps; kind += kGaps) {
         const std::int32_t extend = costs.extend[g] + (kind == g ? s.drift : -s.drift);
-        s.open[kind] = Value::all(kScale * (costs.open[g] + (kPieces ? 0 : extend)) + rank_of_ended(kind));
+        s.open[kind] = Value::all(kScale * (costs.open[g] + (kPieces ? 0 : extend)) + rank_of_closed(kind));
         s.extend[kind] = Value::all(kScale * extend);
         growth = max(growth, static_cast<std::int64_t>(kRows + 1) * costs.mismatch + costs.open[g] + extend);
       }
     }
-    for (int p = 0; p < 3; ++p) s.mismatch[p] = static_cast<std::uint32_t>(kScale * costs.mismatch - (kPath ? 4 : 0)) >> p;
-    s.most = static_cast<std::int32_t>(max(static_cast<std::int64_t>(0), Value::kGreatest / kScale - growth));
+    for (int p = 0; p < 3; ++p)
+      s.mismatch[p] = static_cast<std::uint32_t>(kScale * costs.mismatch - (kPath ? 4 : 0)) >> p;
+    s.exact_below = static_cast<std::int32_t>(max(static_cast<std::int64_t>(0), Value::kMax / kScale - growth));
     return s;
   }
   WFACLI_DEVICE static constexpr std::uint32_t tag(int kind) { return kPath ? D::tag(kind) : 0; }
-  // Bit goes_on of a kind, in each value.
-  WFACLI_DEVICE static constexpr std::uint32_t goes_on(int kind) { return kPath ? D::goes_on(kind) * Value::kOnes : 0; }
+  // Bit extend_flag of a kind, in each value.
+  WFACLI_DEVICE static constexpr std::uint32_t extend_flag(int kind) {
+    return kPath ? D::extend_flag(kind) * Value::kOnes : 0;
+  }
   // Difference between the tags of a closed gap and of a match.
-  WFACLI_DEVICE static std::int32_t rank_of_ended(int kind) {
-    return kPath ? static_cast<std::int32_t>(D::tag(kind) - (kPieces ? D::goes_on(kind) : 0)) - 15 : 0;
+  WFACLI_DEVICE static std::int32_t rank_of_closed(int kind) {
+    return kPath ? static_cast<std::int32_t>(D::tag(kind) - (kPieces ? D::extend_flag(kind) : 0)) - 15 : 0;
   }
 };
 
@@ -148,20 +151,20 @@ struct Gaps {
 // Compute a cell from its diagonal source and the gaps that reach it: its value, tagged as a match, and the gaps that
 // leave it. Return its direction in the low bits of each value, with arbitrary bits above.
 template <class S>
-WFACLI_DEVICE std::uint32_t gotoh(const S& steps, std::uint32_t diagonal, const Gaps<S::kOf>& from, std::uint32_t& h,
-                                  Gaps<S::kOf>& to) {
+WFACLI_DEVICE std::uint32_t gotoh(const S& steps, std::uint32_t diagonal, const Gaps<S::kGapPieces>& from,
+                                  std::uint32_t& h, Gaps<S::kGapPieces>& to) {
   using V = typename S::Value;
-  constexpr int kPieces = S::kOf;
+  constexpr int kPieces = S::kGapPieces;
   std::uint32_t best = diagonal, left = 0;
 #pragma unroll
-  for (int g = 0; g < kPieces; ++g) best = V::least(best, from.insertion[g], from.deletion[g]);
+  for (int g = 0; g < kPieces; ++g) best = V::minimum(best, from.insertion[g], from.deletion[g]);
   h = best | S::kMatchTag * V::kOnes;
 #pragma unroll
   for (int g = 0; g < kPieces; ++g) {
-    const std::uint32_t i = V::least_with_sum(h, steps.open[g], from.insertion[g]);
-    const std::uint32_t d = V::least_with_sum(h, steps.open[kPieces + g], from.deletion[g]);
-    to.insertion[g] = (i | S::goes_on(g)) + steps.extend[g];
-    to.deletion[g] = d | S::goes_on(kPieces + g);
+    const std::uint32_t i = V::min_with_sum(h, steps.open[g], from.insertion[g]);
+    const std::uint32_t d = V::min_with_sum(h, steps.open[kPieces + g], from.deletion[g]);
+    to.insertion[g] = (i | S::extend_flag(g)) + steps.extend[g];
+    to.deletion[g] = d | S::extend_flag(kPieces + g);
     if (kPieces == 2) to.deletion[g] += steps.extend[kPieces + g];
     left ^= i ^ d;
   }
@@ -185,14 +188,13 @@ struct Cells {
 
   // Value of a cell of row 0, in one half.
   WFACLI_DEVICE static std::int32_t first(const Costs& costs, const S& steps, std::int32_t diagonal) {
-    if (diagonal <= 0) return diagonal == 0 ? 0 : steps.most;
-    std::int32_t least = steps.most;
+    if (diagonal <= 0) return diagonal == 0 ? 0 : steps.exact_below;
+    std::int32_t minimum = steps.exact_below;  // which is above 0: this rules out overflow
 #pragma unroll
-    for (int g = 0; g < kGaps; ++g)
-      least = min(least, costs.open[g] + (costs.extend[g] - steps.drift) * diagonal);  // `most` > 0 rules out overflow
-    return least;
+    for (int g = 0; g < kGaps; ++g) minimum = min(minimum, costs.open[g] + (costs.extend[g] - steps.drift) * diagonal);
+    return minimum;
   }
-  // Initialise row 0 of bands that begin at diagonals low[0] and low[1]; steps.most > 0.
+  // Initialise row 0 of bands that begin at diagonals low[0] and low[1]; steps.exact_below > 0.
   WFACLI_DEVICE void begin(const Costs& costs, const S& steps, const std::int32_t (&low)[2]) {
 #pragma unroll
     for (int c = 0; c < kWidth; ++c) {
@@ -201,19 +203,19 @@ struct Cells {
       h[c] = (upper << 16 | lower) * kScale + kMatchTag;
 #pragma unroll
       for (int g = 0; g < kPieces; ++g)
-        insertion[g][c] = (__vadd2(h[c], steps.open[g]) | S::goes_on(g)) + steps.extend[g];
+        insertion[g][c] = (__vadd2(h[c], steps.open[g]) | S::extend_flag(g)) + steps.extend[g];
     }
   }
   // Clamp large values, which are not exact anyway, so that no value overflows in the next kRows rows.
-  WFACLI_DEVICE void cut(const S& steps) {
-    const std::uint32_t most = Halves::all(steps.most * kScale) + kMatchTag;
+  WFACLI_DEVICE void clamp(const S& steps) {
+    const std::uint32_t limit = Halves::all(steps.exact_below * kScale) + kMatchTag;
 #pragma unroll
-    for (int c = 0; c < kWidth; ++c) h[c] = __vmins2(h[c], most);
+    for (int c = 0; c < kWidth; ++c) h[c] = __vmins2(h[c], limit);
   }
   // Compute the next row. Bit 15 - c of a half of masks[g]: whether the bases on diagonal 16 * g + c differ.
   // Directions are written to `out`: kStores elements, 32 apart.
   WFACLI_DEVICE void row(const S& steps, const std::uint32_t (&masks)[kWidth / 16], uint4* out) {
-    const std::uint32_t outside = static_cast<std::uint32_t>(steps.most * kScale) * Halves::kOnes;
+    const std::uint32_t outside = static_cast<std::uint32_t>(steps.exact_below * kScale) * Halves::kOnes;
     std::uint32_t deletion[kGaps];
 #pragma unroll
     for (int g = 0; g < kGaps; ++g) deletion[g] = outside | S::tag(kGaps + g) * Halves::kOnes;
@@ -223,8 +225,8 @@ struct Cells {
 #pragma unroll
       for (int k = 0; k < kPerStore; ++k) {
         const int c = from + k, bit = 15 - c % 16;
-        const std::uint32_t unlike = masks[c / 16] >> 3 * (bit / 3) & Halves::kOnes << bit % 3;
-        directions[k] = cell(steps, c, unlike * steps.mismatch[bit % 3] + h[c], outside, deletion);
+        const std::uint32_t differing = masks[c / 16] >> 3 * (bit / 3) & Halves::kOnes << bit % 3;
+        directions[k] = cell(steps, c, differing * steps.mismatch[bit % 3] + h[c], outside, deletion);
       }
       if (kPath) out[from / kPerStore * 32] = packed(directions);
     }

@@ -14,19 +14,21 @@ template <int kPieces, class V, int kSpan>
 struct FrontLayout {
   static constexpr int kRegs = kSpan / V::kValues;  // x is in value x / kRegs of word x % kRegs
   static constexpr int kBits = Directions<kPieces>::kBits;
-  static constexpr int kRoom = 32 / V::kValues / kBits;                    // directions per value of a word
-  static constexpr int kWords = (2 * kRegs + kRoom - 1) / kRoom;           // words of directions, per lane and step
+  static constexpr int kPerValue = 32 / V::kValues / kBits;               // directions per value of a word
+  static constexpr int kWords = (2 * kRegs + kPerValue - 1) / kPerValue;  // words of directions, per lane and step
   static_assert(kRegs >= 1 && kRegs * V::kValues == kSpan);
 
-  WFACLI_DEVICE static std::int32_t word(std::int32_t x, std::int32_t odd) { return (2 * (x % kRegs) + odd) / kRoom; }
+  WFACLI_DEVICE static std::int32_t word(std::int32_t x, std::int32_t odd) {
+    return (2 * (x % kRegs) + odd) / kPerValue;
+  }
   WFACLI_DEVICE static std::int32_t shift(std::int32_t x, std::int32_t odd) {
-    return x / kRegs * 16 + (2 * (x % kRegs) + odd) % kRoom * kBits;
+    return x / kRegs * 16 + (2 * (x % kRegs) + odd) % kPerValue * kBits;
   }
 };
 
 template <class S, int kSpan>
 struct Front {
-  static constexpr int kPieces = S::kOf;
+  static constexpr int kPieces = S::kGapPieces;
   using V = typename S::Value;
   using Layout = FrontLayout<kPieces, V, kSpan>;
   static constexpr int kRegs = Layout::kRegs;
@@ -36,7 +38,7 @@ struct Front {
   std::uint32_t directions[Layout::kWords];
 
   WFACLI_DEVICE static std::uint32_t outside(const S& steps, std::uint32_t tag) {
-    return V::all(steps.most * kScale + static_cast<std::int32_t>(tag));
+    return V::all(steps.exact_below * kScale + static_cast<std::int32_t>(tag));
   }
   // Start with the cell (0, 0) alone, which is on the lane's diagonal 2 x + odd if 0 <= x < kSpan.
   WFACLI_DEVICE void begin(const S& steps, std::int32_t x, int odd) {
@@ -51,28 +53,28 @@ struct Front {
         h[o][y] = (zero & here) | (outside(steps, S::kMatchTag) & ~here);
 #pragma unroll
         for (int g = 0; g < kPieces; ++g) {
-          const std::uint32_t i = (V::add(zero, steps.open[g]) | S::goes_on(g)) + steps.extend[g];
-          const std::uint32_t d =
-              (V::add(zero, steps.open[kPieces + g]) | S::goes_on(kPieces + g)) +
-              (kPieces == 2 ? steps.extend[kPieces + g] : 0);
+          const std::uint32_t i = (V::add(zero, steps.open[g]) | S::extend_flag(g)) + steps.extend[g];
+          const std::uint32_t d = (V::add(zero, steps.open[kPieces + g]) | S::extend_flag(kPieces + g)) +
+                                  (kPieces == 2 ? steps.extend[kPieces + g] : 0);
           gaps[o][y].insertion[g] = (i & here) | (outside(steps, S::tag(g)) & ~here);
           gaps[o][y].deletion[g] = (d & here) | (outside(steps, S::tag(kPieces + g)) & ~here);
         }
       }
   }
   // Clamp as Cells::cut does, for the next kRows steps.
-  WFACLI_DEVICE void cut(const S& steps) {
+  WFACLI_DEVICE void clamp(const S& steps) {
 #pragma unroll
     for (int o = 0; o < 2; ++o)
 #pragma unroll
-      for (int y = 0; y < kRegs; ++y) h[o][y] = V::least(h[o][y], outside(steps, S::kMatchTag));
+      for (int y = 0; y < kRegs; ++y) h[o][y] = V::minimum(h[o][y], outside(steps, S::kMatchTag));
   }
-  // Compute the even or odd half of a step. Bit 31 - x of `unlike`: whether the bases of diagonal 2 x + kOdd differ.
+  // Compute the even or odd half of a step. Bit 31 - x of `differing`: whether the bases of diagonal 2 x + kOdd
+  // differ.
   template <int kOdd>
-  WFACLI_DEVICE void half_step(const S& steps, std::uint32_t unlike, std::int32_t lane) {
+  WFACLI_DEVICE void half_step(const S& steps, std::uint32_t differing, std::int32_t lane) {
     const Gaps<kPieces> edge = from_neighbour<kOdd>(steps, lane);
     constexpr int kTop = V::kValues == 2 ? 15 : 31;
-    if (V::kValues == 2) unlike = __byte_perm(unlike, unlike << kRegs, 0x7632);
+    if (V::kValues == 2) differing = __byte_perm(differing, differing << kRegs, 0x7632);
     if (kOdd == 0)
 #pragma unroll
       for (int w = 0; w < Layout::kWords; ++w) directions[w] = 0;
@@ -89,12 +91,13 @@ struct Front {
                                      : edge.deletion[g];
       }
       const int bit = kTop - y;
-      const std::uint32_t mismatch = unlike >> 3 * (bit / 3) & V::kOnes << bit % 3;
+      const std::uint32_t mismatch = differing >> 3 * (bit / 3) & V::kOnes << bit % 3;
       const std::uint32_t direction =
           gotoh(steps, mismatch * steps.mismatch[bit % 3] + h[kOdd][y], from, h[kOdd][y], gaps[kOdd][y]);
       const int at = 2 * y + kOdd;
       constexpr std::uint32_t kMask = ((1u << Layout::kBits) - 1) * V::kOnes;
-      if (S::kTagged) directions[at / Layout::kRoom] += (direction & kMask) << at % Layout::kRoom * Layout::kBits;
+      if (S::kTagged)
+        directions[at / Layout::kPerValue] += (direction & kMask) << at % Layout::kPerValue * Layout::kBits;
     }
   }
   // Return the value of the lane's diagonal 2 x + odd.

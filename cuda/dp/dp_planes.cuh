@@ -1,7 +1,7 @@
 // Bit planes of bases: all bases of a row of the band are compared in a few operations.
 #pragma once
 
-#include "common/letters.cuh"
+#include "common/symbols.cuh"
 
 namespace wfacli::dp {
 
@@ -22,7 +22,7 @@ WFACLI_DEVICE std::uint32_t bit_of_bytes(std::uint32_t bytes, int bit) {
 // A C G T, two planes.
 struct PackedPlanes {
   static constexpr int kPlanes = 2;
-  Packed letters;
+  Packed symbols;
 
   WFACLI_DEVICE static PackedPlanes query(const AlignTask& task, std::int32_t row) {
     return {Packed::query(task.seq, row)};
@@ -33,7 +33,7 @@ struct PackedPlanes {
   // Read 16 reversed bases from r on into the low halves, the first in bit 15. Those outside the sequence are
   // arbitrary.
   WFACLI_DEVICE void read(std::int32_t r, std::uint32_t (&planes)[kPlanes]) const {
-    const std::uint32_t window = letters.window(min(max(r, -16), letters.length));
+    const std::uint32_t window = symbols.window(min(max(r, -16), symbols.length));
     planes[0] = even_bits(window);
     planes[1] = even_bits(window >> 1);
   }
@@ -46,7 +46,7 @@ struct PackedPlanes {
 // Any symbols, one plane per bit of their codes.
 struct CodedPlanes {
   static constexpr int kPlanes = 8;
-  Coded letters;
+  Coded symbols;
 
   WFACLI_DEVICE static CodedPlanes query(const AlignTask& task, std::int32_t row) {
     return {Coded::query(task.seq, row)};
@@ -61,7 +61,7 @@ struct CodedPlanes {
 #pragma unroll
       for (std::int32_t k = 0; k < 4; ++k) {
         const std::int32_t at = r + from + k;
-        if (at >= 0 && at < letters.length) four |= letters.letter(at) << 8 * k;
+        if (at >= 0 && at < symbols.length) four |= symbols.code(at) << 8 * k;
       }
 #pragma unroll
       for (int p = 0; p < kPlanes; ++p) planes[p] = planes[p] << 4 | bit_of_bytes(four, p);
@@ -69,13 +69,13 @@ struct CodedPlanes {
   }
   WFACLI_DEVICE static std::uint32_t differ(const std::uint32_t (&query)[kPlanes],
                                             const std::uint32_t (&target)[kPlanes], bool wildcard) {
-    std::uint32_t unlike = 0, common = 0;
+    std::uint32_t differing = 0, common = 0;
 #pragma unroll
     for (int p = 0; p < kPlanes; ++p) {
-      unlike |= query[p] ^ target[p];
+      differing |= query[p] ^ target[p];
       common |= query[p] & target[p];
     }
-    return wildcard ? ~common : unlike;
+    return wildcard ? ~common : differing;
   }
 };
 
@@ -122,17 +122,17 @@ struct Strip {
   }
   // Set bit 31 - c of word w if row `row` of the 16 has different bases on diagonal 32 * w + c.
   WFACLI_DEVICE void differ(std::int32_t row, bool wildcard, std::uint32_t (&masks)[kMasks]) const {
-    std::uint32_t letter[kPlanes], letters[kPlanes];
+    std::uint32_t row_symbol[kPlanes], column_symbols[kPlanes];
 #pragma unroll
     for (int p = 0; p < kPlanes; ++p)
-      letter[p] = static_cast<std::uint32_t>(static_cast<std::int32_t>(rows[p] << row) >> 31);
+      row_symbol[p] = static_cast<std::uint32_t>(static_cast<std::int32_t>(rows[p] << row) >> 31);
 #pragma unroll
     for (int w = 0; w < kMasks; ++w) {
 #pragma unroll
       for (int p = 0; p < kPlanes; ++p)
-        letters[p] = kWidth < 32 ? columns[p][0] << row
-                                 : __funnelshift_l(columns[p][min(w + 1, kWords - 1)], columns[p][w], row);
-      masks[w] = Planes::differ(letter, letters, wildcard);
+        column_symbols[p] = kWidth < 32 ? columns[p][0] << row
+                                        : __funnelshift_l(columns[p][min(w + 1, kWords - 1)], columns[p][w], row);
+      masks[w] = Planes::differ(row_symbol, column_symbols, wildcard);
     }
   }
 };

@@ -6,7 +6,7 @@
 // has slot s. A pair whose cost the band does not prove gets ScoreLimit.
 //
 // WFACLI_BLOCK: threads per block, a multiple of 32. WFACLI_BAND: diagonals, 16, 32 or 64. WFACLI_PIECES: gap pieces;
-// 0 for one piece without opening cost. WFACLI_CODES: 1 for pairs with symbols other than A C G T.
+// 0 for one piece without opening cost. WFACLI_CODED: 1 for pairs with symbols other than A C G T.
 #include "common/cigar.cuh"
 #include "dp/dp_cells.cuh"
 #include "dp/dp_planes.cuh"
@@ -15,10 +15,10 @@ namespace wfacli::dp {
 
 constexpr int kWidth = WFACLI_BAND;
 constexpr int kPieces = WFACLI_PIECES;
-#if WFACLI_CODES
-using Letters = CodedPlanes;
+#if WFACLI_CODED
+using SymbolPlanes = CodedPlanes;
 #else
-using Letters = PackedPlanes;
+using SymbolPlanes = PackedPlanes;
 #endif
 using Layout = Cells<kPieces, kWidth, true>;
 
@@ -26,17 +26,17 @@ using Layout = Cells<kPieces, kWidth, true>;
 struct Pair {
   std::int32_t query_len, target_len;
   Band band;
-  Strip<Letters, kWidth> strip;
+  Strip<SymbolPlanes, kWidth> strip;
   std::int32_t value;
 
   // A slot beyond the last gets a pair without rows.
   WFACLI_DEVICE static Pair of(const AlignTask& task, std::int32_t slot) {
     const std::int32_t row = task.rows[min(slot, task.count - 1)];
     Pair pair;
-    pair.strip.query = Letters::query(task, row);
-    pair.strip.target = Letters::target(task, row);
-    pair.query_len = pair.strip.query.letters.length;
-    pair.target_len = pair.strip.target.letters.length;
+    pair.strip.query = SymbolPlanes::query(task, row);
+    pair.strip.target = SymbolPlanes::target(task, row);
+    pair.query_len = pair.strip.query.symbols.length;
+    pair.target_len = pair.strip.target.symbols.length;
     pair.band = Band::of(task.costs, pair.query_len, pair.target_len, kWidth);
     if (slot >= task.count) pair.band.holds = false;
     pair.value = kNever;
@@ -50,7 +50,7 @@ struct Pair {
     std::int32_t cost = kNever;
     if (query_len == 0 || target_len == 0) {
       cost = gap_cost(task.costs, query_len + target_len);
-    } else if (band.holds && value / kScale < steps.most) {
+    } else if (band.holds && value / kScale < steps.exact_below) {
       cost = value / kScale + band.last * steps.drift;
       if (cost >= band.unproven) cost = kNever;
     }
@@ -73,7 +73,7 @@ WFACLI_DEVICE void compute(const AlignTask& task, const Steps<kPieces, kPath>& s
   for (std::int32_t base = 0; base < rows; base += kRows) {
     a.strip.enter(base, a.band.low);
     b.strip.enter(base, b.band.low);
-    cells.cut(steps);
+    cells.clamp(steps);
     const std::int32_t end = min(rows - base, kRows);
 #pragma unroll 1
     for (std::int32_t r = 0; r < end; ++r) {
@@ -106,14 +106,14 @@ WFACLI_DEVICE void align(const AlignTask& task) {
   const auto steps = Steps<kPieces, kPath>::of(task.costs);
   Pair a = Pair::of(task, slot), b = Pair::of(task, slot + 32);
   auto* out = reinterpret_cast<uint4*>(task.workspace + static_cast<std::uint64_t>(warp) * task.stride) + lane;
-  if (steps.most > 0) compute<kPath>(task, steps, a, b, out);
+  if (steps.exact_below > 0) compute<kPath>(task, steps, a, b, out);
   a.answer(task, steps, slot);
   b.answer(task, steps, slot + 32);
 }
 
 // Traceback of a slot. It prefetches the directions of several rows: most steps stay on a diagonal, so the reads
 // overlap.
-struct Walk {
+struct Traceback {
   using D = Directions<kPieces>;
   static constexpr int kAhead = 8;
   static constexpr int kGaps = Layout::kGaps;
@@ -131,7 +131,7 @@ struct Walk {
   }
   // Write one operation and move to the cell that it leads to.
   WFACLI_DEVICE void step(std::uint32_t direction) {
-    if (gap != kOutside && !D::stays(direction, gap)) gap = kOutside;
+    if (gap != kOutside && !D::is_extended(direction, gap)) gap = kOutside;
     std::int32_t source = gap;
     if (gap == kOutside) {
       source = D::source(direction);
@@ -164,15 +164,19 @@ struct Walk {
   }
 };
 
-WFACLI_DEVICE void walk(const AlignTask& task) {
+WFACLI_DEVICE void trace_back(const AlignTask& task) {
   const auto slot = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x);
   if (slot >= task.count || task.status[slot] != static_cast<std::uint8_t>(Status::Ok)) return;
   const std::int32_t row = task.rows[slot], query_len = task.seq.query_len[row], target_len = task.seq.target_len[row];
   const std::uint8_t* directions = task.workspace + static_cast<std::uint64_t>(slot / 64) * task.stride;
   std::uint32_t* ops = task.ops + static_cast<std::uint64_t>(slot) * static_cast<std::uint32_t>(task.op_capacity);
-  Walk way = {reinterpret_cast<const std::uint32_t*>(directions) + 4 * (slot % 32), slot % 64 < 32 ? 0 : 16, query_len,
-              target_len, Band::of(task.costs, query_len, target_len, kWidth).low, RunWriter(ops, task.op_capacity)};
-  const std::int32_t count = way.run();
+  Traceback traceback = {reinterpret_cast<const std::uint32_t*>(directions) + 4 * (slot % 32),
+                         slot % 64 < 32 ? 0 : 16,
+                         query_len,
+                         target_len,
+                         Band::of(task.costs, query_len, target_len, kWidth).low,
+                         RunWriter(ops, task.op_capacity)};
+  const std::int32_t count = traceback.run();
   if (count <= task.op_capacity)
     task.op_count[slot] = count;
   else
@@ -187,4 +191,4 @@ WFACLI_KERNEL(dp_align, wfacli::AlignTask) {
   else
     wfacli::dp::align<false>(task);
 }
-WFACLI_KERNEL(dp_walk, wfacli::AlignTask) { wfacli::dp::walk(task); }
+WFACLI_KERNEL(dp_walk, wfacli::AlignTask) { wfacli::dp::trace_back(task); }

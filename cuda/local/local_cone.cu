@@ -19,7 +19,9 @@ struct ConePart {
 
   WFACLI_DEVICE explicit ConePart(const LocalConesTask& task)
       : number(blockIdx.x / static_cast<std::uint32_t>(task.parts)), cone(task.cones[number]),
-        begin(cone.first + static_cast<std::int64_t>(blockIdx.x % static_cast<std::uint32_t>(task.parts)) * WFACLI_BLOCK + threadIdx.x),
+        begin(cone.first +
+              static_cast<std::int64_t>(blockIdx.x % static_cast<std::uint32_t>(task.parts)) * WFACLI_BLOCK +
+              threadIdx.x),
         stride(static_cast<std::int64_t>(task.parts) * WFACLI_BLOCK) {}
 };
 
@@ -32,9 +34,9 @@ WFACLI_KERNEL(local_cones, wfacli::LocalConesTask) {
   const wfacli::LocalCone& cone = part.cone;
   for (std::int64_t c = part.begin; c <= cone.column; c += part.stride) {
     const std::int64_t columns = cone.column + 1 - c, along = columns - cone.rows;
-    std::int64_t most = min(cone.rows, columns) * task.match + wfacli::score_of(cone.row[c]);
-    if (along > 0) most -= task.open + along * task.extend;
-    if (most + task.spare < cone.needed) continue;
+    std::int64_t bound = min(cone.rows, columns) * task.match + wfacli::score_of(cone.row[c]);
+    if (along > 0) bound -= task.open + along * task.extend;
+    if (bound + task.slack < cone.needed) continue;
     atomicMin(task.answers + part.number, static_cast<unsigned long long>(c));
     return;
   }
@@ -59,6 +61,6 @@ WFACLI_KERNEL(local_tops, wfacli::LocalConesTask) {
 // Copy the cells of the columns, one cone after the other.
 WFACLI_KERNEL(local_windows, wfacli::LocalConesTask) {
   const wfacli::ConePart part(task);
-  unsigned long long* const to = task.answers + part.cone.to - part.cone.first;
+  unsigned long long* const to = task.answers + part.cone.output_offset - part.cone.first;
   for (std::int64_t c = part.begin; c <= part.cone.column; c += part.stride) to[c] = part.cone.row[c];
 }

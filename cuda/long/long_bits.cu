@@ -11,10 +11,10 @@ WFACLI_KERNEL(long_bits, wfacli::LongBitsTask) {
   const bool both = task.matrix[1].stripes > 0;
   for (;;) {
     std::uint32_t drawn = 0;
-    if (Stripe::lane() == 0) drawn = atomicAdd(task.next, 1u);
-    const std::int64_t turn = task.first + __shfl_sync(wfacli::kEveryLane, drawn, 0);
-    if (turn >= task.end) return;
-    const int matrix = both ? 1 - static_cast<int>(turn & 1) : 0;
-    Stripe(task, matrix, both ? turn >> 1 : turn, memory[threadIdx.x / 32]).run();
+    if (Stripe::lane() == 0) drawn = atomicAdd(task.work_counter, 1u);
+    const std::int64_t stripe = task.first + __shfl_sync(wfacli::kEveryLane, drawn, 0);
+    if (stripe >= task.end) return;
+    const int matrix = both ? 1 - static_cast<int>(stripe & 1) : 0;
+    Stripe(task, matrix, both ? stripe >> 1 : stripe, memory[threadIdx.x / 32]).run();
   }
 }

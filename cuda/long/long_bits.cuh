@@ -54,7 +54,7 @@ struct StripeColumns {
   std::int64_t first, end;
 
   WFACLI_DEVICE static StripeColumns of(const LongBitsTask& task, int matrix, std::int64_t stripe) {
-    const std::int64_t row = stripe * task.rows - task.matrix[matrix].above;
+    const std::int64_t row = stripe * task.rows - task.matrix[matrix].padding_rows;
     const std::int64_t from = max(row + task.low, std::int64_t{0});
     const std::int64_t to = min(row + task.rows + task.high, task.target_len);
     return {from / 32, (to + 31) / 32};
@@ -62,12 +62,12 @@ struct StripeColumns {
 };
 
 // Bit planes of a sequence or of the reversed one: 32 symbols from position `at` + 32 * block, the first in the lowest
-// bit. Symbols outside the sequence are unspecified. fetch() is called well before take(), so that the load's latency
-// is hidden.
+// bit. Symbols outside the sequence are unspecified. fetch() is called well before align_planes(), so that the load's
+// latency is hidden.
 template <int Planes>
-class LetterBlocks {
+class PlaneBlocks {
  public:
-  WFACLI_DEVICE LetterBlocks(const std::uint32_t* rows, std::int64_t length, bool reversed, std::int64_t at)
+  WFACLI_DEVICE PlaneBlocks(const std::uint32_t* rows, std::int64_t length, bool reversed, std::int64_t at)
       : rows_(rows), end_(static_cast<std::int32_t>(length >> 5) + kPadRows - 2), reversed_(reversed) {
     const std::int64_t from = reversed ? length - 32 - at : at;
     row_ = static_cast<std::int32_t>(from >> 5);
@@ -93,7 +93,7 @@ class LetterBlocks {
     }
     return words;
   }
-  WFACLI_DEVICE void take(const Fetched& words, std::uint32_t (&planes)[Planes]) const {
+  WFACLI_DEVICE void align_planes(const Fetched& words, std::uint32_t (&planes)[Planes]) const {
 #pragma unroll
     for (int p = 0; p < Planes; ++p) planes[p] = bits_from(words.first[p], words.next[p], by_);
     if (reversed_) return;
@@ -119,8 +119,8 @@ struct LaneState {
 // observes nothing.
 template <int Words>
 struct Unwatched {
-  static constexpr bool kBlocks = false;   // call block() with a LaneState
-  static constexpr bool kHandsOn = true;   // the stripe writes its edge
+  static constexpr bool kWatchesBlocks = false;  // call block() with a LaneState
+  static constexpr bool kWritesEdge = true;      // the stripe writes its edge
   WFACLI_DEVICE void column(int, std::uint32_t, std::uint32_t) {}
 };
 
@@ -136,13 +136,13 @@ class BitStripe {
   WFACLI_DEVICE BitStripe(const LongBitsTask& task, int matrix, std::int64_t number, typename Rows::Memory& memory,
                           Watch watch = {})
       : task_(task), own_(task.matrix[matrix]), number_(number), columns_(StripeColumns::of(task, matrix, number)),
-        row_(number * kRows - own_.above + lane() * (32 * Words)), query_(memory),
+        row_(number * kRows - own_.padding_rows + lane() * (32 * Words)), query_(memory),
         target_(task.target, task.target_len, matrix == 0, 32 * columns_.first - kSkew * (lane() + 1)), watch_(watch) {
-    const LetterBlocks<Planes> letters(task.query, task.query_len, matrix == 0, row_);
+    const PlaneBlocks<Planes> blocks(task.query, task.query_len, matrix == 0, row_);
 #pragma unroll
     for (int w = 0; w < Words; ++w) {
       std::uint32_t planes[Planes];
-      letters.take(letters.fetch(w), planes);
+      blocks.align_planes(blocks.fetch(w), planes);
       const std::uint32_t rows = in_matrix(w);
       query_.set(w, planes, rows);
       plus_[w] = rows;
@@ -161,7 +161,7 @@ class BitStripe {
 
   // Compute all columns.
   WFACLI_DEVICE void run() {
-    wait_for_room();
+    wait_for_slot();
     go(0, blocks());
     finish();
   }
@@ -170,21 +170,21 @@ class BitStripe {
   WFACLI_DEVICE void go(std::int32_t from, std::int32_t to) {
     const std::int32_t last = blocks() - kSkew - 1;  // the last block that starts in the stripe for all lanes
     request(from);
-    target_.take(target_.fetch(from), letters_);
-    typename LetterBlocks<Planes>::Fetched coming = target_.fetch(from + 1);
+    target_.align_planes(target_.fetch(from), target_planes_);
+    typename PlaneBlocks<Planes>::Fetched coming = target_.fetch(from + 1);
 #pragma unroll
-    for (int k = 0; k < kAhead; ++k) query_.matching(letters_, k, equal_[k]);
+    for (int k = 0; k < kAhead; ++k) query_.matching(target_planes_, k, equal_[k]);
     for (std::int32_t b = from; b < to; ++b) {
-      if constexpr (Watch::kBlocks) watch_.block(state());
+      if constexpr (Watch::kWatchesBlocks) watch_.block(state());
       receive(b);
       request(b + 1);
-      target_.take(coming, ahead_);
+      target_.align_planes(coming, ahead_);
       coming = target_.fetch(b + 2);
       if (b < kSkew || b >= last)
         columns_of_block<true>(b);
       else
         columns_of_block<false>(b);
-      if (Watch::kHandsOn && b >= kSkew) hand_on(b - kSkew);
+      if (Watch::kWritesEdge && b >= kSkew) write_edge(b - kSkew);
     }
   }
   WFACLI_DEVICE LaneState<Words> state() const {
@@ -233,11 +233,11 @@ class BitStripe {
     return outside <= 0 ? ~0u : outside >= 32 ? 0 : ~0u << static_cast<std::uint32_t>(outside);
   }
   // Wait until the stripe that had this slot before has been read completely by its successor.
-  WFACLI_DEVICE void wait_for_room() const {
+  WFACLI_DEVICE void wait_for_slot() const {
     const std::int64_t reader = number_ - task_.slots + 1;
     const std::int64_t drawn = task_.matrix[1].stripes ? 2 * reader + 1 - (&own_ - task_.matrix) : reader;
     if (drawn >= task_.first && reader >= 0 && lane() == 0)
-      Tagged::wait(own_.read + slot(reader), static_cast<std::uint32_t>(reader + 1));
+      Tagged::wait(own_.edge_read + slot(reader), static_cast<std::uint32_t>(reader + 1));
     __syncwarp();
   }
   // Load the deltas above the stripe for block b.
@@ -281,8 +281,8 @@ class BitStripe {
       std::uint32_t now[Planes], equal[kStep + kAhead][Words];
 #pragma unroll
       for (int p = 0; p < Planes; ++p) {
-        now[p] = letters_[p];
-        letters_[p] = __funnelshift_r(letters_[p], ahead_[p], kStep);
+        now[p] = target_planes_[p];
+        target_planes_[p] = __funnelshift_r(target_planes_[p], ahead_[p], kStep);
         ahead_[p] >>= kStep;
       }
 #pragma unroll
@@ -293,7 +293,7 @@ class BitStripe {
         if (next < kStep)
           query_.matching(now, next, equal[next]);
         else
-          query_.matching(letters_, next - kStep, equal[next]);
+          query_.matching(target_planes_, next - kStep, equal[next]);
         column_of_lane(equal[k], plus, minus, !kSome || (i + k >= from && i + k < to));
         if (k + kEarly + 1 == kStep)  // the last eight of each
           from_above_ = __shfl_up_sync(kEveryLane, __byte_perm(edge_plus_, edge_minus_, 0x0444), 1);
@@ -336,7 +336,7 @@ class BitStripe {
   }
 
   // Write a word of the edge, which is complete in the last lane.
-  WFACLI_DEVICE void hand_on(std::int32_t word) {
+  WFACLI_DEVICE void write_edge(std::int32_t word) {
     if (lane() == 31) {
       Tagged::write(below_ + 2 * word, tag(), edge_plus_);
       Tagged::write(below_ + 2 * word + 1, tag(), edge_minus_);
@@ -366,14 +366,14 @@ class BitStripe {
       begun = upper << 32 | Tagged::wait(corner(number_), tag());
     }
     const bool last = number_ + 1 == own_.stripes;
-    const std::int64_t bottom = static_cast<std::int64_t>(begun) + kRows - (number_ ? 0 : own_.above);
+    const std::int64_t bottom = static_cast<std::int64_t>(begun) + kRows - (number_ ? 0 : own_.padding_rows);
     if (last && !task_.matrix[1].stripes) *task_.distance = bottom + risen_ - below;
     const std::int64_t there = last ? 0 : next_first_ < columns_.end ? before_next_ : risen_;
     const auto next = static_cast<std::uint64_t>(bottom + there);
     Tagged::write(corner(number_ + 1), tag() + 1, static_cast<std::uint32_t>(next));
     Tagged::write(corner(number_ + 1) + 1, tag() + 1, static_cast<std::uint32_t>(next >> 32));
     __threadfence();  // all reads are done
-    Tagged::write(own_.read + slot(number_), tag(), 0);
+    Tagged::write(own_.edge_read + slot(number_), tag(), 0);
   }
 
   const LongBitsTask& task_;
@@ -382,12 +382,12 @@ class BitStripe {
   const StripeColumns columns_;
   const std::int64_t row_;  // first row of the lane
   Rows query_;
-  LetterBlocks<Planes> target_;  // of the lane
+  PlaneBlocks<Planes> target_;  // of the lane
   Watch watch_;
   std::int64_t next_first_;
   std::int64_t risen_ = 0, before_next_ = 0;  // rise along the edge: so far, and up to the next stripe's first column
   std::uint32_t plus_[Words], minus_[Words];  // rows where the cost rises, falls, from the row above
-  std::uint32_t letters_[Planes], ahead_[Planes];  // planes of the next columns, and of those after them
+  std::uint32_t target_planes_[Planes], ahead_[Planes];  // planes of the next columns, and of those after them
   std::uint32_t equal_[kAhead][Words];             // rows that match the next columns
   const unsigned long long* above_;  // edge of the stripe above, from the first column
   unsigned long long* below_;        // edge of this stripe

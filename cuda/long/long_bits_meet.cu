@@ -64,12 +64,12 @@ WFACLI_KERNEL(long_bits_meet, wfacli::LongBitsTask) {
   wfacli::sum_up(one, shared);
   wfacli::sum_up(other, shared);
   const std::int64_t from = 32 * one.columns.first, to = min(32 * one.columns.end, task.target_len);
-  std::int64_t least = std::int64_t{1} << 60;
+  std::int64_t minimum = std::int64_t{1} << 60;
   for (std::int64_t j = from + threadIdx.x; j <= to; j += WFACLI_BLOCK)
-    least = min(least, one.behind(j) + other.behind(task.target_len - j));
-  shared[threadIdx.x] = least;
+    minimum = min(minimum, one.behind(j) + other.behind(task.target_len - j));
+  shared[threadIdx.x] = minimum;
   __syncthreads();
   if (threadIdx.x != 0) return;
-  for (int t = 1; t < WFACLI_BLOCK; ++t) least = min(least, shared[t]);
-  *task.distance = least;
+  for (int t = 1; t < WFACLI_BLOCK; ++t) minimum = min(minimum, shared[t]);
+  *task.distance = minimum;
 }

@@ -23,19 +23,19 @@ class RowsInTable {
   // Set the symbols of word w, and which of its rows have one.
   WFACLI_DEVICE void set(int w, const std::uint32_t (&planes)[Planes], std::uint32_t rows) {
 #pragma unroll
-    for (int letter = 0; letter < 1 << Planes; ++letter) {
+    for (int symbol = 0; symbol < 1 << Planes; ++symbol) {
       std::uint32_t equal = rows;
 #pragma unroll
-      for (int p = 0; p < Planes; ++p) equal &= letter >> p & 1 ? planes[p] : ~planes[p];
-      std::uint32_t* const words = reinterpret_cast<std::uint32_t*>(own_ + letter * kStride);
+      for (int p = 0; p < Planes; ++p) equal &= symbol >> p & 1 ? planes[p] : ~planes[p];
+      std::uint32_t* const words = reinterpret_cast<std::uint32_t*>(own_ + symbol * kStride);
       words[w / kVector * 32 * kVector + w % kVector] = equal;
     }
   }
   // Return the rows that match column k of a step.
-  WFACLI_DEVICE void matching(const std::uint32_t (&letters)[Planes], int k, std::uint32_t (&equal)[Words]) const {
+  WFACLI_DEVICE void matching(const std::uint32_t (&planes)[Planes], int k, std::uint32_t (&equal)[Words]) const {
     std::uint32_t at = 0;
 #pragma unroll
-    for (int p = 0; p < Planes; ++p) at += (letters[p] & 1u << k) * ((kStride << p) >> k);
+    for (int p = 0; p < Planes; ++p) at += (planes[p] & 1u << k) * ((kStride << p) >> k);
     const std::uint8_t* const words = own_ + at;
     if constexpr (Words == 1) {
       equal[0] = *reinterpret_cast<const std::uint32_t*>(words);
@@ -71,13 +71,13 @@ class RowsInPlanes {
     for (int p = 0; p < Planes; ++p) planes_[p][w] = planes[p];
     rows_[w] = rows;
   }
-  WFACLI_DEVICE void matching(const std::uint32_t (&letters)[Planes], int k, std::uint32_t (&equal)[Words]) const {
+  WFACLI_DEVICE void matching(const std::uint32_t (&planes)[Planes], int k, std::uint32_t (&equal)[Words]) const {
     std::uint32_t differ[Words] = {};
 #pragma unroll
     for (int p = 0; p < Planes; ++p) {
-      const auto letter = static_cast<std::uint32_t>(static_cast<std::int32_t>(letters[p] << (31 - k)) >> 31);
+      const auto symbol_bit = static_cast<std::uint32_t>(static_cast<std::int32_t>(planes[p] << (31 - k)) >> 31);
 #pragma unroll
-      for (int w = 0; w < Words; ++w) differ[w] |= planes_[p][w] ^ letter;
+      for (int w = 0; w < Words; ++w) differ[w] |= planes_[p][w] ^ symbol_bit;
     }
 #pragma unroll
     for (int w = 0; w < Words; ++w) equal[w] = ~differ[w] & rows_[w];

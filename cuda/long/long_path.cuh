@@ -24,8 +24,8 @@ class WarpRuns {
 
   WFACLI_DEVICE static int lane() { return static_cast<int>(threadIdx.x & 31); }
 
-  WFACLI_DEVICE void add(Op op, std::int64_t letters) {
-    if (lane() == 0) out_.add(op, static_cast<std::int32_t>(letters));
+  WFACLI_DEVICE void add(Op op, std::int64_t length) {
+    if (lane() == 0) out_.add(op, static_cast<std::int32_t>(length));
   }
   // Add `count` <= 32 diagonal operations. `differ`: mismatches, the first in the top bit.
   WFACLI_DEVICE void add_aligned(std::uint32_t differ, int count) {
@@ -45,41 +45,41 @@ class WarpRuns {
   RunWriter out_;
 };
 
-constexpr std::int64_t kSure = INT64_MIN;  // flag of an entry known to be right
+constexpr std::int64_t kCertain = INT64_MIN;  // flag of an entry known to be right
 constexpr std::int64_t kUnlimited = std::int64_t{1} << 30;
 
-// Trace the segments of a launch, with one warp per block. `walk(segment, entry, limit, runs)` returns, in all lanes,
+// Trace the segments of a launch, with one warp per block. `trace(segment, entry, limit, runs)` returns, in all lanes,
 // the place where the path leaves a segment, or -1 if it took more parts than the limit.
-template <class Walk>
-WFACLI_DEVICE void walk_segments(const PathSegments& path, Walk&& walk) {
+template <class Trace>
+WFACLI_DEVICE void trace_segments(const PathSegments& path, Trace&& trace) {
   const bool first = WarpRuns::lane() == 0;
   for (;;) {
     std::uint32_t drawn = 0;
-    if (first) drawn = atomicAdd(path.drawn, 1u);
+    if (first) drawn = atomicAdd(path.work_counter, 1u);
     const std::int64_t s = path.count - 1 - static_cast<std::int64_t>(__shfl_sync(kWholeWarp, drawn, 0));
     if (s < 0) return;
-    const std::int64_t believed = path.entry[s], walked = path.walked[s];
-    const auto entry = static_cast<std::int64_t>(static_cast<std::uint32_t>(believed));
-    const std::int64_t limit = believed < 0 ? kUnlimited : path.limit;
-    bool done = walked == entry;
-    const bool given_up = walked >= 0 && static_cast<std::uint32_t>(walked) == entry && walked >> 32 >= limit;
+    const std::int64_t assumed = path.entry[s], traced = path.traced_entry[s];
+    const auto entry = static_cast<std::int64_t>(static_cast<std::uint32_t>(assumed));
+    const std::int64_t limit = assumed < 0 ? kUnlimited : path.limit;
+    bool done = traced == entry;
+    const bool given_up = traced >= 0 && static_cast<std::uint32_t>(traced) == entry && traced >> 32 >= limit;
     if (!done && !given_up) {
       WarpRuns runs(path.ops + s * path.op_capacity, path.op_capacity);
-      const std::int64_t left = walk(s, entry, limit, runs);
+      const std::int64_t left = trace(s, entry, limit, runs);
       done = left >= 0;
       const std::int32_t count = runs.finish();
       __syncwarp();
       if (first) {
         path.op_count[s] = count;
         path.exit[s] = left;
-        path.walked[s] = done ? entry : limit << 32 | entry;
+        path.traced_entry[s] = done ? entry : limit << 32 | entry;
       }
       __syncwarp();
     }
     if (!first) continue;
-    if (!done || walked != entry) atomicAdd(path.changed, 1u);
-    if (s > 0) path.next_entry[s - 1] = done ? path.exit[s] | (believed & kSure) : path.entry[s - 1] & ~kSure;
-    if (s == path.count - 1) path.next_entry[s] = believed;
+    if (!done || traced != entry) atomicAdd(path.changed, 1u);
+    if (s > 0) path.next_entry[s - 1] = done ? path.exit[s] | (assumed & kCertain) : path.entry[s - 1] & ~kCertain;
+    if (s == path.count - 1) path.next_entry[s] = assumed;
   }
 }
 

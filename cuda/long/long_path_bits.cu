@@ -14,12 +14,12 @@
 
 namespace wfacli {
 
-constexpr int kMostSkew = 16;  // maximum that the host allocates space for
+constexpr int kMaxSkew = 16;  // maximum that the host allocates space for
 constexpr int kStateWords = 32 * (2 * WFACLI_WORDS + 1);
 
 // Stores the lanes' state before every `every` blocks.
-struct StateKeeper {
-  static constexpr bool kBlocks = true, kHandsOn = true;
+struct StateRecorder {
+  static constexpr bool kWatchesBlocks = true, kWritesEdge = true;
 
   std::uint32_t* to;  // null: do not store
   std::int32_t every, left;
@@ -39,8 +39,8 @@ struct StateKeeper {
 };
 
 // Stores both bits of all cells: [column of the lane][word][2][lane].
-struct CellKeeper {
-  static constexpr bool kBlocks = false, kHandsOn = false;
+struct CellRecorder {
+  static constexpr bool kWatchesBlocks = false, kWritesEdge = false;
 
   std::uint32_t* to;
 
@@ -52,15 +52,16 @@ struct CellKeeper {
 };
 
 // Traceback of one stripe, by a warp.
-class StripeWalk {
+class StripeTraceback {
  public:
-  using Part = BitStripe<WFACLI_PLANES, WFACLI_WORDS, CellKeeper>;
-  static_assert(Part::kSkew <= kMostSkew);
+  using Part = BitStripe<WFACLI_PLANES, WFACLI_WORDS, CellRecorder>;
+  static_assert(Part::kSkew <= kMaxSkew);
 
-  WFACLI_DEVICE StripeWalk(const PathBitsTask& task, std::int64_t segment, WarpRuns& runs, Part::Rows::Memory& memory)
+  WFACLI_DEVICE StripeTraceback(const PathBitsTask& task, std::int64_t segment, WarpRuns& runs,
+                                Part::Rows::Memory& memory)
       : task_(task), runs_(runs), memory_(memory), segment_(segment), number_(task.first_segment + segment),
-        top_(number_ * Part::kRows), part_columns_(static_cast<std::int32_t>(32 * task.every)),
-        cells_(reinterpret_cast<std::uint32_t*>(task.path.room + blockIdx.x * task.path.stride)) {
+        top_(number_ * Part::kRows), part_columns_(static_cast<std::int32_t>(32 * task.state_interval)),
+        cells_(reinterpret_cast<std::uint32_t*>(task.path.scratch + blockIdx.x * task.path.stride)) {
     const StripeColumns columns = StripeColumns::of(task.bits, 0, number_);
     left_ = 32 * columns.first;
     right_ = min(32 * columns.end, task.bits.target_len);
@@ -68,7 +69,7 @@ class StripeWalk {
 
   // Trace from after column `column` of the stripe's last row. Return the column where the path leaves the first row,
   // or -1 after `limit` parts.
-  WFACLI_DEVICE std::int64_t from(std::int64_t column, std::int64_t limit) {
+  WFACLI_DEVICE std::int64_t trace(std::int64_t column, std::int64_t limit) {
     i_ = min(top_ + Part::kRows, task_.bits.query_len);
     j_ = min(column, right_);
     // Optimal paths stay within the stripe's columns. Other paths are irrelevant but must terminate.
@@ -77,7 +78,7 @@ class StripeWalk {
       if (limit-- == 0) return -1;
       begin_ = step_of(i_ - 1, j_ - 1) / part_columns_ * part_columns_;
       compute();
-      while (i_ > top_ && j_ > left_ && step_of(i_ - 1, j_ - 1) >= begin_) through_block();
+      while (i_ > top_ && j_ > left_ && step_of(i_ - 1, j_ - 1) >= begin_) trace_block();
       __syncwarp();
     }
     runs_.add(kInsertion, i_ - top_);
@@ -95,8 +96,8 @@ class StripeWalk {
   // Recompute the part that starts at step begin_.
   WFACLI_DEVICE void compute() {
     const auto block = static_cast<std::int32_t>(begin_ / 32);
-    const std::uint32_t* state = task_.states + WarpRuns::lane() +
-                                 (segment_ * task_.states_each + begin_ / part_columns_) * kStateWords;
+    const std::uint32_t* state =
+        task_.states + WarpRuns::lane() + (segment_ * task_.states_per_stripe + begin_ / part_columns_) * kStateWords;
     LaneState<WFACLI_WORDS> own;
 #pragma unroll
     for (int w = 0; w < WFACLI_WORDS; ++w) {
@@ -104,19 +105,20 @@ class StripeWalk {
       own.minus[w] = state[64 * w + 32];
     }
     own.handed = state[64 * WFACLI_WORDS];
-    Part part(task_.bits, 0, number_, memory_, CellKeeper{cells_ + WarpRuns::lane()});
+    Part part(task_.bits, 0, number_, memory_, CellRecorder{cells_ + WarpRuns::lane()});
     part.restore(block, own);
-    part.go(block, min(block + static_cast<std::int32_t>(task_.every), part.blocks()));
+    part.go(block, min(block + static_cast<std::int32_t>(task_.state_interval), part.blocks()));
     __syncwarp();
   }
   // Trace through at most 32 rows, those of one word, and at most 32 columns before j_, one per lane.
-  WFACLI_DEVICE void through_block() {
+  WFACLI_DEVICE void trace_block() {
     const int lane = WarpRuns::lane();
     const auto row = static_cast<std::uint32_t>(i_ - 1 - top_);
     const std::int64_t column = j_ - 1, step = step_of(i_ - 1, column) - begin_;
     const int columns = static_cast<int>(min(min(step, column - left_), std::int64_t{31})) + 1;
     const std::uint32_t word = row / 32 % WFACLI_WORDS;
-    const std::uint32_t* at = cells_ + ((step - min(lane, columns - 1)) * WFACLI_WORDS + word) * 64 + row / (32 * WFACLI_WORDS);
+    const std::uint32_t* at =
+        cells_ + ((step - min(lane, columns - 1)) * WFACLI_WORDS + word) * 64 + row / (32 * WFACLI_WORDS);
     const std::uint32_t insertion = at[0], deletion = at[32] & ~insertion, differ = differing_rows(row & ~31u, column);
     int r = static_cast<int>(row & 31), c = 0;
     while (r >= 0 && c < columns) {
@@ -151,18 +153,19 @@ class StripeWalk {
   // Return which of 32 rows from `row` differ from the symbol of the lane's column, which is `lane` before `column`.
   WFACLI_DEVICE std::uint32_t differing_rows(std::uint32_t row, std::int64_t column) const {
     std::uint32_t rows[WFACLI_PLANES], columns[WFACLI_PLANES], differ = 0;
-    letters_from(task_.bits.query, task_.bits.query_len, top_ + row, rows);
-    letters_from(task_.bits.target, task_.bits.target_len, column - 31, columns);
+    load_planes(task_.bits.query, task_.bits.query_len, top_ + row, rows);
+    load_planes(task_.bits.target, task_.bits.target_len, column - 31, columns);
 #pragma unroll
     for (int p = 0; p < WFACLI_PLANES; ++p)
-      differ |= rows[p] ^ static_cast<std::uint32_t>(-static_cast<std::int32_t>(columns[p] >> (31 - WarpRuns::lane()) & 1));
+      differ |=
+          rows[p] ^ static_cast<std::uint32_t>(-static_cast<std::int32_t>(columns[p] >> (31 - WarpRuns::lane()) & 1));
     return differ;
   }
 
-  WFACLI_DEVICE static void letters_from(const std::uint32_t* sequence, std::int64_t length, std::int64_t at,
-                                         std::uint32_t (&planes)[WFACLI_PLANES]) {
-    const LetterBlocks<WFACLI_PLANES> letters(sequence, length, true, at);
-    letters.take(letters.fetch(0), planes);
+  WFACLI_DEVICE static void load_planes(const std::uint32_t* sequence, std::int64_t length, std::int64_t at,
+                                        std::uint32_t (&planes)[WFACLI_PLANES]) {
+    const PlaneBlocks<WFACLI_PLANES> blocks(sequence, length, true, at);
+    blocks.align_planes(blocks.fetch(0), planes);
   }
 
   const PathBitsTask& task_;
@@ -180,18 +183,19 @@ WFACLI_DEVICE std::int64_t cheapest_column(const PathBitsTask& task, std::int64_
   const StripeColumns columns = StripeColumns::of(task.bits, 0, number);
   const unsigned long long* edge = task.bits.matrix[0].edges + 2 * ((number % task.bits.slots) * task.bits.edge_words);
   const int lane = WarpRuns::lane();
-  std::int64_t before = 0, least = 0, where = columns.first;
+  std::int64_t before = 0, lowest_so_far = 0, where = columns.first;
   for (std::int64_t word = columns.first; word < columns.end; word += 32) {
     const bool inside = word + lane < columns.end;
     const unsigned long long* at = edge + 2 * (word + lane - columns.first);
-    std::int32_t cost = inside ? __popc(static_cast<std::uint32_t>(at[0])) - __popc(static_cast<std::uint32_t>(at[1])) : 0;
+    std::int32_t cost =
+        inside ? __popc(static_cast<std::uint32_t>(at[0])) - __popc(static_cast<std::uint32_t>(at[1])) : 0;
     for (int by = 1; by < 32; by *= 2) {
       const std::int32_t other = __shfl_up_sync(kWholeWarp, cost, static_cast<unsigned>(by));
       if (lane >= by) cost += other;
     }
     const std::int32_t lowest = __reduce_min_sync(kWholeWarp, cost);
-    if (before + lowest < least) {
-      least = before + lowest;
+    if (before + lowest < lowest_so_far) {
+      lowest_so_far = before + lowest;
       where = word + __ffs(static_cast<int>(__ballot_sync(kWholeWarp, cost == lowest)));
     }
     before += __shfl_sync(kWholeWarp, cost, 31);
@@ -202,17 +206,18 @@ WFACLI_DEVICE std::int64_t cheapest_column(const PathBitsTask& task, std::int64_
 }  // namespace wfacli
 
 WFACLI_KERNEL(sweep_for_path, wfacli::PathBitsTask) {
-  using Stripe = wfacli::BitStripe<WFACLI_PLANES, WFACLI_WORDS, wfacli::StateKeeper>;
+  using Stripe = wfacli::BitStripe<WFACLI_PLANES, WFACLI_WORDS, wfacli::StateRecorder>;
   __shared__ typename Stripe::Rows::Memory memory[WFACLI_BLOCK / 32];
   for (;;) {
     std::uint32_t drawn = 0;
-    if (Stripe::lane() == 0) drawn = atomicAdd(task.bits.next, 1u);
+    if (Stripe::lane() == 0) drawn = atomicAdd(task.bits.work_counter, 1u);
     const std::int64_t number = task.bits.first + __shfl_sync(wfacli::kWholeWarp, drawn, 0);
     if (number >= task.bits.end) return;
-    wfacli::StateKeeper keeper{nullptr, static_cast<std::int32_t>(task.every), 1};
+    wfacli::StateRecorder recorder{nullptr, static_cast<std::int32_t>(task.state_interval), 1};
     if (task.states)
-      keeper.to = task.states + (number - task.first_segment) * task.states_each * wfacli::kStateWords + Stripe::lane();
-    Stripe stripe(task.bits, 0, number, memory[threadIdx.x / 32], keeper);
+      recorder.to =
+          task.states + (number - task.first_segment) * task.states_per_stripe * wfacli::kStateWords + Stripe::lane();
+    Stripe stripe(task.bits, 0, number, memory[threadIdx.x / 32], recorder);
     stripe.go(0, stripe.blocks());
   }
 }
@@ -225,9 +230,9 @@ WFACLI_KERNEL(guess_from_edges, wfacli::PathBitsTask) {
 }
 
 WFACLI_KERNEL(walk_stripes, wfacli::PathBitsTask) {
-  __shared__ wfacli::StripeWalk::Part::Rows::Memory memory;
-  wfacli::walk_segments(
-      task.path, [&](std::int64_t segment, std::int64_t column, std::int64_t limit, wfacli::WarpRuns& runs) {
-        return wfacli::StripeWalk(task, segment, runs, memory).from(column, limit);
-      });
+  __shared__ wfacli::StripeTraceback::Part::Rows::Memory memory;
+  wfacli::trace_segments(task.path,
+                         [&](std::int64_t segment, std::int64_t column, std::int64_t limit, wfacli::WarpRuns& runs) {
+                           return wfacli::StripeTraceback(task, segment, runs, memory).trace(column, limit);
+                         });
 }

@@ -37,21 +37,21 @@ struct VectorOf<std::int64_t> {
 };
 
 template <class Tile>
-class Slanted;
+class SlantedTile;
 
-template <int Planes, class Offset, int Diagonals, int Again>
-class Stretch {
+template <int Planes, class Offset, int Diagonals, int WindowScores>
+class WavefrontTile {
  public:
   using Reach = Offset;
   static constexpr int kPlanes = Planes, kDiagonals = Diagonals;
   static constexpr int kWidth = 32 * Diagonals;
   static constexpr Offset kUnreached = -(Offset{1} << (8 * sizeof(Offset) - 2));
-  static_assert(Diagonals < kPadRows - 8, "diagonals beyond the matrix read letters that are not there");
+  static_assert(Diagonals < kPadRows - 8, "diagonals beyond the matrix read symbols that are not there");
 
-  WFACLI_DEVICE Stretch(const LongWavefrontTask& task, int front, Offset first)
+  WFACLI_DEVICE WavefrontTile(const LongWavefrontTask& task, int front, Offset first)
       : query_(task.query), target_(task.target), query_len_(static_cast<Offset>(task.query_len)),
-        target_len_(static_cast<Offset>(task.target_len)), turn_(front ? -1 : 1),
-        query_origin_(front ? query_len_ - 32 : 0), apart_(front ? target_len_ - query_len_ : 0),
+        target_len_(static_cast<Offset>(task.target_len)), direction_(front ? -1 : 1),
+        query_origin_(front ? query_len_ - 32 : 0), diagonal_shift_(front ? target_len_ - query_len_ : 0),
         first_(first + lane() * Diagonals) {}
 
   WFACLI_DEVICE static int lane() { return static_cast<int>(threadIdx.x & 31); }
@@ -72,13 +72,13 @@ class Stretch {
   }
   // Return the maximum, over all diagonals, of the sum of this front's offset and the other front's. Diagonal k here is
   // diagonal target_len - query_len - k there.
-  WFACLI_DEVICE Offset most_behind(const Offset* other, Offset from_first, Offset from_count) const {
-    const Offset turned = target_len_ - query_len_ - first_ - from_first;
-    Offset most = 2 * kUnreached;
+  WFACLI_DEVICE Offset max_overlap(const Offset* other, Offset from_first, Offset from_count) const {
+    const Offset mirrored = target_len_ - query_len_ - first_ - from_first;
+    Offset overlap = 2 * kUnreached;
 #pragma unroll
     for (int j = 0; j < Diagonals; ++j)
-      if (turned - j >= 0 && turned - j < from_count) most = max(most, reach_[j] + other[turned - j]);
-    return most;
+      if (mirrored - j >= 0 && mirrored - j < from_count) overlap = max(overlap, reach_[j] + other[mirrored - j]);
+    return overlap;
   }
   // Return the side on which the front is ahead of the tile: 1 at lower diagonals, -1 at higher ones; 0 inside the
   // tile, or not far enough ahead to matter.
@@ -100,13 +100,13 @@ class Stretch {
     int fresh = 0;  // scores for which windows are still valid
     for (; scores > 0; --scores, --fresh) {
       if (fresh == 0) {
-        look_again();
-        fresh = Again;
+        reload_windows();
+        fresh = WindowScores;
       }
       std::uint32_t going = next_score();
-      if (__popc(going) > (fresh > Again / 2 ? kFew : 0)) {
-        going = look_again();
-        fresh = Again;
+      if (__popc(going) > (fresh > WindowScores / 2 ? kFew : 0)) {
+        going = reload_windows();
+        fresh = WindowScores;
       }
       if (going) follow_runs();
       after();
@@ -116,33 +116,33 @@ class Stretch {
  private:
   static constexpr std::uint32_t kAll = 0xffffffffu;
   static constexpr int kFew = 3;    // runs that the warp follows one after the other
-  static constexpr int kAlone = 6;  // windows that each lane follows by itself first, if there are more runs
+  static constexpr int kOwnWindows = 6;  // windows that each lane follows by itself first, if there are more runs
 
   struct Window {
     Offset base;
     std::uint32_t differ;
   };
 
-  friend class Slanted<Stretch>;
+  friend class SlantedTile<WavefrontTile>;
 
   WFACLI_DEVICE Offset first_cell(Offset k) const { return max(Offset{0}, -k); }
   WFACLI_DEVICE Offset last_cell(Offset k) const { return min(query_len_, target_len_ - k); }
 
   // Return which of 32 positions differ from cell i of diagonal k on. The backward front reads the symbols before the
   // cell.
-  WFACLI_DEVICE std::uint32_t look_inside(Offset k, Offset i) const {
-    const Offset q = turn_ * i + query_origin_;
-    const Offset t = turn_ * k + (q + apart_);
+  WFACLI_DEVICE std::uint32_t load_differing(Offset k, Offset i) const {
+    const Offset q = direction_ * i + query_origin_;
+    const Offset t = direction_ * k + (q + diagonal_shift_);
     const std::uint32_t differ = differing<Planes>(query_, q, target_, t);
-    return turn_ < 0 ? __brev(differ) : differ;
+    return direction_ < 0 ? __brev(differ) : differ;
   }
 
   // Return the window of diagonal k at offset i; positions beyond the matrix count as mismatches. Before the first cell
   // there is nothing to extend, so a window ends there and is reloaded when the first cell is reached.
-  WFACLI_DEVICE Window look(Offset k, Offset i) const {
+  WFACLI_DEVICE Window load_window(Offset k, Offset i) const {
     const Offset first = first_cell(k), last = last_cell(k);
     const Offset at = max(min(i, last - 1), first - 1);  // always readable
-    std::uint32_t differ = look_inside(k, at);
+    std::uint32_t differ = load_differing(k, at);
     differ |= __funnelshift_rc(kAll, 0, static_cast<std::uint32_t>(max(Offset{0}, min(Offset{32}, last - i))));
     return i < first ? Window{min(i, first - 32), kAll} : Window{i, differ};
   }
@@ -152,32 +152,32 @@ class Stretch {
 
   // Load new windows for all diagonals, and continue runs that left theirs. Return which lanes have runs that left
   // these too. Away from the matrix's borders, where most tiles are, a window takes half the instructions.
-  WFACLI_DEVICE std::uint32_t look_again() {
+  WFACLI_DEVICE std::uint32_t reload_windows() {
 #pragma unroll
     for (int j = 0; j < Diagonals; ++j)
       if (left_window(j)) reach_[j] -= 32;
-    Offset least_q = reach_[0], most_q = reach_[0], least_t = reach_[0], most_t = reach_[0];
+    Offset min_q = reach_[0], max_q = reach_[0], min_t = reach_[0], max_t = reach_[0];
 #pragma unroll
     for (int j = 1; j < Diagonals; ++j) {
-      least_q = min(least_q, reach_[j]);
-      most_q = max(most_q, reach_[j]);
-      least_t = min(least_t, reach_[j] + j);
-      most_t = max(most_t, reach_[j] + j);
+      min_q = min(min_q, reach_[j]);
+      max_q = max(max_q, reach_[j]);
+      min_t = min(min_t, reach_[j] + j);
+      max_t = max(max_t, reach_[j] + j);
     }
-    const bool inside = least_q >= 0 && most_q <= query_len_ - 32 && least_t >= -first_ &&
-                        most_t <= target_len_ - 32 - first_;
+    const bool inside =
+        min_q >= 0 && max_q <= query_len_ - 32 && min_t >= -first_ && max_t <= target_len_ - 32 - first_;
     if (__all_sync(kAll, inside)) {
 #pragma unroll
       for (int j = 0; j < Diagonals; ++j) {
         base_[j] = reach_[j];
-        differ_[j] = look_inside(first_ + j, reach_[j]);
+        differ_[j] = load_differing(first_ + j, reach_[j]);
       }
     } else {
 #pragma unroll
       for (int j = 0; j < Diagonals; ++j) {
         const Offset k = first_ + j;
         reach_[j] = min(reach_[j], last_cell(k));
-        const Window window = look(k, reach_[j]);
+        const Window window = load_window(k, reach_[j]);
         base_[j] = window.base;
         differ_[j] = window.differ;
       }
@@ -187,14 +187,14 @@ class Stretch {
 
   // Extend all diagonals within their windows. Return which lanes have runs that left them.
   WFACLI_DEVICE std::uint32_t extend() {
-    std::uint32_t least = kAll;
+    std::uint32_t minimum = kAll;
 #pragma unroll
     for (int j = 0; j < Diagonals; ++j) {
       const std::uint32_t left = rest(differ_[j], base_[j], reach_[j]);
-      least = min(least, left);
+      minimum = min(minimum, left);
       reach_[j] += __clz(static_cast<int>(left));
     }
-    return __ballot_sync(kAll, least == 0);
+    return __ballot_sync(kAll, minimum == 0);
   }
 
   // Return the rest of a window at offset i >= base; 0 if nothing is left, or nothing that differs.
@@ -250,29 +250,29 @@ class Stretch {
   // those of a path through similar sequence, are followed by all lanes together, which read 1,024 symbols at a time.
   WFACLI_DEVICE Window end_of_run(Offset k, Offset i, std::uint32_t going) const {
     Window window{i, kAll};
-    for (int alone = 0; alone < kAlone && __popc(going) > kFew; ++alone) {
+    for (int window_count = 0; window_count < kOwnWindows && __popc(going) > kFew; ++window_count) {
       if (going >> lane() & 1) {
-        window = look(k, i);
+        window = load_window(k, i);
         i = window.base + 32;
       }
       going &= __ballot_sync(kAll, window.differ == 0);
     }
     for (; going; going &= going - 1) {
-      const int who = __ffs(static_cast<int>(going)) - 1;
-      const Window found = together(__shfl_sync(kAll, k, who), __shfl_sync(kAll, i, who));
-      if (lane() == who) window = found;
+      const int lane_of_run = __ffs(static_cast<int>(going)) - 1;
+      const Window found = end_of_one_run(__shfl_sync(kAll, k, lane_of_run), __shfl_sync(kAll, i, lane_of_run));
+      if (lane() == lane_of_run) window = found;
     }
     return window;
   }
 
   // The same for one run, with equal arguments in all lanes. If the first cell is not reached yet, the first lane's
   // window ends before it.
-  WFACLI_DEVICE Window together(Offset k, Offset i) const {
+  WFACLI_DEVICE Window end_of_one_run(Offset k, Offset i) const {
     for (;; i += 1024) {
-      const Window own = look(k, i + 32 * lane());
+      const Window own = load_window(k, i + 32 * lane());
       if (const std::uint32_t ended = __ballot_sync(kAll, own.differ != 0)) {
-        const int who = __ffs(static_cast<int>(ended)) - 1;
-        return {__shfl_sync(kAll, own.base, who), __shfl_sync(kAll, own.differ, who)};
+        const int first_end = __ffs(static_cast<int>(ended)) - 1;
+        return {__shfl_sync(kAll, own.base, first_end), __shfl_sync(kAll, own.differ, first_end)};
       }
     }
   }
@@ -315,9 +315,9 @@ class Stretch {
   const std::uint32_t* query_;
   const std::uint32_t* target_;
   Offset query_len_, target_len_;
-  Offset turn_;          // 1, or -1 for the backward front
+  Offset direction_;     // 1, or -1 for the backward front
   Offset query_origin_;  // query position that cell 0 reads
-  Offset apart_;         // target position less query position on diagonal 0
+  Offset diagonal_shift_;  // target position less query position on diagonal 0
   Offset first_;  // first diagonal of the lane
   Offset reach_[Diagonals], base_[Diagonals];
   std::uint32_t differ_[Diagonals];

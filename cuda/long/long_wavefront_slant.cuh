@@ -15,14 +15,14 @@
 namespace wfacli {
 
 template <class Tile>
-class Slanted {
+class SlantedTile {
   using Offset = typename Tile::Reach;
   static constexpr int kDiagonals = Tile::kDiagonals;
 
  public:
-  static constexpr bool kCan = Tile::kPlanes == 2 && kDiagonals > 1;
+  static constexpr bool kSupported = Tile::kPlanes == 2 && kDiagonals > 1;
 
-  WFACLI_DEVICE Slanted(Tile& tile, int slant) : tile_(tile), slant_(slant) {}
+  WFACLI_DEVICE SlantedTile(Tile& tile, int slant) : tile_(tile), slant_(slant) {}
 
   // Advance the tile. Return false if some position is too close to the matrix's borders; then the offsets are invalid,
   // but the first diagonal is restored.
@@ -35,20 +35,21 @@ class Slanted {
 
  private:
   static constexpr std::uint32_t kAll = Tile::kAll;
-  static constexpr int kAgain = 16;  // scores for which symbols are valid: one symbol per score, and the length of runs
+  // Scores for which symbols are valid: one symbol per score, and the length of runs.
+  static constexpr int kWindowScores = 16;
 
   template <int Slant>
   WFACLI_DEVICE bool advance_by(int scores) {
 #pragma unroll
     for (int j = 0; j < kDiagonals; ++j) tile_.base_[j] = tile_.reach_[j];
     age_ = 0;
-    if (!look_again<Slant>()) return false;
+    if (!reload_windows<Slant>()) return false;
     for (; scores > 0; --scores) {
-      if (age_ == kAgain && !look_again<Slant>()) return false;
+      if (age_ == kWindowScores && !reload_windows<Slant>()) return false;
       next_score<Slant>();
       std::uint32_t going = extend<Slant>();
       if (__popc(going) > Tile::kFew) {
-        if (!look_again<Slant>()) return false;
+        if (!reload_windows<Slant>()) return false;
         going = extend<Slant>();
       }
       if (going && !follow_runs<Slant>()) return false;
@@ -65,24 +66,24 @@ class Slanted {
     return i >= 0 && i <= tile_.query_len_ - 32 && i + k >= 0 && i + k <= tile_.target_len_ - 32;
   }
   // Load 32 bases from position `at` on, in the front's direction, the first in the top bit.
-  WFACLI_DEVICE void letters_at(const std::uint32_t* rows, Offset at, std::uint32_t& low, std::uint32_t& high) const {
+  WFACLI_DEVICE void load_planes(const std::uint32_t* rows, Offset at, std::uint32_t& low, std::uint32_t& high) const {
     const uint4 row = __ldg(reinterpret_cast<const uint4*>(rows) + (at >> 5));
     low = bits_from(row.x, row.z, static_cast<std::uint32_t>(at));
     high = bits_from(row.y, row.w, static_cast<std::uint32_t>(at));
-    if (tile_.turn_ > 0) return;
+    if (tile_.direction_ > 0) return;
     low = __brev(low);
     high = __brev(high);
   }
   // Load the symbols of register j from offset i of diagonal k on.
   template <int Slant>
-  WFACLI_DEVICE void look(int j, Offset k, Offset i) {
-    const Offset q = tile_.turn_ * i + tile_.query_origin_;
-    const Offset t = tile_.turn_ * k + (q + tile_.apart_);
-    letters_at(Slant > 0 ? tile_.query_ : tile_.target_, Slant > 0 ? q : t, still_[0][j], still_[1][j]);
-    letters_at(Slant > 0 ? tile_.target_ : tile_.query_, Slant > 0 ? t : q, moving_[0][j], moving_[1][j]);
+  WFACLI_DEVICE void load_symbols(int j, Offset k, Offset i) {
+    const Offset q = tile_.direction_ * i + tile_.query_origin_;
+    const Offset t = tile_.direction_ * k + (q + tile_.diagonal_shift_);
+    load_planes(Slant > 0 ? tile_.query_ : tile_.target_, Slant > 0 ? q : t, still_[0][j], still_[1][j]);
+    load_planes(Slant > 0 ? tile_.target_ : tile_.query_, Slant > 0 ? t : q, moving_[0][j], moving_[1][j]);
   }
   template <int Slant>
-  WFACLI_DEVICE bool look_again() {
+  WFACLI_DEVICE bool reload_windows() {
     bool all = true;
 #pragma unroll
     for (int j = 0; j < kDiagonals; ++j) {
@@ -93,7 +94,7 @@ class Slanted {
 #pragma unroll
     for (int j = 0; j < kDiagonals; ++j) {
       tile_.base_[j] = tile_.reach_[j];
-      look<Slant>(j, tile_.first_ + j, tile_.reach_[j]);
+      load_symbols<Slant>(j, tile_.first_ + j, tile_.reach_[j]);
     }
     age_ = 0;
     return true;
@@ -133,17 +134,17 @@ class Slanted {
   template <int Slant>
   WFACLI_DEVICE std::uint32_t extend() {
     const std::uint32_t known = kAll << age_;
-    std::uint32_t least = kAll;
+    std::uint32_t minimum = kAll;
 #pragma unroll
     for (int j = 0; j < kDiagonals; ++j) {
       const std::uint32_t differ =
           ((moving_[0][j] ^ still_[0][j]) | (moving_[1][j] ^ still_[1][j])) & known;
       const Offset done = min(compared<Slant>(j), Offset{32});
       const std::uint32_t left = __funnelshift_lc(0, differ, static_cast<std::uint32_t>(done));
-      least = min(least, left);
+      minimum = min(minimum, left);
       tile_.reach_[j] += __clz(static_cast<int>(left));
     }
-    return __ballot_sync(kAll, least == 0);
+    return __ballot_sync(kAll, minimum == 0);
   }
   // See Stretch::follow_runs.
   template <int Slant>
@@ -170,7 +171,7 @@ class Slanted {
         if (which != j) continue;
         tile_.reach_[j] = i;
         tile_.base_[j] = i - (Slant < 0 ? age_ : 0);
-        look<Slant>(j, k, i);
+        load_symbols<Slant>(j, k, i);
       }
     }
     return true;

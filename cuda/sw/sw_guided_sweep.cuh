@@ -1,7 +1,7 @@
 // Sweep of one stripe of a band, with the best score of each of its anti-diagonals in each lane.
 #pragma once
 
-#include "sw/sw_guided_room.cuh"
+#include "sw/sw_guided_workspace.cuh"
 
 namespace wfacli::sw {
 
@@ -14,12 +14,12 @@ struct Diagonals {
   std::uint32_t (&best)[kColumns];
   std::uint32_t inside, floor;  // bit k: column k is in the band
 
-  WFACLI_DEVICE std::uint32_t but_for_deletions(int k, std::uint32_t score) const {
+  WFACLI_DEVICE std::uint32_t without_deletions(int k, std::uint32_t score) const {
     return !kBand || (inside >> k & 1) ? score : floor;
   }
   WFACLI_DEVICE std::uint32_t cell(int k, std::uint32_t score) const {
     if (kBand) score = inside >> k & 1 ? score : floor;
-    best[k] = k + 1 < kColumns ? Word::most(best[k + 1 < kColumns ? k + 1 : k], score) : score;
+    best[k] = k + 1 < kColumns ? Word::maximum(best[k + 1 < kColumns ? k + 1 : k], score) : score;
     return score;
   }
 };
@@ -85,10 +85,11 @@ struct Events {
 class GuidedSweep {
  public:
   // `scores`: the task's scores in shared memory.
-  WFACLI_DEVICE GuidedSweep(const SwTask& task, const GuidedRoom& room, const Profile& profile, const Gaps& gaps,
-                            const std::uint32_t* scores, std::int32_t lane)
-      : task_(task), room_(room), profile_(profile), gaps_(gaps), lane_(lane) {
-    const auto outside = static_cast<std::int8_t>(scores[(task.codes * kSwCodes + task.codes) / 4] >> task.codes % 4 * 8);
+  WFACLI_DEVICE GuidedSweep(const SwTask& task, const GuidedWorkspace& workspace, const Profile& profile,
+                            const Gaps& gaps, const std::uint32_t* scores, std::int32_t lane)
+      : task_(task), workspace_(workspace), profile_(profile), gaps_(gaps), lane_(lane) {
+    const auto outside =
+        static_cast<std::int8_t>(scores[(task.codes * kSwCodes + task.codes) / 4] >> task.codes % 4 * 8);
     first_ = gaps.word(-outside);
   }
 
@@ -104,14 +105,14 @@ class GuidedSweep {
     std::uint32_t best[kColumns];
     begin(state, best);
     Events events(&pairs[0], slice, lane_);
-    Entering<LeftOfBand> entering;
-    entering.begin({&room_, &pairs[0], slice, task_.band, gaps_.floor, static_cast<std::uint32_t>(task_.codes)}, first,
-                   lane_);
+    EntryStream<LeftOfBand> entries;
+    entries.begin({&workspace_, &pairs[0], slice, task_.band, gaps_.floor, static_cast<std::uint32_t>(task_.codes)},
+                  first, lane_);
     uint4 leaving{0, 0, 0, 0};
-    std::uint32_t* const left = room_.left(lane_);
+    std::uint32_t* const left = workspace_.left(lane_);
 #pragma unroll 1
     for (std::int32_t t = 0; t < steps; ++t) {
-      const Entry entry = state.entry(entering.at(t), lane_);
+      const Entry entry = state.entry(entries.at(t), lane_);
       const std::int32_t r = t - lane_;
       const bool goes = static_cast<std::uint32_t>(r) < static_cast<std::uint32_t>(slice.rows);
       const std::int32_t above = slice.first + r - lane_ * kColumns + task_.band;  // columns up to the edge of the band
@@ -119,14 +120,14 @@ class GuidedSweep {
       const bool all_within = __all_sync(kAllLanes, within || !goes);
       if (!goes) continue;
       if (r == events.next) events.at(r, state, gaps_.floor, first_);
-      std::uint32_t none[Room::kDirections];
+      std::uint32_t none[Workspace::kDirections];
       if (all_within) {
         state.row<Trace::None>(gaps_, profile_, entry, 0, none, Diagonals<false>{best, 0, gaps_.floor});
       } else {
         const std::uint32_t inside = up_to(above) & ~up_to(above - 2 * task_.band - 1);
         state.row<Trace::None>(gaps_, profile_, entry, 0, none, Diagonals<true>{best, inside, gaps_.floor});
       }
-      Edge::put(room_.edge(slice.number + 1, slice.first + r - kWidth), state.value[kColumns - 1], state.deletion,
+      Edge::put(workspace_.edge(slice.number + 1, slice.first + r - kWidth), state.value[kColumns - 1], state.deletion,
                 lane_ == kLanes - 1);
       leaving = make_uint4(leaving.y, leaving.z, leaving.w, best[0]);
       if (r % 4 == 3) *reinterpret_cast<uint4*>(left + r - 3) = leaving;
@@ -151,7 +152,7 @@ class GuidedSweep {
   }
 
   const SwTask& task_;
-  const GuidedRoom& room_;
+  const GuidedWorkspace& workspace_;
   const Profile& profile_;
   const Gaps& gaps_;
   const std::int32_t lane_;

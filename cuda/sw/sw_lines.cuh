@@ -4,7 +4,7 @@
 // lines at a time.
 #pragma once
 
-#include "sw/sw_room.cuh"
+#include "sw/sw_workspace.cuh"
 
 namespace wfacli::sw {
 
@@ -12,32 +12,33 @@ class Lines {
  public:
   // `memory`: the warp's, of_warp() bytes of shared memory.
   WFACLI_DEVICE explicit Lines(std::uint8_t* memory) : memory_(memory) {}
-  WFACLI_DEVICE static constexpr std::int32_t of_warp() { return 32 * Room::kLine; }
+  WFACLI_DEVICE static constexpr std::int32_t of_warp() { return 32 * Workspace::kLine; }
 
   // Stage the lane's directions of the row of step t.
-  WFACLI_DEVICE void put(std::int32_t t, const std::uint32_t (&words)[Room::kDirections]) const {
-    constexpr int kPieces = Room::kDirections >= 4 ? Room::kDirections / 4 : 1;  // per row
+  WFACLI_DEVICE void put(std::int32_t t, const std::uint32_t (&words)[Workspace::kDirections]) const {
+    constexpr int kPieces = Workspace::kDirections >= 4 ? Workspace::kDirections / 4 : 1;  // per row
 #pragma unroll
     for (int p = 0; p < kPieces; ++p) {
-      const std::int32_t at = t % Room::kRows * Room::kDirections * 4 + p * kPiece;
+      const std::int32_t at = t % Workspace::kRows * Workspace::kDirections * 4 + p * kPiece;
       std::uint8_t* const to = piece(own(), at / kPiece) + at % kPiece;
-      if constexpr (Room::kDirections >= 4)
+      if constexpr (Workspace::kDirections >= 4)
         *reinterpret_cast<uint4*>(to) = make_uint4(words[4 * p], words[4 * p + 1], words[4 * p + 2], words[4 * p + 3]);
       else
 #pragma unroll
-        for (int w = 0; w < Room::kDirections; ++w) reinterpret_cast<std::uint32_t*>(to)[w] = words[w];
+        for (int w = 0; w < Workspace::kDirections; ++w) reinterpret_cast<std::uint32_t*>(to)[w] = words[w];
     }
   }
   // Write lines that are full, or the last ones, after step t of `steps`. All lanes of the warp have finished the step.
-  WFACLI_DEVICE void flush(const SwTask& task, const Room& room, std::int32_t stripe, std::int32_t t,
+  WFACLI_DEVICE void flush(const SwTask& task, const Workspace& workspace, std::int32_t stripe, std::int32_t t,
                            std::int32_t steps) const {
-    if (t % Room::kRows != Room::kRows - 1 && t + 1 != steps) return;
+    if (t % Workspace::kRows != Workspace::kRows - 1 && t + 1 != steps) return;
     __syncwarp();
-    const std::uint64_t line = room.line(stripe, t / Room::kRows, 0);
-    std::uint8_t* const first = room.at - task.stride * static_cast<std::uint32_t>(own() / kLanes) + line;
+    const std::uint64_t line = workspace.line(stripe, t / Workspace::kRows, 0);
+    std::uint8_t* const first = workspace.at - task.stride * static_cast<std::uint32_t>(own() / kLanes) + line;
 #pragma unroll 1
     for (std::int32_t of = own() / 8; of < 32; of += 4) {
-      std::uint8_t* const to = first + task.stride * static_cast<std::uint32_t>(of / kLanes) + of % kLanes * Room::kLine;
+      std::uint8_t* const to =
+          first + task.stride * static_cast<std::uint32_t>(of / kLanes) + of % kLanes * Workspace::kLine;
       reinterpret_cast<uint4*>(to)[own() % 8] = *reinterpret_cast<const uint4*>(piece(of, own() % 8));
     }
     __syncwarp();
@@ -50,7 +51,7 @@ class Lines {
   // Return a piece of a lane's line. Pieces are permuted, so that neither the pieces of one lane nor those of one line
   // share banks.
   WFACLI_DEVICE std::uint8_t* piece(std::int32_t of, std::int32_t number) const {
-    return memory_ + of * Room::kLine + (number ^ (of % 8)) * kPiece;
+    return memory_ + of * Workspace::kLine + (number ^ (of % 8)) * kPiece;
   }
 
   std::uint8_t* memory_;

@@ -2,7 +2,7 @@
 // profile of Rognes and Seeberg, 2000, here of the columns of a stripe).
 #pragma once
 
-#include "sw/sw_room.cuh"
+#include "sw/sw_workspace.cuh"
 
 namespace wfacli::sw {
 
@@ -34,7 +34,8 @@ class Profile {
   WFACLI_DEVICE void make(const AnyPair& pair, int x, std::int32_t before) const {
     std::uint32_t codes[kWords];
 #pragma unroll
-    for (int w = 0; w < kWords; ++w) codes[w] = pair.target_codes(before + 4 * w + 1, static_cast<std::uint32_t>(codes_));
+    for (int w = 0; w < kWords; ++w)
+      codes[w] = pair.target_codes(before + 4 * w + 1, static_cast<std::uint32_t>(codes_));
 #pragma unroll
     for (int w = 0; w < kWords; ++w) {
       const std::uint32_t* rows[4];

@@ -16,7 +16,7 @@ struct AllCells {
   static constexpr bool kGuided = false;  // true: scores are raised to Gaps::floor, from which no alignment starts
 
   WFACLI_DEVICE std::uint32_t cell(int, std::uint32_t score) const { return score; }
-  WFACLI_DEVICE std::uint32_t but_for_deletions(int, std::uint32_t score) const { return score; }
+  WFACLI_DEVICE std::uint32_t without_deletions(int, std::uint32_t score) const { return score; }
 };
 
 // A lane's columns of a stripe, after its latest row (Gotoh 1982).
@@ -46,15 +46,16 @@ struct State {
                        __shfl_up_sync(kAllLanes, deletion, 1, kLanes), __shfl_up_sync(kAllLanes, codes, 1, kLanes)};
     return lane == 0 ? outer : passed;
   }
-  // Compute the next row. Return the maximum of `most` and the row's values, or of their keys: a value and the number
-  // of columns that the lane may have after the cell's. If traced, also set directions: four bits per cell, four cells
-  // in each half of a word. `cells` receives each score and returns what continues from it.
+  // Compute the next row. Return the maximum of `best_value` and the row's values, or of their keys: a value and the
+  // number of columns that the lane may have after the cell's. If traced, also set directions: four bits per cell,
+  // four cells in each half of a word. `cells` receives each score and returns what continues from it.
   template <Trace kTrace, bool kKeyed = false, class Cells = AllCells>
-  WFACLI_DEVICE std::uint32_t row(const Gaps& gaps, const Profile& profile, const Entry& entry, std::uint32_t most,
-                                  std::uint32_t (&directions)[Room::kDirections], const Cells& cells = {}) {
-    std::uint32_t worth[kPairs][Profile::kWords];
+  WFACLI_DEVICE std::uint32_t row(const Gaps& gaps, const Profile& profile, const Entry& entry,
+                                  std::uint32_t best_value, std::uint32_t (&directions)[Workspace::kDirections],
+                                  const Cells& cells = {}) {
+    std::uint32_t scores[kPairs][Profile::kWords];
 #pragma unroll
-    for (int x = 0; x < kPairs; ++x) profile.row(x, code(entry.codes, x), worth[x]);
+    for (int x = 0; x < kPairs; ++x) profile.row(x, code(entry.codes, x), scores[x]);
     std::uint32_t diagonal = corner, along = entry.deletion;
     corner = entry.value;
     codes = entry.codes;
@@ -64,16 +65,19 @@ struct State {
       // Opening a deletion from a cell that is itself reached by a deletion scores no more than extending that
       // deletion. A band therefore opens deletions from `other`, so that only one dependent instruction links two
       // columns. Other launches need `begun` for the traceback.
-      const std::uint32_t floored = kLocal ? Word::most(inserted, deleted, gaps.floor) : Word::most(inserted, deleted);
-      const std::uint32_t other =
-          cells.but_for_deletions(k, Word::most_with_sum(diagonal, score(worth, k), Cells::kGuided ? inserted : floored));
-      const std::uint32_t best = cells.cell(k, Cells::kGuided ? Word::most(other, deleted, gaps.floor) : other);
+      const std::uint32_t floored =
+          kLocal ? Word::maximum(inserted, deleted, gaps.floor) : Word::maximum(inserted, deleted);
+      const std::uint32_t other = cells.without_deletions(
+          k, Word::max_with_sum(diagonal, score(scores, k), Cells::kGuided ? inserted : floored));
+      const std::uint32_t best = cells.cell(k, Cells::kGuided ? Word::maximum(other, deleted, gaps.floor) : other);
       diagonal = value[k];
       value[k] = best;
       const std::uint32_t begun = Word::less(best, gaps.opened_word);
-      insertion[k] = Word::most_with_sum(inserted, gaps.minus_extend, begun);
-      along = Word::most_with_sum(deleted, gaps.minus_extend, Cells::kGuided ? Word::less(other, gaps.opened_word) : begun);
-      if (k % 2) most = Word::most(most, kKeyed ? key(gaps, k - 1) : value[k - 1], kKeyed ? key(gaps, k) : best);
+      insertion[k] = Word::max_with_sum(inserted, gaps.minus_extend, begun);
+      along =
+          Word::max_with_sum(deleted, gaps.minus_extend, Cells::kGuided ? Word::less(other, gaps.opened_word) : begun);
+      if (k % 2)
+        best_value = Word::maximum(best_value, kKeyed ? key(gaps, k - 1) : value[k - 1], kKeyed ? key(gaps, k) : best);
       if constexpr (kTrace == Trace::Digits) {
         std::uint32_t& word = directions[k / 4];
         word = (k % 4 ? word * gaps.two_to_4 : 0) - insertion[k];
@@ -91,7 +95,7 @@ struct State {
       }
     }
     deletion = along;
-    return most;
+    return best_value;
   }
   WFACLI_DEVICE std::uint32_t key(const Gaps& gaps, int k) const {
     return value[k] * gaps.two_to_5 + Word::all(kKeyColumns - 1 - k);
@@ -102,20 +106,20 @@ struct State {
     std::uint32_t first = Word::all(kColumns);
 #pragma unroll
     for (int k = 0; k < kColumns; k += 2)
-      first = Word::least(first, Word::differ(value[k], minus) * kColumns + Word::all(k),
-                          Word::differ(value[k + 1], minus) * kColumns + Word::all(k + 1));
+      first = Word::minimum(first, Word::differ(value[k], minus) * kColumns + Word::all(k),
+                            Word::differ(value[k + 1], minus) * kColumns + Word::all(k + 1));
     return first;
   }
   WFACLI_DEVICE static std::uint32_t code(std::uint32_t codes, int x) {
     return kPairs == 1 ? codes : x ? codes >> 16 : codes & 0xffff;
   }
-  WFACLI_DEVICE static std::uint32_t score(const std::uint32_t (&worth)[kPairs][Profile::kWords], int k) {
+  WFACLI_DEVICE static std::uint32_t score(const std::uint32_t (&scores)[kPairs][Profile::kWords], int k) {
     std::uint32_t words[kPairs];
 #pragma unroll
-    for (int x = 0; x < kPairs; ++x) words[x] = worth[x][k / 4];
+    for (int x = 0; x < kPairs; ++x) words[x] = scores[x][k / 4];
     return Word::bytes(words, k % 4);
   }
-  WFACLI_DEVICE void keep(std::uint32_t* at) const {
+  WFACLI_DEVICE void store(std::uint32_t* at) const {
     int w = 0;
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) at[kLanes * w++] = value[k];
@@ -130,7 +134,7 @@ struct State {
 // Values to the left of stripes of a group's pairs: of stripe stripe[x] for pair x.
 struct LeftOfStripes {
   Gaps gaps;
-  const Room* room;
+  const Workspace* workspace;
   const Pair* pairs;
   std::int32_t stripe[kPairs], rows;  // rows: of the boundaries
   std::uint32_t beyond;               // code of positions beyond a sequence
@@ -150,7 +154,7 @@ struct LeftOfStripes {
     for (int x = 0; x < kPairs; ++x) {
       const std::int32_t i = row[x];
       if (stripe[x] > 0) {
-        const Edge edge = i <= rows ? room->edge(stripe[x] - 1)[i - 1] : Edge{0, 0};
+        const Edge edge = i <= rows ? workspace->edge(stripe[x] - 1)[i - 1] : Edge{0, 0};
         value[x] = edge.value;
         deletion[x] = edge.deletion;
       } else {
@@ -167,7 +171,7 @@ struct LeftOfStripes {
 
 // The entries of consecutive rows. The lanes of a group load them for each other, some rows ahead.
 template <class Left>
-class Entering {
+class EntryStream {
  public:
   // Start from row[x] of each pair.
   WFACLI_DEVICE void begin(const Left& left, const std::int32_t (&row)[kPairs], std::int32_t lane) {
@@ -175,8 +179,8 @@ class Entering {
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
       row_[x] = row[x] + lane % kChunk;
-      four_[x] = row[x] + 4 * (lane % kChunk);
-      codes_ahead_[x] = left_.codes(x, four_[x]);
+      next_four_[x] = row[x] + 4 * (lane % kChunk);
+      codes_ahead_[x] = left_.codes(x, next_four_[x]);
     }
     edges_ = __any_sync(kAllLanes, left_.differ());
     if (edges_) {
@@ -207,8 +211,8 @@ class Entering {
 #pragma unroll
       for (int x = 0; x < kPairs; ++x) {
         codes_[x] = codes_ahead_[x];
-        four_[x] += 4 * kChunk;
-        codes_ahead_[x] = left_.codes(x, four_[x]);
+        next_four_[x] += 4 * kChunk;
+        codes_ahead_[x] = left_.codes(x, next_four_[x]);
       }
     }
 #pragma unroll
@@ -223,7 +227,7 @@ class Entering {
 
   Left left_;
   std::int32_t row_[kPairs];
-  std::int32_t four_[kPairs];  // first of the four rows whose codes the lane loads next
+  std::int32_t next_four_[kPairs];  // first of the four rows whose codes the lane loads next
   std::uint32_t codes_[kPairs] = {}, codes_ahead_[kPairs], four_codes_[kPairs] = {};
   bool edges_;
   Entry ahead_, entry_;
@@ -235,7 +239,7 @@ struct Best {
   std::int32_t score, i, j;
 
   // Return true if the tie rules prefer this cell over `other` as the end.
-  WFACLI_DEVICE bool before(const Best& other) const {
+  WFACLI_DEVICE bool is_better(const Best& other) const {
     if (score != other.score) return score > other.score;
     if (kExtends) return i + j != other.i + other.j ? i + j < other.i + other.j : i < other.i;
     return i != other.i ? i < other.i : j < other.j;
@@ -252,7 +256,7 @@ struct Best {
     for (int by = 1; by < kLanes; by *= 2) {
       const Best other{__shfl_xor_sync(kAllLanes, best.score, by, kLanes),
                        __shfl_xor_sync(kAllLanes, best.i, by, kLanes), __shfl_xor_sync(kAllLanes, best.j, by, kLanes)};
-      if (other.before(best)) best = other;
+      if (other.is_better(best)) best = other;
     }
     return best;
   }
@@ -260,9 +264,9 @@ struct Best {
 
 class Sweep {
  public:
-  WFACLI_DEVICE Sweep(const SwTask& task, const Room& room, const Profile& profile, const Lines& lines,
+  WFACLI_DEVICE Sweep(const SwTask& task, const Workspace& workspace, const Profile& profile, const Lines& lines,
                       std::int32_t lane)
-      : task_(task), room_(room), profile_(profile), lines_(lines), gaps_(Gaps::of(task)), lane_(lane) {}
+      : task_(task), workspace_(workspace), profile_(profile), lines_(lines), gaps_(Gaps::of(task)), lane_(lane) {}
 
   // Sweep all stripes. All lanes of the warp call it. rows, stripes: maximum over the warp's pairs. kTrace: format of
   // the directions to store.
@@ -278,12 +282,12 @@ class Sweep {
   }
 
  private:
-  static constexpr bool kSeeks = kPath && kLocal;  // find the row of the best cell
+  static constexpr bool kFindsRow = kPath && kLocal;  // find the row of the best cell
   template <Trace kTrace>
-  static constexpr bool kKeyed = kTrace == Trace::Digits && kWhole && kLocal;  // and its column, by keys
+  static constexpr bool kKeyed = kTrace == Trace::Digits && kAllDirections && kLocal;  // and its column, by keys
   // Rows per iteration: values move between registers in a row, and two rows bring most of them back. Other builds have
   // no registers to spare.
-  static constexpr int kTogether = kLocal && !kTwice ? 2 : 1;
+  static constexpr int kUnroll = kLocal && !kRecomputes ? 2 : 1;
 
   template <Trace kTrace>
   WFACLI_DEVICE void stripe(const Pair (&pairs)[kPairs], std::int32_t number, std::int32_t rows, bool more,
@@ -298,105 +302,105 @@ class Sweep {
     }
     State state;
     state.begin(gaps_, before);
-    LeftOfStripes left{gaps_, &room_, &pairs[0], {}, rows, static_cast<std::uint32_t>(task_.codes)};
+    LeftOfStripes left{gaps_, &workspace_, &pairs[0], {}, rows, static_cast<std::uint32_t>(task_.codes)};
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) left.stripe[x] = number;
-    Entering<LeftOfStripes> entering;
-    entering.begin(left, first, lane_);
-    Edge* const edge = room_.edge(number);
-    most_ = gaps_.word(0);
-    if constexpr (kKeyed<kTrace>) most_ = most_ * kKeyColumns + Word::all(kKeyColumns - 1);
+    EntryStream<LeftOfStripes> entries;
+    entries.begin(left, first, lane_);
+    Edge* const edge = workspace_.edge(number);
+    best_value_ = gaps_.word(0);
+    if constexpr (kKeyed<kTrace>) best_value_ = best_value_ * kKeyColumns + Word::all(kKeyColumns - 1);
     const std::int32_t steps = rows + kLanes - 1;
     const bool last = more && lane_ == kLanes - 1;
-#pragma unroll kTogether
+#pragma unroll kUnroll
     for (std::int32_t t = 0; t < steps; ++t) {
-      if (kTwice && t % kSteps == 0) state.keep(room_.kept(number, t / kSteps, lane_));
-      const Entry entry = state.entry(entering.at(t), lane_);
+      if (kRecomputes && t % kSteps == 0) state.store(workspace_.checkpoint(number, t / kSteps, lane_));
+      const Entry entry = state.entry(entries.at(t), lane_);
       const std::int32_t r = t - lane_;  // rows before
       if (static_cast<std::uint32_t>(r) < static_cast<std::uint32_t>(rows)) {
-        std::uint32_t directions[Room::kDirections];
+        std::uint32_t directions[Workspace::kDirections];
         const std::uint32_t top =
-            state.row<kTrace, kKeyed<kTrace>>(gaps_, profile_, entry, kPath ? Word::kLeast : most_, directions);
-        if constexpr (kWhole) lines_.put(t, directions);
+            state.row<kTrace, kKeyed<kTrace>>(gaps_, profile_, entry, kPath ? Word::kMin : best_value_, directions);
+        if constexpr (kAllDirections) lines_.put(t, directions);
         Edge::put(edge + r, state.value[kColumns - 1], state.deletion, last);
         if constexpr (kKeyed<kTrace>)
-          look_at_keys(top, r + 1);
+          update_from_keys(top, r + 1);
         else
-          look(pairs, state, top, r + 1, before, best);
+          update(pairs, state, top, r + 1, before, best);
       }
-      if constexpr (kWhole) lines_.flush(task_, room_, number, t, steps);
+      if constexpr (kAllDirections) lines_.flush(task_, workspace_, number, t, steps);
     }
     if constexpr (kKeyed<kTrace>) {
 #pragma unroll
-      for (int x = 0; x < kPairs; ++x) column_[x] = before + kKeyColumns - Word::of(most_, x) % kKeyColumns;
-      most_ = (most_ & ~Word::all(kKeyColumns - 1)) / kKeyColumns;
+      for (int x = 0; x < kPairs; ++x) column_[x] = before + kKeyColumns - Word::of(best_value_, x) % kKeyColumns;
+      best_value_ = (best_value_ & ~Word::all(kKeyColumns - 1)) / kKeyColumns;
     }
-    if constexpr (kLocal || !kPath) fold(number, best);
+    if constexpr (kLocal || !kPath) merge(number, best);
   }
   // A row with a higher score has the best cell, whatever its column.
-  WFACLI_DEVICE void look_at_keys(std::uint32_t top, std::int32_t i) {
+  WFACLI_DEVICE void update_from_keys(std::uint32_t top, std::int32_t i) {
     bool stays[kPairs], rises[kPairs];
-    Word::most(most_, top & ~Word::all(kKeyColumns - 1), stays);
+    Word::maximum(best_value_, top & ~Word::all(kKeyColumns - 1), stays);
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
       rises[x] = !stays[x];
       if (rises[x]) at_[x] = i;
     }
     const std::uint32_t mask = Word::mask(rises);
-    most_ = (top & mask) | (most_ & ~mask);
+    best_value_ = (top & mask) | (best_value_ & ~mask);
   }
   // Update the best cell from a row.
-  WFACLI_DEVICE void look(const Pair (&pairs)[kPairs], const State& state, std::uint32_t top, std::int32_t i,
-                          std::int32_t before, Best (&best)[kPairs]) {
-    if constexpr (kSeeks) {
+  WFACLI_DEVICE void update(const Pair (&pairs)[kPairs], const State& state, std::uint32_t top, std::int32_t i,
+                            std::int32_t before, Best (&best)[kPairs]) {
+    if constexpr (kFindsRow) {
       bool stays[kPairs];
-      most_ = Word::most(most_, top, stays);
+      best_value_ = Word::maximum(best_value_, top, stays);
       bool all_stay = true;
 #pragma unroll
       for (int x = 0; x < kPairs; ++x) {
         if (!stays[x]) at_[x] = i;
         all_stay &= stays[x];
       }
-      if (!kWhole || all_stay) return;
+      if (!kAllDirections || all_stay) return;
       const std::uint32_t columns = state.columns_of(gaps_, top);
 #pragma unroll
       for (int x = 0; x < kPairs; ++x)
         if (!stays[x]) column_[x] = before + 1 + Word::of(columns, x);
     } else if constexpr (kLocal || (kExtends && !kPath)) {
-      most_ = top;
+      best_value_ = top;
     } else {
 #pragma unroll
       for (int x = 0; x < kPairs; ++x)
         if (kExtends ? gaps_.score(top, x) >= best[x].score : i == pairs[x].query_len)
-          in_row(pairs[x], state, x, i, before, best[x]);
+          find_in_row(pairs[x], state, x, i, before, best[x]);
     }
   }
-  WFACLI_DEVICE void in_row(const Pair& pair, const State& state, int x, std::int32_t i, std::int32_t before,
-                            Best& best) const {
+  WFACLI_DEVICE void find_in_row(const Pair& pair, const State& state, int x, std::int32_t i, std::int32_t before,
+                                 Best& best) const {
 #pragma unroll
     for (int k = 0; k < kColumns; ++k) {
       const Best cell{gaps_.score(state.value[k], x), i, before + k + 1};
       const bool allowed =
           kExtends || task_.rule == SwRule::Semiglobal ? cell.j <= pair.target_len : cell.j == pair.target_len;
-      if (allowed && cell.before(best)) best = cell;
+      if (allowed && cell.is_better(best)) best = cell;
     }
   }
-  WFACLI_DEVICE void fold(std::int32_t number, Best (&best)[kPairs]) const {
+  WFACLI_DEVICE void merge(std::int32_t number, Best (&best)[kPairs]) const {
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
       if (!kLocal && !kExtends) continue;
-      const Best own{gaps_.score(most_, x), at_[x], kWhole ? column_[x] : number * kLanes + lane_};
-      if (own.score > 0 && own.before(best[x])) best[x] = own;
+      const Best own{gaps_.score(best_value_, x), at_[x], kAllDirections ? column_[x] : number * kLanes + lane_};
+      if (own.score > 0 && own.is_better(best[x])) best[x] = own;
     }
   }
 
   const SwTask& task_;
-  const Room& room_;
+  const Workspace& workspace_;
   const Profile& profile_;
   const Lines& lines_;
   const Gaps gaps_;
   const std::int32_t lane_;
-  std::uint32_t most_ = 0;        // maximum of the lane's cells in the stripe
+  std::uint32_t best_value_ = 0;  // maximum of the lane's cells in the stripe
   std::int32_t at_[kPairs] = {};  // first row that has it
   std::int32_t column_[kPairs] = {};  // first column of that row that has it, if requested
 };

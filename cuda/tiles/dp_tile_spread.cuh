@@ -19,21 +19,21 @@ namespace wfacli::dp {
 // highest down to 1. Levels below a group's last stripe leave time for its traceback, which takes about as long as its
 // stripes.
 struct TileLevels {
-  std::int32_t stripes, back;
+  std::int32_t stripes, traceback_levels;
 
   WFACLI_DEVICE static TileLevels of(const AlignTask& task, const TilePair (&pairs)[2]) {
     const std::int32_t stripes = max(max(pairs[0].stripes, pairs[1].stripes), 1);  // one unit writes the answers
     return {stripes, task.path ? stripes : 0};
   }
-  WFACLI_DEVICE std::int32_t count() const { return stripes + back; }
+  WFACLI_DEVICE std::int32_t count() const { return stripes + traceback_levels; }
   // Return the stripe of a level. It may be out of range: such a unit does not exist.
-  WFACLI_DEVICE std::int32_t stripe(std::int32_t level) const { return stripes + back - level; }
+  WFACLI_DEVICE std::int32_t stripe(std::int32_t level) const { return stripes + traceback_levels - level; }
 };
 
 // State of two pairs.
 struct TileGroup {
   std::uint64_t at;     // offset of their workspace after the table, in bytes
-  std::int32_t opened;  // leading stripes that have been narrowed; -1: no stripe may start
+  std::int32_t narrowed_stripes;  // leading stripes that have been narrowed; -1: no stripe may start
   std::int32_t cost[2];
   TileLevels levels;
 };
@@ -68,7 +68,7 @@ class TileTable {
   WFACLI_DEVICE std::uint64_t bytes() const {
     return ((sizeof(TileGroup) + sizeof(TileWave)) * groups_ + 255) / 256 * 256;
   }
-  WFACLI_DEVICE TileRoom room(const TilePair (&pairs)[2], std::uint64_t at) const {
+  WFACLI_DEVICE TileWorkspace workspace(const TilePair (&pairs)[2], std::uint64_t at) const {
     std::int32_t longest = 1, band = 1;
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
@@ -76,11 +76,11 @@ class TileTable {
       longest = max(longest, max(pairs[x].query.length, pairs[x].target.length));
       band = max(band, tile_band(task_, pairs[x].slot));
     }
-    return TileRoom::of(task_, task_.workspace + bytes() + at, longest, band);
+    return TileWorkspace::of(task_, task_.workspace + bytes() + at, longest, band);
   }
   // Assign workspace to groups and groups to waves. Called by a whole warp.
-  WFACLI_DEVICE void lay_out(std::int32_t lane) const {
-    const std::uint64_t most = task_.stride - bytes();
+  WFACLI_DEVICE void make_waves(std::int32_t lane) const {
+    const std::uint64_t capacity = task_.stride - bytes();
     std::uint64_t at = 0;
     std::int32_t begun = 0;
     TileWave wave{0, -1, 0, 0, 0, 0};
@@ -88,13 +88,13 @@ class TileTable {
       const std::int32_t number = min(first + lane, groups_ - 1);
       const TilePair pairs[2] = {TilePair::of(task_, 2 * number), TilePair::of(task_, 2 * number + 1)};
       const TileLevels own = TileLevels::of(task_, pairs);
-      const std::uint64_t size = room(pairs, 0).bytes();
+      const std::uint64_t size = workspace(pairs, 0).bytes();
       std::uint64_t own_at = 0;
       for (std::int32_t k = 0; k < min(32, groups_ - first); ++k) {
         const std::uint64_t needed = __shfl_sync(kAllLanes, size, k);
         const std::int32_t stripes = __shfl_sync(kAllLanes, own.stripes, k);
         const std::int32_t levels = __shfl_sync(kAllLanes, own.count(), k);
-        if (at + needed > most && first + k > begun) {
+        if (at + needed > capacity && first + k > begun) {
           end_wave(wave, begun, first + k, lane);
           begun = first + k;
           at = 0;
@@ -131,7 +131,7 @@ struct TileUnit {
 class TileUnits {
  public:
   WFACLI_DEVICE TileUnits(const AlignTask& task, const TileTable& table, std::int32_t lane)
-      : next_(task.next), table_(table), lane_(lane) {}
+      : next_(task.work_counter), table_(table), lane_(lane) {}
 
   WFACLI_DEVICE TileUnit draw() {
     for (;;) {
@@ -152,7 +152,7 @@ class TileUnits {
   WFACLI_DEVICE std::int32_t wave() const { return wave_; }
 
  private:
-  static constexpr std::uint32_t kLaidOut = 1u << 31;
+  static constexpr std::uint32_t kWavesMade = 1u << 31;
 
   // Draw the number of the next unit, which may not exist. The warp that draws the first number lays out the table.
   WFACLI_DEVICE std::int32_t number() {
@@ -161,18 +161,18 @@ class TileUnits {
       if (lane_ == 0) drawn = atomicAdd(next_, 1u);
       drawn = __shfl_sync(kAllLanes, drawn, 0);
       if (drawn == 0) {
-        table_.lay_out(lane_);
+        table_.make_waves(lane_);
         __threadfence();
-        if (lane_ == 0) atomicOr(next_, kLaidOut);
+        if (lane_ == 0) atomicOr(next_, kWavesMade);
         continue;
       }
-      if (!laid_out_) {
+      if (!waves_made_) {
         auto* const next = reinterpret_cast<const std::int32_t*>(next_);
-        while (told(next) >= 0) WFACLI_PAUSE();
+        while (load_acquire(next) >= 0) WFACLI_PAUSE();
         __syncwarp();
-        laid_out_ = true;
+        waves_made_ = true;
       }
-      return static_cast<std::int32_t>(drawn & ~kLaidOut) - 1;
+      return static_cast<std::int32_t>(drawn & ~kWavesMade) - 1;
     }
   }
 
@@ -180,32 +180,33 @@ class TileUnits {
   const TileTable& table_;
   const std::int32_t lane_;
   std::int32_t wave_ = 0;
-  bool laid_out_ = false;
+  bool waves_made_ = false;
 };
 
 // Allow a group's stripes to start once the previous wave has released the workspace.
-WFACLI_DEVICE void open_group(const TileTable& table, TileGroup& group, std::int32_t wave, const TileRoom& room,
-                              std::int32_t stripes, std::int32_t lane) {
+WFACLI_DEVICE void open_group(const TileTable& table, TileGroup& group, std::int32_t wave,
+                              const TileWorkspace& workspace, std::int32_t stripes, std::int32_t lane) {
   const std::int32_t before = table.wave(wave).before;
   if (before >= 0) wait_for(&table.wave(before).done, table.wave(before).units);
   __syncwarp();
-  for (std::int32_t s = lane; s < stripes; s += 32) room.about(s)->chunks = 0;
+  for (std::int32_t s = lane; s < stripes; s += 32) workspace.stripe_info(s)->chunks = 0;
   __syncwarp();
-  if (lane == 0) tell(&group.opened, 0);
+  if (lane == 0) store_release(&group.narrowed_stripes, 0);
 }
 
 // Sweep a stripe, some rows behind the previous stripe.
-WFACLI_DEVICE void sweep_stripe(TileSweep& sweep, TilePair (&pairs)[2], TileGroup& group, const TileRoom& room,
-                                std::int32_t number, std::int32_t lane) {
-  constexpr std::int32_t kTurn = 4;  // chunks between two signals
+WFACLI_DEVICE void sweep_stripe(TileSweep& sweep, TilePair (&pairs)[2], TileGroup& group,
+                                const TileWorkspace& workspace, std::int32_t number, std::int32_t lane) {
+  constexpr std::int32_t kSignalChunks = 4;  // chunks between two signals
   constexpr std::int32_t kAll = 0x7fffffff;
-  constexpr std::int32_t kBehind = (kTileLanes + Entering::kAhead) / TileSweep::kChunk + 1;
-  std::int32_t* const own = &room.about(number)->chunks;
-  const std::int32_t* const before = &room.about(max(number - 1, 0))->chunks;
+  constexpr std::int32_t kBehind = (kTileLanes + EntryStream::kAhead) / TileSweep::kChunk + 1;
+  std::int32_t* const own = &workspace.stripe_info(number)->chunks;
+  const std::int32_t* const before = &workspace.stripe_info(max(number - 1, 0))->chunks;
   // Wait before placing: the more earlier stripes have been narrowed, the fewer rows this one has.
   if (number > 0) wait_for(before, kTileWidth / TileSweep::kChunk + kBehind);
-  sweep.place(pairs, number, told(&group.opened) - 1);
-  const std::int32_t rows = sweep.rows(number), behind = kTurn + kBehind + sweep.lower(number) / TileSweep::kChunk;
+  sweep.place_stripe(pairs, number, load_acquire(&group.narrowed_stripes) - 1);
+  const std::int32_t rows = sweep.rows(number),
+                     behind = kSignalChunks + kBehind + sweep.lower(number) / TileSweep::kChunk;
   std::int32_t reached = number > 0 ? wait_for(before, behind) : kAll;
   __syncwarp();
   sweep.begin(pairs, number, rows, rows);
@@ -213,7 +214,7 @@ WFACLI_DEVICE void sweep_stripe(TileSweep& sweep, TilePair (&pairs)[2], TileGrou
   for (std::int32_t chunk = 0; chunk < sweep.chunks();) {
     if (reached < chunk + behind) reached = wait_for(before, chunk + behind);
     __syncwarp();
-    const std::int32_t end = min(chunk + kTurn, sweep.chunks());
+    const std::int32_t end = min(chunk + kSignalChunks, sweep.chunks());
 #pragma unroll 1
     for (; chunk < end; ++chunk) sweep.steps(pairs, chunk);
     if (chunk == sweep.chunks()) {
@@ -224,12 +225,12 @@ WFACLI_DEVICE void sweep_stripe(TileSweep& sweep, TilePair (&pairs)[2], TileGrou
         if (pairs[x].stripes - 1 == number && pairs[x].cost != kNever) group.cost[x] = pairs[x].cost;
     }
     __syncwarp();
-    if (lane == kTileLanes - 1) tell(own, chunk < sweep.chunks() ? chunk : kAll);
+    if (lane == kTileLanes - 1) store_release(own, chunk < sweep.chunks() ? chunk : kAll);
   }
   sweep.narrow(pairs);
   if (lane == 0) {
     __threadfence();
-    atomicMax(&group.opened, number + 1);
+    atomicMax(&group.narrowed_stripes, number + 1);
   }
 }
 

@@ -1,7 +1,7 @@
 // Costs of all stripes, without directions: about five instructions for two cells.
 #pragma once
 
-#include "tiles/dp_tile_room.cuh"
+#include "tiles/dp_tile_workspace.cuh"
 
 namespace wfacli::dp {
 
@@ -15,13 +15,13 @@ struct TileState {
   // Initialize before row 0 of a stripe. `columns`: target positions before the lane's first column.
   WFACLI_DEVICE void begin(const TileCosts& costs, const TilePair (&pairs)[2], const TileStripe& stripe,
                            std::int32_t columns, std::uint32_t entry) {
-    const bool outer[2] = {stripe.top[0] == 1, stripe.top[1] == 1};
+    const bool first_stripe[2] = {stripe.top[0] == 1, stripe.top[1] == 1};
 #pragma unroll
     for (int j = -1; j < kTileColumns; ++j) {
       const std::int32_t above = costs.edge(columns + j + 1);
       std::int32_t of[2];
 #pragma unroll
-      for (int x = 0; x < 2; ++x) of[x] = outer[x] ? min(max(above - pairs[x].base, -kFar), kFar) : kFar;
+      for (int x = 0; x < 2; ++x) of[x] = first_stripe[x] ? min(max(above - pairs[x].base, -kFar), kFar) : kFar;
       if (j < 0) {
         corner = halves(of[0], of[1]);
         continue;
@@ -29,7 +29,7 @@ struct TileState {
       value[j < 0 ? 0 : j] = halves(of[0], of[1]);
 #pragma unroll
       for (int g = 0; g < kTilePieces; ++g) {
-        const std::int32_t by = costs.open[g] + costs.more[g];
+        const std::int32_t by = costs.open[g] + costs.extra_extend[g];
         insertion[g][j < 0 ? 0 : j] = halves(min(of[0] + by, kFar), min(of[1] + by, kFar));
       }
     }
@@ -37,11 +37,11 @@ struct TileState {
     for (int g = 0; g < kTilePieces; ++g) deletion[g] = Halves::all(kFar);
     if (columns % kTileWidth != 0) return;
     // The first lane's corner is in the previous stripe, unless it is in row 0 of the matrix.
-    corner = (corner & ((outer[0] ? 0xffffu : 0) | (outer[1] ? 0xffff0000u : 0))) |
-             (entry & ((outer[0] ? 0 : 0xffffu) | (outer[1] ? 0 : 0xffff0000u)));
+    corner = (corner & ((first_stripe[0] ? 0xffffu : 0) | (first_stripe[1] ? 0xffff0000u : 0))) |
+             (entry & ((first_stripe[0] ? 0 : 0xffffu) | (first_stripe[1] ? 0 : 0xffff0000u)));
   }
   // Return what the previous lane passes on. All lanes call it, one step after the values were computed.
-  WFACLI_DEVICE Entry passed_on() const {
+  WFACLI_DEVICE Entry from_previous_lane() const {
     Entry entry;
     entry.value = __shfl_up_sync(kAllLanes, value[kTileColumns - 1], 1, kTileLanes);
 #pragma unroll
@@ -50,8 +50,8 @@ struct TileState {
     return entry;
   }
   // Compute the next row.
-  WFACLI_DEVICE void row(const std::uint32_t (&open)[kTilePieces], const std::uint32_t (&more)[kTilePieces],
-                         const TileLetters& letters, const TileLetters::Row& letter,
+  WFACLI_DEVICE void row(const std::uint32_t (&open)[kTilePieces], const std::uint32_t (&extra_extend)[kTilePieces],
+                         const TileSymbols& symbols, const TileSymbols::Row& symbol,
                          const std::uint32_t (&columns)[kTileColumns], const Entry& entry) {
     std::uint32_t diagonal = corner;
     corner = entry.value;
@@ -59,26 +59,26 @@ struct TileState {
     for (int g = 0; g < kTilePieces; ++g) deletion[g] = entry.deletion[g];
 #pragma unroll
     for (int j = 0; j < kTileColumns; ++j) {
-      std::uint32_t least = Halves::least_with_sum(diagonal, letters.worth(letter, columns[j]), insertion[0][j]);
+      std::uint32_t best = Halves::min_with_sum(diagonal, symbols.value(symbol, columns[j]), insertion[0][j]);
       diagonal = value[j];
       if constexpr (kTilePieces == 1) {
         // A deletion that follows a deletion is no cheaper than one longer deletion, so a deletion may open from
-        // `least`.
-        value[j] = Halves::least(least, deletion[0]);
-        deletion[0] = Halves::least_with_sum(least, open[0], deletion[0]);
-        insertion[0][j] = Halves::least_with_sum(value[j], open[0], insertion[0][j]);
+        // `best`.
+        value[j] = Halves::minimum(best, deletion[0]);
+        deletion[0] = Halves::min_with_sum(best, open[0], deletion[0]);
+        insertion[0][j] = Halves::min_with_sum(value[j], open[0], insertion[0][j]);
       } else {
-        least = Halves::least(least, insertion[kTilePieces - 1][j]);
-        value[j] = Halves::least(least, deletion[0], deletion[kTilePieces - 1]);
+        best = Halves::minimum(best, insertion[kTilePieces - 1][j]);
+        value[j] = Halves::minimum(best, deletion[0], deletion[kTilePieces - 1]);
 #pragma unroll
         for (int g = 0; g < kTilePieces; ++g) {
-          deletion[g] = Halves::add(Halves::least_with_sum(value[j], open[g], deletion[g]), more[g]);
-          insertion[g][j] = Halves::add(Halves::least_with_sum(value[j], open[g], insertion[g][j]), more[g]);
+          deletion[g] = Halves::add(Halves::min_with_sum(value[j], open[g], deletion[g]), extra_extend[g]);
+          insertion[g][j] = Halves::add(Halves::min_with_sum(value[j], open[g], insertion[g][j]), extra_extend[g]);
         }
       }
     }
   }
-  WFACLI_DEVICE void keep(std::uint32_t* at) const {
+  WFACLI_DEVICE void store(std::uint32_t* at) const {
     int w = 0;
 #pragma unroll
     for (int j = 0; j < kTileColumns; ++j) at[kTileLanes * w++] = value[j];
@@ -110,20 +110,21 @@ class TileSweep {
  public:
   static constexpr std::int32_t kChunk = 16;  // steps
 
-  WFACLI_DEVICE TileSweep(const AlignTask& task, const TileCosts& costs, const TileRoom& room, std::int32_t lane)
-      : task_(task), costs_(costs), room_(room), lane_(lane) {}
+  WFACLI_DEVICE TileSweep(const AlignTask& task, const TileCosts& costs, const TileWorkspace& workspace,
+                          std::int32_t lane)
+      : task_(task), costs_(costs), workspace_(workspace), lane_(lane) {}
 
-  // Set the rows of a stripe from what narrowing of the stripes up to `known` left; -1: none is narrowed, use the full
-  // band.
-  WFACLI_DEVICE void place(const TilePair (&pairs)[2], std::int32_t number, std::int32_t known) {
-    TileStripe& stripe = *room_.about(number);
+  // Set the rows of a stripe from what narrowing of the stripes up to `narrowed` left; -1: none is narrowed, use the
+  // full band.
+  WFACLI_DEVICE void place_stripe(const TilePair (&pairs)[2], std::int32_t number, std::int32_t narrowed) {
+    TileStripe& stripe = *workspace_.stripe_info(number);
     TileStripe own{};
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
-      own.low[x] = known < 0 ? pairs[x].lowest : room_.about(known)->low[x];
-      own.high[x] = known < 0 ? -pairs[x].band.low : room_.about(known)->high[x];
+      own.low[x] = narrowed < 0 ? pairs[x].lowest : workspace_.stripe_info(narrowed)->low[x];
+      own.high[x] = narrowed < 0 ? -pairs[x].band.low : workspace_.stripe_info(narrowed)->high[x];
       own.top[x] = max(1, number * kTileWidth + 1 + own.low[x]);
-      if (number > 0) own.top[x] = max(own.top[x], room_.about(number - 1)->top[x]);
+      if (number > 0) own.top[x] = max(own.top[x], workspace_.stripe_info(number - 1)->top[x]);
       const std::int32_t last = min(pairs[x].query.length, (number + 1) * kTileWidth + own.high[x]);
       own.rows[x] = number < pairs[x].stripes ? max(0, last - own.top[x] + 1) : 0;
     }
@@ -141,29 +142,29 @@ class TileSweep {
   }
   // Rows of a placed stripe: the greater number of both pairs.
   WFACLI_DEVICE std::int32_t rows(std::int32_t number) const {
-    return max(room_.about(number)->rows[0], room_.about(number)->rows[1]);
+    return max(workspace_.stripe_info(number)->rows[0], workspace_.stripe_info(number)->rows[1]);
   }
   // Rows from the top of the previous stripe to that of a placed stripe.
   WFACLI_DEVICE std::int32_t lower(std::int32_t number) const {
-    const TileStripe &own = *room_.about(number), &before = *room_.about(max(number - 1, 0));
+    const TileStripe &own = *workspace_.stripe_info(number), &before = *workspace_.stripe_info(max(number - 1, 0));
     return max(own.top[0] - before.top[0], own.top[1] - before.top[1]);
   }
-  // Start a stripe. `rows`: rows of the stripe, for both pairs. `most`: maximum over all pairs of the warp. The
+  // Start a stripe. `rows`: rows of the stripe, for both pairs. `max_rows`: maximum over all pairs of the warp. The
   // boundary of the previous stripe must be complete.
-  WFACLI_DEVICE void begin(TilePair (&pairs)[2], std::int32_t number, std::int32_t rows, std::int32_t most) {
-    std::int32_t lift[2];
-    rebase(pairs, number, lift);
+  WFACLI_DEVICE void begin(TilePair (&pairs)[2], std::int32_t number, std::int32_t rows, std::int32_t max_rows) {
+    std::int32_t rebase_offset[2];
+    rebase(pairs, number, rebase_offset);
     number_ = number;
     rows_ = rows;
-    steps_ = most + kTileLanes - 1;
+    steps_ = max_rows + kTileLanes - 1;
     const std::int32_t columns = number * kTileWidth + lane_ * kTileColumns;
-    const TileStripe& own = *room_.about(number);
-    const Entrance entrance = Entrance::of(room_, {number, number}, lift);
+    const TileStripe& own = *workspace_.stripe_info(number);
+    const EntrySource source = EntrySource::of(workspace_, {number, number}, rebase_offset);
     const std::int32_t before[2] = {-1, -1};
-    state_.begin(costs_, pairs, own, columns, entrance.entry(costs_, before, entrance.kept(before)).value);
-    entering_.begin(entrance, costs_, {0, 0}, lane_);
-    letters_ = TileLetters::of(task_, {-2 * costs_.drift, costs_.mismatch - 2 * costs_.drift});
-    letters_.columns({pairs[0].target, pairs[1].target}, {columns, columns}, targets_);
+    state_.begin(costs_, pairs, own, columns, source.entry(costs_, before, source.edge(before)).value);
+    entries_.begin(source, costs_, {0, 0}, lane_);
+    symbols_ = TileSymbols::of(task_, {-2 * costs_.drift, costs_.mismatch - 2 * costs_.drift});
+    symbols_.columns({pairs[0].target, pairs[1].target}, {columns, columns}, targets_);
 #pragma unroll
     for (int x = 0; x < 2; ++x) last_[x] = last_step(pairs[x], own.top[x], own.rows[x]);
     ends_ = __any_sync(kAllLanes, max(last_[0], last_[1]) >= 0);
@@ -175,13 +176,13 @@ class TileSweep {
   // gap, and could have passed through the boundary cells below at no higher cost. Upwards, the cost that a cell leaves
   // bounds the length of a deletion.
   WFACLI_DEVICE void narrow(const TilePair (&pairs)[2]) const {
-    TileStripe& stripe = *room_.about(number_);
-    const Edge* const edge = room_.edge(number_);
+    TileStripe& stripe = *workspace_.stripe_info(number_);
+    const Edge* const edge = workspace_.edge(number_);
     const std::int32_t column = (number_ + 1) * kTileWidth, drift = costs_.drift;
-    std::int32_t spare[2], end[2], last[2] = {-kNowhere, -kNowhere}, rise[2] = {kNever, kNever};
+    std::int32_t slack[2], end[2], last[2] = {-kNowhere, -kNowhere}, rise[2] = {kNever, kNever};
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
-      spare[x] = proved(pairs[x]) - pairs[x].base - 2 * drift * column;
+      slack[x] = max_provable_cost(pairs[x]) - pairs[x].base - 2 * drift * column;
       end[x] = pairs[x].query.length - pairs[x].target.length;
     }
     // Unrolled so that the latency of the loads overlaps.
@@ -191,7 +192,7 @@ class TileSweep {
 #pragma unroll
       for (int x = 0; x < 2; ++x) {
         const std::int32_t k = stripe.top[x] + r - column;
-        const std::int32_t rest = spare[x] - half_of(values.of[x].first, 0) - drift * k;
+        const std::int32_t rest = slack[x] - half_of(values.of[x].first, 0) - drift * k;
         if (r >= stripe.rows[x] || rest < drift * (k < end[x] ? end[x] - k : k - end[x])) continue;
         last[x] = k;  // k increases
         rise[x] = min(rise[x], drift * k - rest);
@@ -216,25 +217,25 @@ class TileSweep {
   // Compute the steps of a chunk.
   WFACLI_DEVICE void steps(TilePair (&pairs)[2], std::int32_t chunk) {
     const std::int32_t from = chunk * kChunk, to = min(from + kChunk, steps_);
-    if (room_.path && from % kTileSteps == 0 && from < rows_ + kTileLanes - 1)
-      state_.keep(room_.kept(number_, from / kTileSteps, lane_));
-    letters_.enter({pairs[0].query, pairs[1].query},
-                   {room_.about(number_)->top[0] - 1 - lane_ + from, room_.about(number_)->top[1] - 1 - lane_ + from});
-    std::uint32_t open[kTilePieces], more[kTilePieces];
+    if (workspace_.path && from % kTileSteps == 0 && from < rows_ + kTileLanes - 1)
+      state_.store(workspace_.checkpoint(number_, from / kTileSteps, lane_));
+    symbols_.enter({pairs[0].query, pairs[1].query}, {workspace_.stripe_info(number_)->top[0] - 1 - lane_ + from,
+                                                      workspace_.stripe_info(number_)->top[1] - 1 - lane_ + from});
+    std::uint32_t open[kTilePieces], extra_extend[kTilePieces];
 #pragma unroll
     for (int g = 0; g < kTilePieces; ++g) {
       open[g] = Halves::all(costs_.open[g]);
-      more[g] = Halves::all(costs_.more[g]);
+      extra_extend[g] = Halves::all(costs_.extra_extend[g]);
     }
-    Edge* const edge = room_.edge(number_);
+    Edge* const edge = workspace_.edge(number_);
 #pragma unroll 1
     for (std::int32_t t = from; t < to; ++t) {
-      Entry entry = state_.passed_on();
-      const Entry outer = entering_.at(t);
-      if (lane_ == 0) entry = outer;
-      const TileLetters::Row letter = letters_.next();
+      Entry entry = state_.from_previous_lane();
+      const Entry first_entry = entries_.at(t);
+      if (lane_ == 0) entry = first_entry;
+      const TileSymbols::Row symbol = symbols_.next();
       if (t < lane_) continue;
-      state_.row(open, more, letters_, letter, targets_, entry);
+      state_.row(open, extra_extend, symbols_, symbol, targets_, entry);
       if (lane_ == kTileLanes - 1 && t - lane_ < rows_) edge[t - lane_] = state_.edge();
       if (ends_ && (t == last_[0] || t == last_[1])) end(pairs, t == last_[0], t == last_[1]);
     }
@@ -242,29 +243,31 @@ class TileSweep {
 
  private:
   // Maximum cost of a provable path.
-  WFACLI_DEVICE std::int32_t proved(const TilePair& pair) const {
+  WFACLI_DEVICE std::int32_t max_provable_cost(const TilePair& pair) const {
     return min(min(pair.band.unproven - 1, task_.max_cost), kNever / 4);
   }
   // Return the maximum value of a provable path at a row of a boundary, after `column` columns: the rest of the path
   // costs at least a gap to the last cell's diagonal, without its opening. The value is relative to `base`.
-  WFACLI_DEVICE std::int32_t most_at(const TilePair& pair, std::int32_t row, std::int32_t column,
-                                     std::int32_t base) const {
+  WFACLI_DEVICE std::int32_t max_value_at(const TilePair& pair, std::int32_t row, std::int32_t column,
+                                          std::int32_t base) const {
     const std::int32_t rest = row - column - (pair.query.length - pair.target.length);
-    return proved(pair) - costs_.drift * (max(rest, -rest) + row + column) - base;
+    return max_provable_cost(pair) - costs_.drift * (max(rest, -rest) + row + column) - base;
   }
-  // Set each pair's base so that the value at the stripe's top left, or the maximum of a provable path there if that is
-  // less, becomes kTop. `lift` receives what must be added to values of the previous stripe.
-  WFACLI_DEVICE void rebase(TilePair (&pairs)[2], std::int32_t stripe, std::int32_t (&lift)[2]) const {
-    const TileStripe& before = *room_.about(max(stripe - 1, 0));
+  // Set each pair's base so that the value at the stripe's top left, or the maximum of a provable path there if that
+  // is less, becomes kTop. `rebase_offset` receives what must be added to values of the previous stripe.
+  WFACLI_DEVICE void rebase(TilePair (&pairs)[2], std::int32_t stripe, std::int32_t (&rebase_offset)[2]) const {
+    const TileStripe& before = *workspace_.stripe_info(max(stripe - 1, 0));
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
       const bool ended = stripe == 0 || before.rows[x] == 0;
-      const std::int32_t beside = ended ? 0 : min(room_.about(stripe)->top[x] - before.top[x], before.rows[x] - 1);
+      const std::int32_t beside =
+          ended ? 0 : min(workspace_.stripe_info(stripe)->top[x] - before.top[x], before.rows[x] - 1);
       const std::int32_t base = stripe ? before.base[x] : -kTop;
-      const std::int32_t most = most_at(pairs[x], before.top[x] + beside, stripe * kTileWidth, base);
-      lift[x] = ended ? 0 : kTop - min(half_of(room_.edge(stripe - 1)[beside].of[x].first, 0), most);
-      pairs[x].base = base - lift[x];
-      if (lane_ == 0) room_.about(stripe)->base[x] = pairs[x].base;
+      const std::int32_t max_value = max_value_at(pairs[x], before.top[x] + beside, stripe * kTileWidth, base);
+      rebase_offset[x] =
+          ended ? 0 : kTop - min(half_of(workspace_.edge(stripe - 1)[beside].of[x].first, 0), max_value);
+      pairs[x].base = base - rebase_offset[x];
+      if (lane_ == 0) workspace_.stripe_info(stripe)->base[x] = pairs[x].base;
     }
   }
   // Return the step in which this lane computes a pair's last cell, or -1 if it does not in this stripe.
@@ -288,22 +291,22 @@ class TileSweep {
 
   const AlignTask& task_;
   const TileCosts& costs_;
-  const TileRoom& room_;
+  const TileWorkspace& workspace_;
   const std::int32_t lane_;
   std::int32_t number_, rows_, steps_;
   TileState state_;
-  Entering entering_;
-  TileLetters letters_;
+  EntryStream entries_;
+  TileSymbols symbols_;
   std::uint32_t targets_[kTileColumns];
   std::int32_t last_[2];
   bool ends_;
 };
 
 // Sweep all stripes of a warp's pairs.
-WFACLI_DEVICE void sweep_alone(TileSweep& sweep, TilePair (&pairs)[2]) {
+WFACLI_DEVICE void sweep_pairs(TileSweep& sweep, TilePair (&pairs)[2]) {
   const std::int32_t stripes = __reduce_max_sync(kAllLanes, max(pairs[0].stripes, pairs[1].stripes));
   for (std::int32_t s = 0; s < stripes; ++s) {
-    sweep.place(pairs, s, s - 1);
+    sweep.place_stripe(pairs, s, s - 1);
     const std::int32_t rows = sweep.rows(s);
     sweep.begin(pairs, s, rows, __reduce_max_sync(kAllLanes, rows));
     for (std::int32_t c = 0; c < sweep.chunks(); ++c) sweep.steps(pairs, c);

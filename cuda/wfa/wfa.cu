@@ -24,7 +24,7 @@ struct Either<false, A, B> {
 };
 
 using Group = Lanes<WFACLI_GROUP>;
-using Letters = Either<WFACLI_CODED, CodedPair, PackedPair>::Type;
+using PairType = Either<WFACLI_CODED, CodedPair, PackedPair>::Type;
 using Offset = Either<WFACLI_OFFSET == 16, std::int16_t, std::int32_t>::Type;
 constexpr bool kBand = WFACLI_OUTSIDE == 2;
 #if WFACLI_TRACE == 0
@@ -35,8 +35,8 @@ using Trace = Codes<Either<kBand, std::uint16_t, std::uint8_t>::Type, 3 + 2 * WF
 #else
 using Trace = Carried<WFACLI_WORDS, WFACLI_TRACE == 2>;
 #endif
-using Aligner = Wavefront<WFACLI_PIECES, Letters, Trace, Group, Offset, WFACLI_WIDTH,
-                          static_cast<Outside>(WFACLI_OUTSIDE)>;
+using Aligner =
+    Wavefront<WFACLI_PIECES, PairType, Trace, Group, Offset, WFACLI_WIDTH, static_cast<Outside>(WFACLI_OUTSIDE)>;
 
 WFACLI_DEVICE void answer(const AlignTask& task, std::uint32_t slot, const Aligner::Answer& found) {
   task.status[slot] = static_cast<std::uint8_t>(found.status);
@@ -48,26 +48,26 @@ WFACLI_DEVICE void answer(const AlignTask& task, std::uint32_t slot, const Align
 // Groups draw slots until none is left. Slots are sorted by descending work, so the last ones are short.
 WFACLI_DEVICE void align_all(const AlignTask& task, std::uint8_t* shared) {
   Aligner::Memory memory;
-  const Status able = Aligner::memory_of(task, shared, memory);
+  const Status setup = Aligner::memory_of(task, shared, memory);
   // Which form compiles without register spills depends on the build: bands need this early return, two pieces with
   // blocks need the test in the loop's condition.
-  if (kBand && able != Status::Ok) {
-    for (std::uint32_t slot; (slot = atomicAdd(task.next, 1u)) < static_cast<std::uint32_t>(task.count);)
-      answer(task, slot, {able});
+  if (kBand && setup != Status::Ok) {
+    for (std::uint32_t slot; (slot = atomicAdd(task.work_counter, 1u)) < static_cast<std::uint32_t>(task.count);)
+      answer(task, slot, {setup});
     return;
   }
   for (;;) {
     Group::sync();  // all threads have read the previous slot
-    if (Group::rank() == 0) memory.state->slot = atomicAdd(task.next, 1u);
+    if (Group::rank() == 0) memory.state->slot = atomicAdd(task.work_counter, 1u);
     Group::sync();
     const std::uint32_t slot = memory.state->slot;
     if (slot >= static_cast<std::uint32_t>(task.count)) return;
-    Aligner::Answer found{able};
+    Aligner::Answer found{setup};
     // A lower bound makes rows narrower; the few pairs that cost more than the first bound are aligned again.
-    const std::int32_t most = Aligner::most_cost(task);
-    for (std::int32_t bound = min(most, task.first_cost); able == Status::Ok; bound = most) {
+    const std::int32_t limit = Aligner::cost_limit(task);
+    for (std::int32_t bound = min(limit, task.first_cost); setup == Status::Ok; bound = limit) {
       found = Aligner(task, memory, task.rows[slot], bound).align(static_cast<std::int32_t>(slot));
-      if (found.status != Status::ScoreLimit || bound == most) break;
+      if (found.status != Status::ScoreLimit || bound == limit) break;
       Group::sync();  // all threads are done with the last row
     }
     if (Group::rank() == 0) answer(task, slot, found);

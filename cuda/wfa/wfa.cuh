@@ -20,7 +20,7 @@ namespace wfacli {
 template <int Pieces, class Pair, class Trace, class Group, class Offset, int Width, Outside Out>
 class Wavefront {
   static constexpr bool kBanded = Out == Outside::Wrapped, kSpills = Out == Outside::Spilled;
-  static constexpr std::int32_t kSettled = 64;  // rows for which trace space is reserved at once
+  static constexpr std::int32_t kReservedRows = 64;               // rows for which trace space is reserved at once
   static_assert(!kBanded || Width % (2 * Group::kThreads) == 0);  // each thread has two columns at a time
   using R = Ring<Offset, Trace::kWords, Width, Out>;
   using Cell = typename Trace::Cell;
@@ -44,7 +44,7 @@ class Wavefront {
   WFACLI_DEVICE static Status memory_of(const AlignTask& task, std::uint8_t* shared, Memory& memory) {
     const Penalties<Pieces> p{task.costs};
     memory.state = reinterpret_cast<GroupState*>(shared) + Group::group();
-    if (!p.served()) return Status::Unsupported;
+    if (!p.supported()) return Status::Unsupported;
     const std::int32_t rows = p.rows();
     memory.ring = shared + Group::kGroups * sizeof(GroupState) + Group::group() * shared_bytes(p);
     std::uint8_t* rest = memory.ring + R::shared_bytes(rows);
@@ -59,46 +59,47 @@ class Wavefront {
   }
 
   // Return the highest score that the task, the offsets and the trace allow.
-  WFACLI_DEVICE static std::int32_t most_cost(const AlignTask& task) {
+  WFACLI_DEVICE static std::int32_t cost_limit(const AlignTask& task) {
     const Penalties<Pieces> p{task.costs};
-    std::int32_t most = min(task.max_cost, R::kHighest);
-    if (Out == Outside::None) most = min(most, p.within(R::kMostHalf - 1));
-    if (Trace::kMostSteps != INT32_MAX) most = min(most, Trace::kMostSteps * p.twice_step() / 2);
-    return most;
+    std::int32_t limit = min(task.max_cost, R::kMaxScore);
+    if (Out == Outside::None) limit = min(limit, p.max_score_within(R::kMaxHalf - 1));
+    if (Trace::kMaxSteps != INT32_MAX) limit = min(limit, Trace::kMaxSteps * p.twice_min_step() / 2);
+    return limit;
   }
 
-  // Set up a pair to be aligned up to score `most`, at most most_cost().
-  WFACLI_DEVICE Wavefront(const AlignTask& task, const Memory& memory, std::int32_t row, std::int32_t most)
+  // Set up a pair to be aligned up to score `bound`, at most cost_limit().
+  WFACLI_DEVICE Wavefront(const AlignTask& task, const Memory& memory, std::int32_t row, std::int32_t bound)
       : task_(task), p_{task.costs}, memory_(memory), match_(task, row), n_(match_.query_length()),
-        m_(match_.target_length()), last_(m_ - n_), most_(most),
+        m_(match_.target_length()), last_(m_ - n_), bound_(bound),
         ring_(memory.ring, memory.spilled, p_.rows(), half(task, p_)), trace_(memory.trace), slots_(p_),
-        reach_(p_, n_, m_), budget_(most_, p_.sideways(), last_), band_(task, p_, n_, m_, memory.ranges) {}
+        reach_(p_, n_, m_), budget_(bound_, p_.min_gap_step(), last_), band_(task, p_, n_, m_, memory.ranges) {}
 
   WFACLI_DEVICE Answer align(std::int32_t slot) {
-    if (max(n_, m_) > R::kLongest) return {Status::LengthLimit};
-    if (!kBanded && max(last_, -last_) > p_.letters(most_)) return {Status::ScoreLimit};
+    if (max(n_, m_) > R::kMaxLength) return {Status::LengthLimit};
+    if (!kBanded && max(last_, -last_) > p_.max_gap_length(bound_)) return {Status::ScoreLimit};
     std::int32_t s = 0;
     for (bool ended = begin();;) {
       if constexpr (Trace::kLinked)
-        if (!trace_.fits(Group::shared_value(&memory_.state->blocks), s)) return given_up(Status::MemoryLimit, s);
+        if (!trace_.fits(Group::shared_value(&memory_.state->blocks), s)) return failed(Status::MemoryLimit, s);
       if (ended) break;
-      if (s >= most_)
-        return given_up(s >= R::kHighest && s < task_.max_cost ? Status::LengthLimit : Status::ScoreLimit, s);
+      if (s >= bound_)
+        return failed(s >= R::kMaxScore && s < task_.max_cost ? Status::LengthLimit : Status::ScoreLimit, s);
       if constexpr (kBanded) {
-        if (s % kSettled == 0) {
-          if (dead(s)) return {Status::Dropped};
+        if (s % kReservedRows == 0) {
+          if (no_path_left(s)) return {Status::Dropped};
           if constexpr (Trace::kRuns)
             if (s > 0 && Group::rank() == 0) *trace_.middle(s) = static_cast<std::uint32_t>(band_.middle());
-          if constexpr (Trace::kCodes) roomy_ = trace_.fits(kSettled, s + kSettled, {0, Width - 1});
+          if constexpr (Trace::kCodes)
+            has_trace_space_ = trace_.fits(kReservedRows, s + kReservedRows, {0, Width - 1});
         }
         if constexpr (Trace::kCodes)
-          if (band_.settled() ? settled_rows(s, ended) : turning_rows(s, ended)) continue;
+          if (band_.settled() ? settled_rows(s, ended) : shifting_rows(s, ended)) continue;
       }
-      const Range at = row_of(++s);
+      const Range at = range_of(++s);
       if (kBanded && at.lo > at.hi) return {Status::Dropped};
-      if (kBanded && band_.span().hi - band_.span().lo >= Width) return given_up(Status::MemoryLimit, s);
+      if (kBanded && band_.span().hi - band_.span().lo >= Width) return failed(Status::MemoryLimit, s);
       if constexpr (Trace::kCodes) {
-        if (!roomy_ && !trace_.fits(1, s, at)) return given_up(Status::MemoryLimit, s);
+        if (!has_trace_space_ && !trace_.fits(1, s, at)) return failed(Status::MemoryLimit, s);
         trace_.next_row(s, at, Group::rank() == 0);
       }
       slots_.next();
@@ -110,7 +111,7 @@ class Wavefront {
         blank_.up_to(at, ring_);
       }
       ended = Group::any(ended);
-      if (kBanded && band_.moves(s)) centre(at);
+      if (kBanded && band_.moves_at(s)) centre(at);
     }
     Answer answer{Status::Ok, s, 0, kBanded && band_.cut()};
     if constexpr (Trace::kCarried || Trace::kCodes) write_path(slot, answer);
@@ -127,7 +128,7 @@ class Wavefront {
   }
   // Return how many diagonals on either side of 0 the ring holds: one more than are ever reached.
   WFACLI_DEVICE static std::int32_t half(const AlignTask& task, const Penalties<Pieces>& p) {
-    return min(p.letters(most_cost(task)), task.longest) + 1;
+    return min(p.max_gap_length(cost_limit(task)), task.longest) + 1;
   }
 
   // Compute row 0. Return whether it reaches the end.
@@ -141,7 +142,7 @@ class Wavefront {
       blank_.up_to({0, 0}, ring_);
     }
     Group::sync();
-    const std::int32_t run = match_.together(0, 0);
+    const std::int32_t run = match_.extend_together(0, 0);
     if (Group::rank() == 0) {
       ring_.template set_offset<true>(slots_.m(0), 0, run);
       if constexpr (Trace::kCarried) Trace::template store<true>(ring_, slots_.m(0), 0, Trace::empty());
@@ -150,13 +151,13 @@ class Wavefront {
     return last_ == 0 && run == m_;
   }
   // Return a failure after score s; Dropped, if the band has lost all paths, takes precedence. All threads call it.
-  WFACLI_DEVICE Answer given_up(Status status, std::int32_t s) {
+  WFACLI_DEVICE Answer failed(Status status, std::int32_t s) {
     if constexpr (kBanded)
-      if (dead(s)) return {Status::Dropped};
+      if (no_path_left(s)) return {Status::Dropped};
     return {status};
   }
   // Return whether no row in the ring has a path. All threads call it.
-  WFACLI_DEVICE bool dead(std::int32_t s) const {
+  WFACLI_DEVICE bool no_path_left(std::int32_t s) const {
     bool some = s <= p_.depth();
     for (std::int32_t column = Group::rank(); column < Width; column += Group::kThreads)
       for (std::int32_t row = 0; row < p_.rows_m(); ++row)
@@ -164,7 +165,7 @@ class Wavefront {
     return !Group::any(some);
   }
 
-  WFACLI_DEVICE Range row_of(std::int32_t s) {
+  WFACLI_DEVICE Range range_of(std::int32_t s) {
     const Range reached = reach_.next(s);
     if constexpr (kBanded) return band_.clip(reached);
     return budget_.clip(reached);
@@ -173,19 +174,20 @@ class Wavefront {
   // Compute rows after s over the last row's diagonals, until the band moves or the pair ends. False: no such row.
   WFACLI_DEVICE bool settled_rows(std::int32_t& s, bool& ended) {
     const Range at = band_.diagonals(), span = band_.span();
-    const std::int32_t before = s, until = band_.stays(s, min(most_, (s / kSettled + 1) * kSettled));
-    if (until <= s || (!roomy_ && !trace_.fits(until - s, until, at))) return false;
-    band_.stay(until - s);
+    const std::int32_t before = s,
+                       until = band_.last_before_move(s, min(bound_, (s / kReservedRows + 1) * kReservedRows));
+    if (until <= s || (!has_trace_space_ && !trace_.fits(until - s, until, at))) return false;
+    band_.record_settled(until - s);
     Columns first = columns(0, at, span);
-    first.keep();
+    first.keep_in_registers();
     do {
       trace_.next_row(++s, at, false);
       slots_.next();
       ended = Group::any(banded_row(at, span, first));
     } while (s < until && !ended);
-    trace_.template tell<Group>(s - before, s, at);
-    band_.stayed(reach_.skip_to(s));
-    if (band_.moves(s)) centre(at);
+    trace_.template record_rows<Group>(s - before, s, at);
+    band_.note_excluded(reach_.skip_to(s));
+    if (band_.moves_at(s)) centre(at);
     return true;
   }
 
@@ -195,12 +197,12 @@ class Wavefront {
   }
 
   // The same while the rows shift to the band's new place.
-  WFACLI_DEVICE bool turning_rows(std::int32_t& s, bool& ended) {
-    const std::int32_t until = band_.stays(s, min(most_, (s / kSettled + 1) * kSettled));
-    if (until <= s || !roomy_ || !band_.turns(reach_.reached(), Width)) return false;
+  WFACLI_DEVICE bool shifting_rows(std::int32_t& s, bool& ended) {
+    const std::int32_t until = band_.last_before_move(s, min(bound_, (s / kReservedRows + 1) * kReservedRows));
+    if (until <= s || !has_trace_space_ || !band_.is_shifting(reach_.reached(), Width)) return false;
     Range at;
     do {
-      at = band_.turn();
+      at = band_.next_shifted_row();
       const Range span = band_.span();
       trace_.next_row(++s, at, Group::rank() == 0);
       slots_.next();
@@ -209,7 +211,7 @@ class Wavefront {
       ended = Group::any(ended);
     } while (s < until && !ended && !band_.settled());
     reach_.skip_to(s);
-    if (band_.moves(s)) centre(at);
+    if (band_.moves_at(s)) centre(at);
     return true;
   }
 
@@ -217,8 +219,8 @@ class Wavefront {
   //
   // With a band, a thread has the same columns in every row. Columns of `span` outside the row become blank, because
   // what an earlier row left there is not a path of this row.
-  WFACLI_DEVICE Columns columns(int turn, Range at, Range span) const {
-    const std::int32_t column = 2 * Group::kThreads * turn + Group::rank() - span.lo;
+  WFACLI_DEVICE Columns columns(int pass, Range at, Range span) const {
+    const std::int32_t column = 2 * Group::kThreads * pass + Group::rank() - span.lo;
     const std::int32_t a = span.lo + R::column(column), b = span.lo + R::column(column + Group::kThreads);
     return {diagonal(a, at), diagonal(b, at), Group::ballot(a <= span.hi) != 0, Group::ballot(b <= span.hi) != 0};
   }
@@ -226,13 +228,13 @@ class Wavefront {
   WFACLI_DEVICE bool banded_row(Range at, Range span, const Columns& first) {
     const Rows<Pieces, R> rows(ring_, slots_, p_);
     bool ended = false;
-    for (int turn = 0; turn < Width / (2 * Group::kThreads); ++turn) {
-      const Columns own = turn ? columns(turn, at, span) : first;
-      if (own.some_a && own.some_b) {
-        ended = two(rows, own.a, own.b) || ended;
-      } else if (own.some_a || own.some_b) {
-        const Diagonal only = diagonal(own.some_a ? own.a.k : own.b.k, at);
-        ended = one(NearCell<Pieces, R>(rows, only.places), only) || ended;
+    for (int pass = 0; pass < Width / (2 * Group::kThreads); ++pass) {
+      const Columns own = pass ? columns(pass, at, span) : first;
+      if (own.any_a && own.any_b) {
+        ended = two_cells(rows, own.a, own.b) || ended;
+      } else if (own.any_a || own.any_b) {
+        const Diagonal only = diagonal(own.any_a ? own.a.k : own.b.k, at);
+        ended = one_cell(NearCell<Pieces, R>(rows, only.places), only) || ended;
       }
     }
     return ended;
@@ -244,10 +246,10 @@ class Wavefront {
     for (std::int32_t k = at.lo + Group::rank(); k - Group::lane() <= at.hi;) {
       const std::int32_t l = k + Group::kThreads;
       if (l - Group::lane() <= at.hi) {
-        ended = two(rows, diagonal(k, at), diagonal(l, at)) || ended;
+        ended = two_cells(rows, diagonal(k, at), diagonal(l, at)) || ended;
         k += 2 * Group::kThreads;
       } else {
-        ended = one(NearCell<Pieces, R>(rows, Places::of<R>(min(k, at.hi))), diagonal(k, at)) || ended;
+        ended = one_cell(NearCell<Pieces, R>(rows, Places::of<R>(min(k, at.hi))), diagonal(k, at)) || ended;
         k += Group::kThreads;
       }
     }
@@ -257,29 +259,29 @@ class Wavefront {
     bool ended = false;
     for (std::int32_t first = at.lo; first <= at.hi; first += Group::kThreads) {
       const std::int32_t k = first + Group::rank();
-      ended = one(FarCell<Pieces, R>(ring_, slots_, p_, k), diagonal(k, at)) || ended;
+      ended = one_cell(FarCell<Pieces, R>(ring_, slots_, p_, k), diagonal(k, at)) || ended;
     }
     return ended;
   }
 
   template <class Cell_>
-  WFACLI_DEVICE bool one(const Cell_& at, const Diagonal& d) {
+  WFACLI_DEVICE bool one_cell(const Cell_& at, const Diagonal& d) {
     std::int32_t off = R::kNone;
     std::uint32_t code = 0;
     if (kBanded || d.limit != kNoCell) off = cell(at, d.k, d.limit, code);
     if constexpr (kBanded) {
       auto from = place(d, off);
-      match_.alone(from);
+      match_.extend_one(from);
       off += from.run;
       put(d, code, from.run);
     } else {
-      off += match_.each(off - d.k, off, off >= 0);
+      off += match_.extend_each(off - d.k, off, off >= 0);
     }
     if (kBanded || d.limit != kNoCell) at.set(off);
     return off == d.end;
   }
   // The same for two diagonals, whose loads of bases overlap.
-  WFACLI_DEVICE bool two(const Rows<Pieces, R>& rows, const Diagonal& a, const Diagonal& b) {
+  WFACLI_DEVICE bool two_cells(const Rows<Pieces, R>& rows, const Diagonal& a, const Diagonal& b) {
     const bool own = kBanded || b.limit != kNoCell;
     Places other = b.places;
     if constexpr (!kBanded) other = Places::of<R>(own ? b.k : a.k);
@@ -287,7 +289,7 @@ class Wavefront {
     std::uint32_t code_a = 0, code_b = 0;
     std::int32_t off_a = cell(at_a, a.k, a.limit, code_a), off_b = cell(at_b, b.k, b.limit, code_b);
     auto place_a = place(a, off_a), place_b = place(b, off_b);
-    match_.both(place_a, place_b);
+    match_.extend_two(place_a, place_b);
     off_a += place_a.run;
     off_b += place_b.run;
     at_a.set(off_a);
@@ -377,17 +379,17 @@ class Wavefront {
 
   // Centre the band on the diagonal of the row where the longer remainder of the two sequences is shortest.
   WFACLI_DEVICE void centre(Range at) {
-    std::int32_t least = INT32_MAX, diagonal = INT32_MAX;
+    std::int32_t shortest = INT32_MAX, diagonal = INT32_MAX;
     for (std::int32_t k = at.lo + Group::rank(); k <= at.hi; k += Group::kThreads) {
       const std::int32_t off = ring_.template offset<false>(slots_.m(0), k);
-      const std::int32_t left = off < 0 ? INT32_MAX : max(m_ - off, n_ - (off - k));
-      if (left >= least) continue;
-      least = left;
+      const std::int32_t remainder = off < 0 ? INT32_MAX : max(m_ - off, n_ - (off - k));
+      if (remainder >= shortest) continue;
+      shortest = remainder;
       diagonal = k;
     }
-    const std::int32_t of_all = Group::least(least, &memory_.state->scratch);
-    diagonal = Group::least(least == of_all ? diagonal : INT32_MAX, &memory_.state->scratch);
-    if (of_all != INT32_MAX) band_.centre(diagonal);
+    const std::int32_t shortest_of_all = Group::group_min(shortest, &memory_.state->scratch);
+    diagonal = Group::group_min(shortest == shortest_of_all ? diagonal : INT32_MAX, &memory_.state->scratch);
+    if (shortest_of_all != INT32_MAX) band_.centre(diagonal);
   }
 
   // Write the steps by one thread. Return the number of words, in the first thread.
@@ -405,8 +407,9 @@ class Wavefront {
     const Replay<Pieces, Pair, Group> replay(p_, match_);
     answer.ops = -1;
     if constexpr (Trace::kRuns)
-      answer.ops = Pathways<Pieces, Trace, Group>(trace_, p_, answer.cost, last_, match_.together(0, 0))
-                       .operations(ops, task_.op_capacity, memory_.state);
+      answer.ops =
+          ParallelTraceback<Pieces, Trace, Group>(trace_, p_, answer.cost, last_, match_.extend_together(0, 0))
+              .operations(ops, task_.op_capacity, memory_.state);
     if (answer.ops < 0) answer.ops = replayed(replay, ops, answer.cost);
     if (answer.ops > task_.op_capacity) {
       answer = {Status::MemoryLimit};
@@ -418,7 +421,8 @@ class Wavefront {
     }
   }
   // The same from steps. Return the number of operations; those beyond the slot's capacity are not written.
-  WFACLI_DEVICE std::int32_t replayed(const Replay<Pieces, Pair, Group>& replay, std::uint32_t* ops, std::int32_t cost) {
+  WFACLI_DEVICE std::int32_t replayed(const Replay<Pieces, Pair, Group>& replay, std::uint32_t* ops,
+                                      std::int32_t cost) {
     std::int32_t steps = 0;
     if constexpr (Trace::kCodes && Group::kBlock)  // rows are no longer needed, so their memory is free
       steps = trace_.template steps_of_block<Group, 2 * R::place_of_row(1)>(cost, last_, p_, memory_.ring);
@@ -431,14 +435,14 @@ class Wavefront {
   const Penalties<Pieces> p_;
   const Memory memory_;
   const Matching<Pair, Group> match_;
-  const std::int32_t n_, m_, last_, most_;  // last_: the diagonal on which alignments end
+  const std::int32_t n_, m_, last_, bound_;  // last_: the diagonal on which alignments end
   R ring_;
   Trace trace_;
   Slots<Pieces> slots_;
   Reach<Pieces, kBanded> reach_;
   Budget budget_;
   Band<Pieces, Group> band_;
-  bool roomy_ = false;  // whether the trace has room for rows up to the next multiple of kSettled
+  bool has_trace_space_ = false;  // whether the trace has room for rows up to the next multiple of kReservedRows
   Blank<Group, R> blank_;
 };
 

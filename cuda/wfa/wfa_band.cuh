@@ -18,18 +18,18 @@ class Reach {
     if constexpr (kBelow) WFACLI_KEEP(n_);
 #pragma unroll
     for (int g = 0; g < kCount; ++g) {
-      letters_[g] = left_[g] = 0;
-      next_[g] = p.opened(g);
+      longest_gap_[g] = negative_gap_[g] = 0;
+      next_score_[g] = p.opened(g);
     }
   }
   // Return the diagonals of the next score.
   WFACLI_DEVICE Range next(std::int32_t s) {
 #pragma unroll
     for (int g = 0; g < kCount; ++g) {
-      if (s != next_[g]) continue;
-      ++letters_[g];
-      if (kBelow) --left_[g];
-      next_[g] += p_.costs.extend[g];
+      if (s != next_score_[g]) continue;
+      ++longest_gap_[g];
+      if (kBelow) --negative_gap_[g];
+      next_score_[g] += p_.costs.extend[g];
     }
     return reached();
   }
@@ -38,17 +38,17 @@ class Reach {
 #pragma unroll
     for (int g = 0; g < kCount; ++g) {
       const std::int32_t opened = p_.opened(g), extend = p_.costs.extend[g];
-      letters_[g] = s < opened ? 0 : (s - opened) / extend + 1;
-      left_[g] = -letters_[g];
-      WFACLI_KEEP(left_[g]);  // otherwise the sign may be lost, as above
-      next_[g] = opened + letters_[g] * extend;
+      longest_gap_[g] = s < opened ? 0 : (s - opened) / extend + 1;
+      negative_gap_[g] = -longest_gap_[g];
+      WFACLI_KEEP(negative_gap_[g]);  // otherwise the sign may be lost, as above
+      next_score_[g] = opened + longest_gap_[g] * extend;
     }
     return reached();
   }
   WFACLI_DEVICE Range reached() const {
     Range at{0, 0};
 #pragma unroll
-    for (int g = 0; g < kCount; ++g) at = {min(at.lo, left_[g]), max(at.hi, letters_[g])};
+    for (int g = 0; g < kCount; ++g) at = {min(at.lo, negative_gap_[g]), max(at.hi, longest_gap_[g])};
     if constexpr (kBelow) return {max(at.lo, n_), min(at.hi, m_)};
     return {-min(at.hi, n_), min(at.hi, m_)};
   }
@@ -58,25 +58,27 @@ class Reach {
   const Penalties<Pieces> p_;
   std::int32_t n_;  // query length; kBelow: negated
   const std::int32_t m_;
-  std::int32_t letters_[kCount], next_[kCount];  // length of the longest gap so far; the score at which it grows
-  std::int32_t left_[kCount];                    // the negative of letters_, if kBelow
+  std::int32_t longest_gap_[kCount],
+      next_score_[kCount];             // length of the longest gap so far; the score at which it grows
+  std::int32_t negative_gap_[kCount];  // the negative of longest_gap_, if kBelow
 };
 
 // What remains of the maximum score limits the diagonals: one too far from the last diagonal has no path to the end.
 // The sources of all remaining diagonals remain, so no path within max_cost is lost.
 class Budget {
  public:
-  WFACLI_DEVICE Budget(std::int32_t max_cost, std::int32_t sideways, std::int32_t last)
-      : sideways_(sideways), last_(last), letters_(max_cost / sideways), rest_(max_cost % sideways) {}
+  WFACLI_DEVICE Budget(std::int32_t max_cost, std::int32_t min_gap_step, std::int32_t last)
+      : sideways_(min_gap_step), last_(last), diagonals_left_(max_cost / min_gap_step),
+        score_rest_(max_cost % min_gap_step) {}
   WFACLI_DEVICE Range clip(Range at) {
-    if (rest_ == 0) --letters_;
-    rest_ = rest_ == 0 ? sideways_ - 1 : rest_ - 1;
-    return {max(at.lo, last_ - letters_), min(at.hi, last_ + letters_)};
+    if (score_rest_ == 0) --diagonals_left_;
+    score_rest_ = score_rest_ == 0 ? sideways_ - 1 : score_rest_ - 1;
+    return {max(at.lo, last_ - diagonals_left_), min(at.hi, last_ + diagonals_left_)};
   }
 
  private:
   const std::int32_t sideways_, last_;
-  std::int32_t letters_, rest_;
+  std::int32_t diagonals_left_, score_rest_;
 };
 
 // A band of `width` diagonals on either side of its centre, the diagonal that has come closest to the end. It is
@@ -93,27 +95,28 @@ class Band {
 
   WFACLI_DEVICE Band(const AlignTask& task, Penalties<Pieces> p, std::int32_t n, std::int32_t m, Range* rows)
       : p_(p), width_(task.band), step_(task.band_step), rows_(rows),
-        pad_(min(p.depth() / p.sideways(), max(n, m)) + 4), band_{min(0, m - n) - width_, max(0, m - n) + width_} {}
+        pad_(min(p.depth() / p.min_gap_step(), max(n, m)) + 4), band_{min(0, m - n) - width_, max(0, m - n) + width_} {
+  }
 
   // Return whether the last row has exactly the band's diagonals. Then so has the next one, until the band moves: the
   // reached range only grows, and the only row that the next row reads and the last one did not is the last row
   // itself.
-  WFACLI_DEVICE bool settled() const { return alike_ > 0; }
+  WFACLI_DEVICE bool settled() const { return settled_rows_ > 0; }
   // Record `rows` further rows with these diagonals. All threads call it, and need a barrier before the next clip().
-  WFACLI_DEVICE void stay(std::int32_t rows) {
-    const std::int32_t kept = p_.rows_m() + 1;
-    slot_ = (slot_ + rows) % kept;
-    alike_ += rows;
-    for (std::int32_t back = Group::rank(); back < min(rows, kept); back += Group::kThreads)
-      rows_[slot_ < back ? slot_ - back + kept : slot_ - back] = band_;
+  WFACLI_DEVICE void record_settled(std::int32_t rows) {
+    const std::int32_t ranges = p_.rows_m() + 1;
+    slot_ = (slot_ + rows) % ranges;
+    settled_rows_ += rows;
+    for (std::int32_t back = Group::rank(); back < min(rows, ranges); back += Group::kThreads)
+      rows_[slot_ < back ? slot_ - back + ranges : slot_ - back] = band_;
   }
   // Note whether the band has excluded any diagonal that was reached by then.
-  WFACLI_DEVICE void stayed(Range reached) { cut_ = cut_ || band_.lo > reached.lo || band_.hi < reached.hi; }
+  WFACLI_DEVICE void note_excluded(Range reached) { cut_ = cut_ || band_.lo > reached.lo || band_.hi < reached.hi; }
   WFACLI_DEVICE Range diagonals() const { return band_; }
   WFACLI_DEVICE std::int32_t middle() const { return band_.lo + (band_.hi - band_.lo) / 2; }
-  // Return the last score after s, at most `most`, before the band may move.
-  WFACLI_DEVICE std::int32_t stays(std::int32_t s, std::int32_t most) const {
-    return step_ > 0 ? min(s / step_ * step_ + step_, most) : most;
+  // Return the last score after s, at most `limit`, before the band may move.
+  WFACLI_DEVICE std::int32_t last_before_move(std::int32_t s, std::int32_t limit) const {
+    return step_ > 0 ? min(s / step_ * step_ + step_, limit) : limit;
   }
 
   // Initialise the ranges of score 0 and of the scores before it.
@@ -121,35 +124,37 @@ class Band {
     for (std::int32_t r = Group::rank(); r <= p_.rows_m(); r += Group::kThreads) rows_[r] = {0, 0};
   }
   // Return whether the next row is part of the shift from the band's old place, where all rows in the ring were, to
-  // the new one: one diagonal per row on one side, at once on the other. `reached`: by the last row; `most`: the
+  // the new one: one diagonal per row on one side, at once on the other. `reached`: by the last row; `ring_width`:
   // ring's width.
-  WFACLI_DEVICE bool turns(Range reached, std::int32_t most) const {
-    return turned_ >= 0 && reached.lo <= band_.lo && reached.hi >= band_.hi && from_.hi - from_.lo + p_.depth() + 2 < most;
+  WFACLI_DEVICE bool is_shifting(Range reached, std::int32_t ring_width) const {
+    return rows_since_move_ >= 0 && reached.lo <= band_.lo && reached.hi >= band_.hi &&
+           from_.hi - from_.lo + p_.depth() + 2 < ring_width;
   }
   // Return the diagonals of the next row of the shift.
-  WFACLI_DEVICE Range turn() {
-    const std::int32_t oldest = turned_ - p_.depth();
-    const Range before = on_turn(turned_), first = on_turn(oldest);
+  WFACLI_DEVICE Range next_shifted_row() {
+    const std::int32_t oldest = rows_since_move_ - p_.depth();
+    const Range before = shifted_range(rows_since_move_), first = shifted_range(oldest);
     span_ = {min(before.lo, first.lo) - 1, max(before.hi, first.hi) + 1};
     cut_ = true;
-    return on_turn(++turned_);
+    return shifted_range(++rows_since_move_);
   }
   // Return the part of `reached` that the next row has. All threads call it; each part of a warp reads all rows.
   WFACLI_DEVICE Range clip(Range reached) {
-    turned_ = -1;
-    Range least{INT32_MAX, INT32_MAX}, most{INT32_MAX, INT32_MAX};  // minima of the rows' ends and their complements
+    rows_since_move_ = -1;
+    Range minima{INT32_MAX, INT32_MAX}, complement_minima = minima;  // of the rows' ends and of their complements
     for (std::int32_t back = Group::lane(); back < p_.depth(); back += Group::kWarp) {
       const Range row = before(back);
-      least = {min(least.lo, row.lo), min(least.hi, row.hi)};
-      most = {min(most.lo, ~row.lo), min(most.hi, ~row.hi)};
+      minima = {min(minima.lo, row.lo), min(minima.hi, row.hi)};
+      complement_minima = {min(complement_minima.lo, ~row.lo), min(complement_minima.hi, ~row.hi)};
     }
     const Range oldest = before(p_.depth());
-    const std::int32_t lowest = Group::least_of_warp(least.lo);
-    std::int32_t highest = ~Group::least_of_warp(most.hi), first = ~Group::least_of_warp(most.lo) - pad_ + 1;
+    const std::int32_t lowest = Group::warp_min(minima.lo);
+    std::int32_t highest = ~Group::warp_min(complement_minima.hi),
+                 first = ~Group::warp_min(complement_minima.lo) - pad_ + 1;
     WFACLI_KEEP(highest);  // see Reach
     WFACLI_KEEP(first);
     span_ = {min(lowest, oldest.lo) - 1, max(highest, oldest.hi) + 1};
-    const Range readable{first, Group::least_of_warp(least.hi) + pad_ - 1};
+    const Range readable{first, Group::warp_min(minima.hi) + pad_ - 1};
     const Range at{max(max(reached.lo, lowest - 1), max(readable.lo, band_.lo)),
                    min(min(reached.hi, highest + 1), min(readable.hi, band_.hi))};
     cut_ = cut_ || at.lo > reached.lo || at.hi < reached.hi;
@@ -161,15 +166,15 @@ class Band {
   WFACLI_DEVICE void next(Range at) {
     slot_ = slot_ == p_.rows_m() ? 0 : slot_ + 1;
     if (Group::rank() == 0) rows_[slot_] = at;
-    alike_ = at.lo == band_.lo && at.hi == band_.hi ? alike_ + 1 : 0;
+    settled_rows_ = at.lo == band_.lo && at.hi == band_.hi ? settled_rows_ + 1 : 0;
   }
-  WFACLI_DEVICE bool moves(std::int32_t s) const { return step_ > 0 && s % step_ == 0; }
+  WFACLI_DEVICE bool moves_at(std::int32_t s) const { return step_ > 0 && s % step_ == 0; }
   WFACLI_DEVICE void centre(std::int32_t k) {
     if (band_.lo == k - width_ && band_.hi == k + width_) return;
     // All older rows equal the last one, and stay within readable distance until they leave the ring.
-    turned_ = alike_ >= p_.rows_m() && pad_ > p_.depth() ? 0 : -1;
+    rows_since_move_ = settled_rows_ >= p_.rows_m() && pad_ > p_.depth() ? 0 : -1;
     from_ = band_;
-    alike_ = 0;
+    settled_rows_ = 0;
     band_ = {k - width_, k + width_};
   }
   WFACLI_DEVICE bool cut() const { return cut_; }
@@ -180,7 +185,7 @@ class Band {
     return rows_[slot_ < back ? slot_ - back + p_.rows_m() + 1 : slot_ - back];
   }
   // Return the range of the row `rows` rows after the band moved; 0 or less: of a row before that.
-  WFACLI_DEVICE Range on_turn(std::int32_t rows) const {
+  WFACLI_DEVICE Range shifted_range(std::int32_t rows) const {
     if (rows <= 0) return from_;
     std::int32_t first = from_.lo - rows;
     WFACLI_KEEP(first);  // see Reach
@@ -193,8 +198,9 @@ class Band {
   const std::int32_t pad_;
   Range band_, span_{0, 0};
   std::int32_t slot_ = 0;     // slot of the last row
-  std::int32_t alike_ = 0;    // last rows with exactly the band's diagonals
-  std::int32_t turned_ = -1;  // rows since the band moved, if all of them and all before follow on_turn(); else -1
+  std::int32_t settled_rows_ = 0;  // last rows with exactly the band's diagonals
+  // Rows since the band moved, if all of them and all before follow shifted_range(); else -1.
+  std::int32_t rows_since_move_ = -1;
   Range from_{0, 0};          // the band's previous place
   bool cut_ = false;
 };

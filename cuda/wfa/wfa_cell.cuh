@@ -45,7 +45,7 @@ struct Diagonal {
   std::int32_t k, limit, end, query;
   Places places;
 
-  WFACLI_DEVICE void keep() {
+  WFACLI_DEVICE void keep_in_registers() {
     WFACLI_KEEP(k);
     WFACLI_KEEP(limit);
     WFACLI_KEEP(end);
@@ -59,11 +59,11 @@ struct Diagonal {
 // Two columns of a thread: their diagonals, and whether any thread of the warp has one there.
 struct Columns {
   Diagonal a, b;
-  bool some_a, some_b;
+  bool any_a, any_b;
 
-  WFACLI_DEVICE void keep() {
-    a.keep();
-    b.keep();
+  WFACLI_DEVICE void keep_in_registers() {
+    a.keep_in_registers();
+    b.keep_in_registers();
   }
 };
 

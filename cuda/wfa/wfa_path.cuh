@@ -12,21 +12,21 @@
 namespace wfacli {
 
 template <int Pieces, class Trace, class Group>
-class Pathways {
+class ParallelTraceback {
   static constexpr std::int32_t kEvery = Trace::kEvery;
-  static constexpr std::int32_t kRows = 8 * kEvery;      // minimum rows of a thread
+  static constexpr std::int32_t kMinRows = 8 * kEvery;  // minimum rows of a thread
   // Rows after which a thread that has met no other gives up. Where a band has lost the path and bases match only by
   // chance, tracebacks stay apart for long: up to 7,600 rows in an ONT pair, where half meet within 200.
-  static constexpr std::int32_t kFurther = 192 * kEvery;
+  static constexpr std::int32_t kMaxFurtherRows = 192 * kEvery;
   static constexpr std::int32_t kBegin = -1, kLost = -2;
   static_assert(Group::kThreads >= 8);  // Trace::spare_bytes relies on it
-  using Way = typename Trace::Way;
+  using Position = typename Trace::Position;
 
   // Position of a thread's traceback at or below a score, and how much it had written by then.
   struct Mark {
     std::int32_t s;
     std::uint32_t place;  // diagonal and component
-    std::int32_t count, letters;
+    std::int32_t count, run_length;
   };
   // Where a thread's traceback ended: the mark at which it met another, or kBegin or kLost; and its element count.
   struct Link {
@@ -39,11 +39,11 @@ class Pathways {
 
  public:
   // A path from row 0 to (cost, last); `first`: matches in row 0.
-  WFACLI_DEVICE Pathways(const Trace& trace, const Penalties<Pieces>& p, std::int32_t cost, std::int32_t last,
-                         std::int32_t first)
+  WFACLI_DEVICE ParallelTraceback(const Trace& trace, const Penalties<Pieces>& p, std::int32_t cost, std::int32_t last,
+                                  std::int32_t first)
       : trace_(trace), p_(p), cost_(cost), last_(last), first_(first),
-        rows_(max(kRows, (cost / Group::kThreads + kEvery) / kEvery * kEvery)), threads_((cost + rows_ - 1) / rows_),
-        room_(16 * rows_), marks_(reinterpret_cast<Mark*>(trace.spare())),
+        rows_(max(kMinRows, (cost / Group::kThreads + kEvery) / kEvery * kEvery)),
+        threads_((cost + rows_ - 1) / rows_), capacity_(16 * rows_), marks_(reinterpret_cast<Mark*>(trace.spare())),
         pieces_(reinterpret_cast<Piece*>(marks_ + cost / kEvery + 1)),
         links_(reinterpret_cast<Link*>(pieces_ + cost / kEvery + 1)),
         elements_(reinterpret_cast<std::uint32_t*>(links_ + cost / kEvery + 1)) {}
@@ -53,18 +53,18 @@ class Pathways {
   WFACLI_DEVICE std::int32_t operations(std::uint32_t* ops, std::int32_t capacity, GroupState* state) const {
     Group::sync();  // all rows are complete
     const std::int32_t t = Group::rank(), lowest = t * rows_, above = lowest + rows_;
-    Walker own{Way{cost_, last_}, RunWriter(elements_ + t * room_, t < threads_ ? room_ : 0), 0};
+    Tracer own{Position{cost_, last_}, RunWriter(elements_ + t * capacity_, t < threads_ ? capacity_ : 0), 0};
     if (t < threads_) {
-      if (above < cost_) own.way = {above, static_cast<std::int32_t>(*trace_.middle(above))};
-      begin(own, lowest);
+      if (above < cost_) own.position = {above, static_cast<std::int32_t>(*trace_.middle(above))};
+      trace_own_rows(own, lowest);
     }
     Group::sync();
     if (t < threads_) {
-      const std::int32_t met = go_on(own, max(lowest - kFurther, 0)), count = own.runs.finish();
-      links_[t] = {own.long_run || count > room_ ? kLost : met, count};
+      const std::int32_t met = trace_until_met(own, max(lowest - kMaxFurtherRows, 0)), count = own.runs.finish();
+      links_[t] = {own.long_run || count > capacity_ ? kLost : met, count};
     }
     Group::sync();
-    if (t == 0) state->words = joined(ops, capacity, &state->scratch);
+    if (t == 0) state->words = join(ops, capacity, &state->scratch);
     Group::sync();
     const std::int32_t count = state->words, pieces = count < 0 ? 0 : state->scratch;
     for (std::int32_t i = t / Group::kWarp; i < pieces; i += Group::kThreads / Group::kWarp)
@@ -74,53 +74,53 @@ class Pathways {
   }
 
  private:
-  struct Walker {
-    Way way;
+  struct Tracer {
+    Position position;
     RunWriter runs;
     std::int32_t mark;  // index of the next mark
     bool long_run = false;
 
-    WFACLI_DEVICE std::uint32_t place() const { return static_cast<std::uint32_t>(way.k) << 3 | way.gap; }
+    WFACLI_DEVICE std::uint32_t place() const { return static_cast<std::uint32_t>(position.k) << 3 | position.gap; }
     // Convert a step to an operation.
     WFACLI_DEVICE void add(Step step) {
       if (step == kStepMismatch)  // or leaves a gap
-        runs.add_short(kDifferent, way.gap == kFromMismatch);
+        runs.add_short(kDifferent, position.gap == kFromMismatch);
       else
         runs.add_short(step == kStepInsertion ? kInsertion : kDeletion, 1);
     }
   };
 
   // Go back one step.
-  WFACLI_DEVICE void go(Walker& own) const {
-    const std::uint32_t cell = trace_.around(own.way.s, own.way.k);
-    if (own.way.gap == kFromMismatch) {
+  WFACLI_DEVICE void step_back(Tracer& own) const {
+    const std::uint32_t cell = trace_.around(own.position.s, own.position.k);
+    if (own.position.gap == kFromMismatch) {
       const std::int32_t run = Trace::run_of(cell);
       own.long_run = own.long_run || run == Trace::kLongRun;
       own.runs.add_short(kEqual, run);
     }
-    Trace::step(own.way, cell, own, p_);
+    Trace::step(own.position, cell, own, p_);
   }
   // Trace back through the thread's own rows and leave marks.
-  WFACLI_DEVICE void begin(Walker& own, std::int32_t lowest) const {
-    own.mark = (own.way.s - 1) / kEvery;
-    while (own.way.s > lowest) {
-      go(own);
-      for (; own.mark * kEvery >= lowest && own.way.s <= own.mark * kEvery; --own.mark)
-        marks_[own.mark] = {own.way.s, own.place(), own.runs.count(), own.runs.open_letters()};
+  WFACLI_DEVICE void trace_own_rows(Tracer& own, std::int32_t lowest) const {
+    own.mark = (own.position.s - 1) / kEvery;
+    while (own.position.s > lowest) {
+      step_back(own);
+      for (; own.mark * kEvery >= lowest && own.position.s <= own.mark * kEvery; --own.mark)
+        marks_[own.mark] = {own.position.s, own.place(), own.runs.count(), own.runs.pending_length()};
     }
   }
   // Trace back through rows of other threads, to `lowest` at most. Return where it ended, as Link::mark.
-  WFACLI_DEVICE std::int32_t go_on(Walker& own, std::int32_t lowest) const {
-    while (own.way.s > lowest) {
-      go(own);
-      for (; own.mark >= 0 && own.way.s <= own.mark * kEvery; --own.mark)
-        if (marks_[own.mark].s == own.way.s && marks_[own.mark].place == own.place()) return own.mark;
+  WFACLI_DEVICE std::int32_t trace_until_met(Tracer& own, std::int32_t lowest) const {
+    while (own.position.s > lowest) {
+      step_back(own);
+      for (; own.mark >= 0 && own.position.s <= own.mark * kEvery; --own.mark)
+        if (marks_[own.mark].s == own.position.s && marks_[own.mark].place == own.place()) return own.mark;
     }
-    return own.way.s == 0 && own.place() == 0 ? kBegin : kLost;
+    return own.position.s == 0 && own.place() == 0 ? kBegin : kLost;
   }
   // Join the pieces, by one thread. It writes the ends of pieces, which may merge with their neighbours, and lists the
   // rest.
-  WFACLI_DEVICE std::int32_t joined(std::uint32_t* ops, std::int32_t capacity, std::int32_t* pieces) const {
+  WFACLI_DEVICE std::int32_t join(std::uint32_t* ops, std::int32_t capacity, std::int32_t* pieces) const {
     std::int32_t count = 0, made = 0;
     std::uint32_t tail = 0;
     const auto flush = [&] {
@@ -137,10 +137,10 @@ class Pathways {
     for (std::int32_t t = threads_ - 1; t >= 0;) {
       const Link link = links_[t];
       if (link.mark == kLost) return -1;
-      std::int32_t at = t * room_ + from.count;
-      const std::int32_t end = t * room_ + link.count;
-      if (from.letters > 0) {  // the previous piece includes this part of the run
-        const std::uint32_t rest = elements_[at++] - (static_cast<std::uint32_t>(from.letters) << 4);
+      std::int32_t at = t * capacity_ + from.count;
+      const std::int32_t end = t * capacity_ + link.count;
+      if (from.run_length > 0) {  // the previous piece includes this part of the run
+        const std::uint32_t rest = elements_[at++] - (static_cast<std::uint32_t>(from.run_length) << 4);
         if (rest >> 4) put(rest);
       }
       if (at < end) put(elements_[at++]);
@@ -163,7 +163,7 @@ class Pathways {
   const Trace& trace_;
   const Penalties<Pieces>& p_;
   const std::int32_t cost_, last_, first_;
-  const std::int32_t rows_, threads_, room_;  // rows of a thread; threads with rows; elements of a thread
+  const std::int32_t rows_, threads_, capacity_;  // rows of a thread; threads with rows; elements of a thread
   Mark* const marks_;
   Piece* const pieces_;
   Link* const links_;

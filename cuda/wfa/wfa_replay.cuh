@@ -18,7 +18,7 @@ class Replay {
   WFACLI_DEVICE std::int32_t operations(const std::uint32_t* words, std::int32_t count, std::uint32_t* ops,
                                         std::int32_t capacity) const {
     RunWriter runs(ops, Group::rank() == 0 ? capacity : 0);
-    std::int32_t run = match_.together(0, 0), query = run, target = run;
+    std::int32_t run = match_.extend_together(0, 0), query = run, target = run;
     bool in_gap = false;
     runs.add_short(kEqual, run);
     std::uint32_t ahead = count > 0 ? words[0] : 0;
@@ -34,7 +34,7 @@ class Replay {
         in_gap = Pieces > 0 && gap;
         if (in_gap) continue;
         // Noisy pairs have few long runs; other pairs have few short ones.
-        run = run < Pair::kWindow ? match_.shortly(query, target) : match_.together(query, target);
+        run = run < Pair::kWindow ? match_.extend_mostly_short(query, target) : match_.extend_together(query, target);
         runs.add_short(kEqual, run);
         query += run;
         target += run;
@@ -48,7 +48,7 @@ class Replay {
                                             std::int32_t capacity, std::int32_t* shared) const {
     if (Group::rank() < Group::kWarp) {  // more warps would not help
       Group::sync_warp();
-      words = Group::from(words, 0);
+      words = Group::from_lane(words, 0);
       const std::int32_t found = operations(end - words, words, ops, capacity);
       if (Group::rank() == 0) *shared = found;
     }

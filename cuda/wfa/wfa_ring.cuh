@@ -16,7 +16,7 @@ struct Penalties {
   static constexpr int kGaps = Pieces;
   const Costs& costs;
 
-  WFACLI_DEVICE bool served() const {
+  WFACLI_DEVICE bool supported() const {
     return costs.pieces == (Pieces == 2 ? 2 : 1) && (Pieces > 0 || costs.open[0] == 0);
   }
   WFACLI_DEVICE std::int32_t opened(int g) const { return costs.open[g] + costs.extend[g]; }
@@ -26,33 +26,33 @@ struct Penalties {
     return Pieces == 2 ? max(one, opened(1)) : one;
   }
   // Return the minimum cost of a step to a neighbouring diagonal.
-  WFACLI_DEVICE std::int32_t sideways() const {
+  WFACLI_DEVICE std::int32_t min_gap_step() const {
     return Pieces == 2 ? min(costs.extend[0], costs.extend[1]) : costs.extend[0];
   }
   // Return twice the minimum cost of one recorded step. Leaving a gap is a step as well, whose cost the opening
   // includes.
-  WFACLI_DEVICE std::int32_t twice_step() const {
-    std::int32_t least = 2 * costs.mismatch;
+  WFACLI_DEVICE std::int32_t twice_min_step() const {
+    std::int32_t minimum = 2 * costs.mismatch;
 #pragma unroll
-    for (int g = 0; g < (Pieces == 2 ? 2 : 1); ++g) least = min(least, min(2 * costs.extend[g], step_pair(g)));
-    return least;
+    for (int g = 0; g < (Pieces == 2 ? 2 : 1); ++g) minimum = min(minimum, min(2 * costs.extend[g], step_pair(g)));
+    return minimum;
   }
   // Return how many diagonals on one side gaps of total cost s reach.
-  WFACLI_DEVICE std::int32_t letters(std::int32_t s) const {
-    std::int32_t most = 0;
+  WFACLI_DEVICE std::int32_t max_gap_length(std::int32_t s) const {
+    std::int32_t longest = 0;
 #pragma unroll
     for (int g = 0; g < (Pieces == 2 ? 2 : 1); ++g)
-      if (s >= opened(g)) most = max(most, (s - costs.open[g]) / costs.extend[g]);
-    return most;
+      if (s >= opened(g)) longest = max(longest, (s - costs.open[g]) / costs.extend[g]);
+    return longest;
   }
   WFACLI_DEVICE std::int32_t gap_cost(std::int32_t length) const {
     const std::int32_t one = costs.open[0] + length * costs.extend[0];
     return Pieces == 2 ? min(one, costs.open[1] + length * costs.extend[1]) : one;
   }
-  // Return the highest score whose gaps reach at most `letters` diagonals on one side.
-  WFACLI_DEVICE std::int32_t within(std::int32_t letters) const {
-    const std::int32_t one = costs.open[0] + (letters + 1) * costs.extend[0];
-    return (Pieces == 2 ? min(one, costs.open[1] + (letters + 1) * costs.extend[1]) : one) - 1;
+  // Return the highest score whose gaps reach at most `diagonals` diagonals on one side.
+  WFACLI_DEVICE std::int32_t max_score_within(std::int32_t diagonals) const {
+    const std::int32_t one = costs.open[0] + (diagonals + 1) * costs.extend[0];
+    return (Pieces == 2 ? min(one, costs.open[1] + (diagonals + 1) * costs.extend[1]) : one) - 1;
   }
   // Return the rows of the ring: those of M, then of I and D for each piece.
   WFACLI_DEVICE std::int32_t rows_m() const { return depth() + 1; }
@@ -86,12 +86,12 @@ class Ring {
   using Offset = Offset_;
   static constexpr std::int32_t kBytes = sizeof(Offset);
   // Diagonals on either side that fit, if that does not depend on the task.
-  static constexpr std::int32_t kMostHalf = Out == Outside::None ? Width / 2 - 1 : INT32_MAX;
+  static constexpr std::int32_t kMaxHalf = Out == Outside::None ? Width / 2 - 1 : INT32_MAX;
   // No path: stays negative although 1 is added up to once per score.
   static constexpr std::int32_t kNone = sizeof(Offset) == 2 ? -(1 << 14) : -(1 << 27);
   // Lengths and scores up to these are distinguishable from kNone, and leave three bits for ranked().
-  static constexpr std::int32_t kLongest = sizeof(Offset) == 2 ? (1 << 15) - 1 : (1 << 27) - 1;
-  static constexpr std::int32_t kHighest = -kNone - 2;
+  static constexpr std::int32_t kMaxLength = sizeof(Offset) == 2 ? (1 << 15) - 1 : (1 << 27) - 1;
+  static constexpr std::int32_t kMaxScore = -kNone - 2;
 
   WFACLI_DEVICE static std::uint32_t shared_bytes(std::int32_t rows) {
     return padded(static_cast<std::uint32_t>(rows) * Width * sizeof(Offset)) +
@@ -173,14 +173,14 @@ class Blank {
  public:
   // A row gains at most one diagonal on either side, so after writing `at` the next row reads up to two further.
   WFACLI_DEVICE void up_to(Range at, R& ring) {
-    const std::int32_t most = ring.half();
-    if (at.hi + 2 > done_.hi && done_.hi < most) {
-      const Range more{done_.hi + 1, min(max(at.hi + 2, done_.hi + Group::kThreads), most)};
+    const std::int32_t half = ring.half();
+    if (at.hi + 2 > done_.hi && done_.hi < half) {
+      const Range more{done_.hi + 1, min(max(at.hi + 2, done_.hi + Group::kThreads), half)};
       blank(more, ring);
       done_.hi = more.hi;
     }
-    if (at.lo - 2 < done_.lo && done_.lo > -most) {
-      const Range more{max(min(at.lo - 2, done_.lo - Group::kThreads), -most), done_.lo - 1};
+    if (at.lo - 2 < done_.lo && done_.lo > -half) {
+      const Range more{max(min(at.lo - 2, done_.lo - Group::kThreads), -half), done_.lo - 1};
       blank(more, ring);
       done_.lo = more.lo;
     }

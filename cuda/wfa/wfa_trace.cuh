@@ -35,9 +35,9 @@ struct GroupState {
 };
 
 // Writes a path's steps from the last to the first, towards lower addresses.
-class StepsBack {
+class StepWriter {
  public:
-  WFACLI_DEVICE explicit StepsBack(std::uint32_t* end) : at_(end), end_(end) {}
+  WFACLI_DEVICE explicit StepWriter(std::uint32_t* end) : at_(end), end_(end) {}
   WFACLI_DEVICE void add(Step step) {
     word_ |= step << shift_;
     shift_ += 2;
@@ -54,7 +54,7 @@ class StepsBack {
     return static_cast<std::int32_t>(end_ - at_);
   }
   // Return the maximum words of steps of a path of score s: a step costs at least half a unit.
-  WFACLI_DEVICE static std::uint64_t most_words(std::int32_t s) {
+  WFACLI_DEVICE static std::uint64_t max_words(std::int32_t s) {
     return static_cast<std::uint64_t>(s) / (kStepsOfWord / 2) + 2;
   }
 
@@ -80,7 +80,7 @@ struct TraceMemory {
 struct NoTrace {
   static constexpr bool kCarried = false, kCodes = false, kLinked = false, kRuns = false;
   static constexpr int kWords = 0;
-  static constexpr std::int32_t kMostSteps = INT32_MAX;
+  static constexpr std::int32_t kMaxSteps = INT32_MAX;
   struct Cell {};
 
   WFACLI_DEVICE explicit NoTrace(TraceMemory) {}
@@ -96,7 +96,7 @@ class Carried {
  public:
   static constexpr bool kCarried = true, kCodes = false, kLinked = Linked, kRuns = false;
   static constexpr int kWords = StepWords + Linked;
-  static constexpr std::int32_t kMostSteps = Linked ? INT32_MAX : StepWords * kStepsOfWord;
+  static constexpr std::int32_t kMaxSteps = Linked ? INT32_MAX : StepWords * kStepsOfWord;
   static constexpr std::uint32_t kNoBlock = 0xffffffffu;
   struct Cell {
     std::uint32_t word[kWords];
@@ -129,20 +129,20 @@ class Carried {
   // Return whether `blocks` blocks and the steps of a path of score s fit. Blocks that do not fit are counted but not
   // written.
   WFACLI_DEVICE bool fits(std::uint32_t blocks, std::int32_t s) const {
-    const std::uint64_t kept = 4 * StepsBack::most_words(s);
-    return 4 * std::uint64_t{kWords} * blocks + kept <= memory_.size;
+    const std::uint64_t reserved = 4 * StepWriter::max_words(s);
+    return 4 * std::uint64_t{kWords} * blocks + reserved <= memory_.size;
   }
   // Write the steps of a cell's path, by one thread, so that they end at end(). Return the number of words.
   WFACLI_DEVICE std::int32_t steps(const Cell& cell) const {
-    StepsBack back(end(0));
+    StepWriter writer(end(0));
 #pragma unroll
-    for (int w = StepWords - 1; w >= 0; --w) back.add_word(cell.word[w]);
+    for (int w = StepWords - 1; w >= 0; --w) writer.add_word(cell.word[w]);
     if constexpr (Linked) {
       for (std::uint32_t b = cell.word[StepWords]; b != kNoBlock; b = block(b)[StepWords])
 #pragma unroll
-        for (int w = StepWords - 1; w >= 0; --w) back.add_word(block(b)[w]);
+        for (int w = StepWords - 1; w >= 0; --w) writer.add_word(block(b)[w]);
     }
-    return back.finish();
+    return writer.finish();
   }
 
   // Return where the steps of any path end.
@@ -176,7 +176,7 @@ class Codes {
   static constexpr bool kCarried = false, kCodes = true, kLinked = false;
   static constexpr bool kRuns = sizeof(Unit) > 1;
   static constexpr int kWords = 0;
-  static constexpr std::int32_t kMostSteps = INT32_MAX;
+  static constexpr std::int32_t kMaxSteps = INT32_MAX;
   struct Cell {};
   static constexpr std::uint32_t kSource = 7;
   static constexpr std::int32_t kLongRun = kRuns ? (1 << (8 * sizeof(Unit) - Bits)) - 1 : 0;  // this long or longer
@@ -194,20 +194,20 @@ class Codes {
   // Return whether `rows` further rows with these diagonals fit, of which score s has the last.
   WFACLI_DEVICE bool fits(std::int32_t rows, std::int32_t s, Range at) const {
     const std::uint64_t cells = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(at.hi - at.lo + 1);
-    return sizeof(Unit) * (used_ + cells) + kept(static_cast<std::uint64_t>(s)) <= memory_.size;
+    return sizeof(Unit) * (used_ + cells) + reserved_bytes(static_cast<std::uint64_t>(s)) <= memory_.size;
   }
   // Record where rows are that next_row() has reserved for the same diagonals; s is the last of them.
   template <class Group>
-  WFACLI_DEVICE void tell(std::int32_t rows, std::int32_t s, Range at) const {
+  WFACLI_DEVICE void record_rows(std::int32_t rows, std::int32_t s, Range at) const {
     const std::uint32_t size = static_cast<std::uint32_t>(at.hi - at.lo + 1);
     for (std::int32_t back = Group::rank(); back < rows; back += Group::kThreads)
       *row_of(s - back) = row_ - static_cast<std::uint32_t>(back) * size;
   }
-  // Reserve the places of score s, which fit. `tell`: record where they are; at least one thread must.
-  WFACLI_DEVICE void next_row(std::int32_t s, Range at, bool tell) {
+  // Reserve the places of score s, which fit. `record`: record where they are; at least one thread must.
+  WFACLI_DEVICE void next_row(std::int32_t s, Range at, bool record) {
     row_ = static_cast<std::uint32_t>(used_) - static_cast<std::uint32_t>(at.lo);
     used_ += static_cast<std::uint64_t>(at.hi - at.lo + 1);
-    if (tell) *row_of(s) = row_;
+    if (record) *row_of(s) = row_;
   }
   WFACLI_DEVICE void put(std::int32_t k, std::uint32_t code) {
     units()[row_ + static_cast<std::uint32_t>(k)] = static_cast<Unit>(code);
@@ -221,30 +221,34 @@ class Codes {
   WFACLI_DEVICE static constexpr std::uint64_t spare_bytes(std::uint64_t s) {
     return kRuns ? 64 * (s + s / 8 + 640) + 40 * (s / kEvery + 1) + 16 : 0;
   }
-  WFACLI_DEVICE std::uint8_t* spare() const { return memory_.bytes + ((sizeof(Unit) * used_ + 15) & ~std::uint64_t{15}); }
+  WFACLI_DEVICE std::uint8_t* spare() const {
+    return memory_.bytes + ((sizeof(Unit) * used_ + 15) & ~std::uint64_t{15});
+  }
 
   // Return where the steps of a path of score s end.
   WFACLI_DEVICE std::uint32_t* end(std::int32_t s) const { return row_of(s); }
   // Trace back from M at (s, k), by one thread; the steps end at end(s). Return the number of words.
   template <int Pieces>
   WFACLI_DEVICE std::int32_t steps(std::int32_t s, std::int32_t k, const Penalties<Pieces>& p) const {
-    StepsBack back(end(s));
-    Way way{s, k};
-    walk(way, back, p, [&](std::int32_t row, std::int32_t diagonal) { return at(row, diagonal); },
-         [](std::int32_t, std::int32_t) { return true; });
-    return back.finish();
+    StepWriter writer(end(s));
+    Position position{s, k};
+    trace_back(
+        position, writer, p, [&](std::int32_t row, std::int32_t diagonal) { return at(row, diagonal); },
+        [](std::int32_t, std::int32_t) { return true; });
+    return writer.finish();
   }
   // The same by a block, whose threads load the codes around the path into `near` in shared memory, because a single
-  // thread would wait for each code in turn. All threads call it; the first thread's result is right. `Room`: minimum
-  // bytes of `near`.
-  template <class Group, int Room, int Pieces>
+  // thread would wait for each code in turn. All threads call it; the first thread's result is right. `NearBytes`:
+  // minimum bytes of `near`.
+  template <class Group, int NearBytes, int Pieces>
   WFACLI_DEVICE std::int32_t steps_of_block(std::int32_t s, std::int32_t k, const Penalties<Pieces>& p,
                                             std::uint8_t* near) const {
-    constexpr std::int32_t kNearDiagonals = 16, kNearRows = Room < 64 * kNearDiagonals ? Room / kNearDiagonals : 64;
+    constexpr std::int32_t kNearDiagonals = 16,
+                           kNearRows = NearBytes < 64 * kNearDiagonals ? NearBytes / kNearDiagonals : 64;
     constexpr std::int32_t kNear = kNearRows * kNearDiagonals;
-    StepsBack back(end(s));
-    for (Way way{s, k}; way.s > 0;) {
-      const std::int32_t last = way.s, first = way.k - kNearDiagonals / 2;
+    StepWriter writer(end(s));
+    for (Position position{s, k}; position.s > 0;) {
+      const std::int32_t last = position.s, first = position.k - kNearDiagonals / 2;
       Group::sync();  // all threads know the position, and are done with `near`
       constexpr int kEach = (kNear + Group::kThreads - 1) / Group::kThreads;
       std::uint8_t codes[kEach];  // codes without runs
@@ -261,24 +265,25 @@ class Codes {
         const auto place = [&](std::int32_t row, std::int32_t diagonal) {
           return (last - row) * kNearDiagonals + (diagonal - first);
         };
-        walk(way, back, p, [&](std::int32_t row, std::int32_t diagonal) { return near[place(row, diagonal)]; },
-             [&](std::int32_t row, std::int32_t diagonal) {
-               return last - row < kNearRows &&
-                      static_cast<std::uint32_t>(diagonal - first) < static_cast<std::uint32_t>(kNearDiagonals);
-             });
-        memory_.state->scratch = way.s;
-        memory_.state->words = way.k;
+        trace_back(
+            position, writer, p, [&](std::int32_t row, std::int32_t diagonal) { return near[place(row, diagonal)]; },
+            [&](std::int32_t row, std::int32_t diagonal) {
+              return last - row < kNearRows &&
+                     static_cast<std::uint32_t>(diagonal - first) < static_cast<std::uint32_t>(kNearDiagonals);
+            });
+        memory_.state->scratch = position.s;
+        memory_.state->words = position.k;
       }
       Group::sync();
-      way.s = memory_.state->scratch;
-      way.k = memory_.state->words;
+      position.s = memory_.state->scratch;
+      position.k = memory_.state->words;
     }
     Group::sync();  // all threads have read the position
-    return back.finish();
+    return writer.finish();
   }
 
   // Position of a traceback: in M, or in the gap component `gap`, a source of M.
-  struct Way {
+  struct Position {
     std::int32_t s, k;
     std::uint32_t gap = kFromMismatch;
   };
@@ -287,25 +292,25 @@ class Codes {
     const std::uint32_t place = *row_of(max(s, 1)) + static_cast<std::uint32_t>(k);
     return units()[place < used_ ? place : 0];
   }
-  // Go one step back from a cell: into a gap, along it, or over a mismatch; `back` receives the steps.
-  template <int Pieces, class Back>
-  WFACLI_DEVICE static void step(Way& way, std::uint32_t cell, Back& back, const Penalties<Pieces>& p) {
-    if (way.gap == kFromMismatch) {
-      way.gap = cell & kSource;
-      if (way.gap == kFromMismatch) {
-        back.add(kStepMismatch);
-        way.s -= p.costs.mismatch;
+  // Go one step back from a cell: into a gap, along it, or over a mismatch; `writer` receives the steps.
+  template <int Pieces, class Writer>
+  WFACLI_DEVICE static void step(Position& position, std::uint32_t cell, Writer& writer, const Penalties<Pieces>& p) {
+    if (position.gap == kFromMismatch) {
+      position.gap = cell & kSource;
+      if (position.gap == kFromMismatch) {
+        writer.add(kStepMismatch);
+        position.s -= p.costs.mismatch;
         return;
       }
-      if (Pieces > 0) back.add(kLeaveGap);
+      if (Pieces > 0) writer.add(kLeaveGap);
     }
-    const bool insertion = way.gap >= from_insertion(1);
-    const int g = Pieces == 2 && (way.gap == from_insertion(1) || way.gap == from_deletion(1));
+    const bool insertion = position.gap >= from_insertion(1);
+    const int g = Pieces == 2 && (position.gap == from_insertion(1) || position.gap == from_deletion(1));
     const bool opened = Pieces == 0 || (cell & (insertion ? insertion_opens(g) : deletion_opens(g))) != 0;
-    back.add(insertion ? kStepInsertion : kStepDeletion);
-    way.k += insertion ? 1 : -1;
-    way.s -= opened ? p.opened(g) : p.costs.extend[g];
-    if (opened) way.gap = kFromMismatch;
+    writer.add(insertion ? kStepInsertion : kStepDeletion);
+    position.k += insertion ? 1 : -1;
+    position.s -= opened ? p.opened(g) : p.costs.extend[g];
+    if (opened) position.gap = kFromMismatch;
   }
 
  private:
@@ -314,8 +319,9 @@ class Codes {
     return reinterpret_cast<std::uint32_t*>(memory_.bytes + memory_.size) - (s + (kRuns ? s / kEvery + 2 : 1));
   }
   // Return the bytes for the table, the steps and the spare memory up to score s.
-  WFACLI_DEVICE static std::uint64_t kept(std::uint64_t s) {
-    return 4 * (s + (kRuns ? s / kEvery + 2 : 1) + StepsBack::most_words(static_cast<std::int32_t>(s))) + spare_bytes(s);
+  WFACLI_DEVICE static std::uint64_t reserved_bytes(std::uint64_t s) {
+    return 4 * (s + (kRuns ? s / kEvery + 2 : 1) + StepWriter::max_words(static_cast<std::int32_t>(s))) +
+           spare_bytes(s);
   }
   WFACLI_DEVICE std::uint32_t at(std::int32_t s, std::int32_t k) const {
     return units()[*row_of(s) + static_cast<std::uint32_t>(k)];
@@ -323,8 +329,9 @@ class Codes {
 
   // Trace back while near(s, k) is true, to the beginning at most; code(s, k) is a cell's code.
   template <int Pieces, class Code, class Near>
-  WFACLI_DEVICE static void walk(Way& way, StepsBack& back, const Penalties<Pieces>& p, const Code& code, const Near& near) {
-    while (way.s > 0 && near(way.s, way.k)) step(way, code(way.s, way.k), back, p);
+  WFACLI_DEVICE static void trace_back(Position& position, StepWriter& writer, const Penalties<Pieces>& p,
+                                       const Code& code, const Near& near) {
+    while (position.s > 0 && near(position.s, position.k)) step(position, code(position.s, position.k), writer, p);
   }
 
   TraceMemory memory_;

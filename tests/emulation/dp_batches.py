@@ -79,7 +79,7 @@ def launch_thread(
 ) -> Answers:
     """Launch dp_align and dp_walk of dp_thread.cu; slots are the rows of the reversed batch, from last to first."""
     pieces = dp.pieces_macro(scheme.gaps)
-    macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_CODES": int(bool(rule))}
+    macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_CODED": int(bool(rule))}
     kernels = Kernels("dp/dp_thread.cu", BLOCK, macros)
     batch = batch_of(pairs[::-1], rule)
     rows = np.arange(len(pairs), dtype=np.int32)[::-1].copy()
@@ -114,7 +114,7 @@ def launch_warp(
     `longest`: total length that the memory is allocated for; 0: the longest pair.
     """
     pieces = len(scheme.gaps)
-    macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_BITS": bits, "WFACLI_CODES": int(bool(rule))}
+    macros = {"WFACLI_BAND": band, "WFACLI_PIECES": pieces, "WFACLI_BITS": bits, "WFACLI_CODED": int(bool(rule))}
     kernels = Kernels("dp/dp_warp.cu", BLOCK, macros)
     batch = batch_of(pairs[::-1], rule)
     rows = np.arange(len(pairs), dtype=np.int32)[::-1].copy()
@@ -125,7 +125,7 @@ def launch_warp(
     drawn = aligned(1, np.uint32)
     drawn[:] = 0
     task["rows"], task["workspace"], task["stride"] = address(rows), address(workspace), stride
-    task["next"] = address(drawn)
+    task["work_counter"] = address(drawn)
     kernels.launch("dp_warp_align", task, grid, order)
     return answers
 
@@ -153,7 +153,7 @@ def launch_tiles(
     pieces = len(scheme.gaps)
     macros = {"WFACLI_LANES": min(lanes, 32), "WFACLI_SPREAD": int(tiles.spread(lanes)), "WFACLI_PIECES": pieces}
     block = tiles.THREADS if tiles.spread(lanes) else BLOCK
-    kernels = Kernels("tiles/dp_tiles.cu", block, {**macros, "WFACLI_CODES": int(bool(rule))})
+    kernels = Kernels("tiles/dp_tiles.cu", block, {**macros, "WFACLI_CODED": int(bool(rule))})
     batch = batch_of(pairs[::-1], rule)
     rows = np.arange(len(pairs), dtype=np.int32)[::-1].copy()
     task = task_for(batch, scheme, path, max_cost, rule)
@@ -169,7 +169,7 @@ def launch_tiles(
     drawn[:] = 0
     task["rows"], task["workspace"] = address(rows), address(workspace)
     task["stride"] = units * stride if tiles.spread(lanes) else stride
-    task["next"] = address(drawn)
+    task["work_counter"] = address(drawn)
     kernels.launch("dp_tiles_align", task, grid, order)
     return answers
 

@@ -16,7 +16,7 @@ from wfacli.scoring.scheme import Scheme
 
 TINY = (
     *(sw.Build(2, 4, 16, 8, 32), sw.Build(4, 8, 16, 8, 64), sw.Build(32, 4, 16, 32, 32), sw.Build(2, 4, 32, 8, 32)),
-    sw.Build(2, 8, 16, 8, 32, whole=True),
+    sw.Build(2, 8, 16, 8, 32, all_directions=True),
 )
 
 
@@ -76,21 +76,22 @@ def rows_of_slots(count: int) -> np.ndarray:
 
 
 def _launch(batch, task, rule, build, path, order, grid, ends, span) -> None:
-    stride, keeps_all = build.stride(rule, path, *batch.lengths.max(axis=0).tolist()), path and build.whole
-    blocks = max(grid, -(-batch.count // (build.groups * build.pairs)) if keeps_all else 0)
+    stride = build.stride(rule, path, *batch.lengths.max(axis=0).tolist())
+    stores_all_directions = path and build.all_directions
+    blocks = max(grid, -(-batch.count // (build.groups * build.pairs)) if stores_all_directions else 0)
     workspace, drawn = aligned(blocks * build.groups * stride, np.uint8), aligned(1, np.uint32)
     drawn[:] = 0
     rows = rows_of_slots(batch.count)
-    task["rule"], task["rows"], task["next"] = rule, address(rows), address(drawn)
+    task["rule"], task["rows"], task["work_counter"] = rule, address(rows), address(drawn)
     task["workspace"], task["stride"] = address(workspace), stride
     found = ends if rule is sw.Rule.EXTENSION else aligned(len(ends), np.int32)
     task["ends"], task["span"] = address(found), address(span)
     kernels = Kernels("sw/sw.cu", build.threads, dict(build.macros(rule, path)))
-    walks = keeps_all and rule is not sw.Rule.EXTENSION
+    walks = stores_all_directions and rule is not sw.Rule.EXTENSION
     # In one order, blocks draw several pairs and traceback threads have several; in the other, each has its own.
     kernels.launch("sw_align", task, blocks if walks and order else grid, order, build.shared(batch.scores.codes))
     if walks:
-        walk = Kernels("sw/sw_walk.cu", 32, dict(build.macros(rule, path)))
+        walk = Kernels("sw/sw_traceback.cu", 32, dict(build.macros(rule, path)))
         walk.launch("sw_walk", task, -(-batch.count // 32) if order else 1, order)
 
 
@@ -107,7 +108,7 @@ def launch_guided(
     stride = sw_guided.stride(build, band, longest[0])
     workspace, drawn = aligned(grid * build.groups * stride, np.uint8), aligned(1, np.uint32)
     drawn[:] = 0
-    task["rows"], task["next"], task["span"] = address(rows), address(drawn), address(span)
+    task["rows"], task["work_counter"], task["span"] = address(rows), address(drawn), address(span)
     task["workspace"], task["stride"] = address(workspace), stride
     task["band"], task["drop"] = band, cuts.drop(batch.scores)
     kernels = Kernels("sw/sw_guided.cu", build.threads, dict(build.macros(sw.Rule.EXTENSION, False)))

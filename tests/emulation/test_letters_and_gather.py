@@ -21,8 +21,8 @@ def test_packed_letters_follow_the_file(order, words):
     around = aligned(words + 2 * GUARD + 2, np.uint32)
     packed = around[1 + GUARD :]
     task = np.zeros(1, PACK_TASK)
-    task["bases"], task["packed"], task["letters"] = address(bases), address(packed), 16 * words
-    Kernels("common/pack.cu", 64).launch("pack_letters", task, 3, order)
+    task["bases"], task["packed"], task["n_bases"] = address(bases), address(packed), 16 * words
+    Kernels("common/pack.cu", 64).launch("pack_bases", task, 3, order)
     letters = packed[:words, None] >> (2 * np.arange(16, dtype=np.uint32)) & 3
     np.testing.assert_array_equal(letters.reshape(-1), bases >> 1 & 3)
     assert not around[1 : 1 + GUARD].any() and not packed[words : words + GUARD].any()
@@ -49,7 +49,7 @@ def test_codes_of_some_rows(order):
     task = np.zeros(1, ENCODE_TASK)
     for name, array in zip(ENCODE_TASK.names, [bases, codes, tables, rows, *columns, None], strict=True):
         task[name] = len(rows) if array is None else address(array)
-    Kernels("common/pack.cu", 64).launch("encode_letters", task, 2, order)
+    Kernels("common/pack.cu", 64).launch("encode_symbols", task, 2, order)
     expected = np.full(len(bases), 0xA5, np.uint8)
     for row in rows:
         for side in (0, 1):

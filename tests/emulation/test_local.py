@@ -15,7 +15,7 @@ from tests.local.test_local_solver import NO_RUNS, best, solver, text
 from tests.oracle_spans import Optimum
 from wfacli.errors import OutOfDeviceMemory
 from wfacli.gpu.kernels.catalogue import Row
-from wfacli.gpu.kernels.local import BUILDS, Build, Scores, best_build, kept_apart
+from wfacli.gpu.kernels.local import BUILDS, Build, Scores, best_build, strips_between_rows
 from wfacli.scoring.scheme import Scheme
 from wfacli.solve.gpu import local as gpu_local
 from wfacli.solve.gpu.local import GpuLocal, NotForGpus
@@ -93,7 +93,8 @@ def test_scores_beyond_a_base(build):
     gap = pairgen.sequence(rng, 150, b"ACGT")
     target = query[:900] + gap + pairgen.mutated(rng, query[900:], b"ACGT", 0.05)
     want = best(query, target, scheme)
-    assert want.score > 12_000 and build.apart(Scores.of(scheme.matrix, 20, 1, *[np.zeros(1, np.uint8)] * 2)) < 8_000
+    assert want.score > 12_000
+    assert build.max_difference(Scores.of(scheme.matrix, 20, 1, *[np.zeros(1, np.uint8)] * 2)) < 8_000
     assert found(query, target, scheme, build=build, strips=3) == want
     assert found(query, target, scheme, build=build, prune=False) == want
 
@@ -248,12 +249,12 @@ def test_what_a_gpu_cannot_hold():
     scores = Scores.of(protein.matrix, 11, 1, *[np.arange(20, dtype=np.uint8)] * 2)
     assert best_build(scores, 227 << 10) == BUILDS[1] and best_build(scores, 16 << 10) is None
     plain = Scores.of(PLAIN.matrix, 4, 2, codes, codes)
-    assert plain.letters == 4 and best_build(plain, 227 << 10) == BUILDS[0]
+    assert plain.n_column_codes == 4 and best_build(plain, 227 << 10) == BUILDS[0]
 
 
 def test_kept_rows_are_among_those_of_states():
     for strips, every, memory in ((9000, 352, 20e9), (100, 7, 1e4), (50, 64, 1e9), (3, 1, 0)):
-        apart = kept_apart(strips, every, 1000, int(memory))
+        apart = strips_between_rows(strips, every, 1000, int(memory))
         assert every % apart == 0
         assert apart == every or strips // apart * 8000 <= memory
 

@@ -12,7 +12,18 @@ from tests.emulation.test_long_wavefront import Run as OnOwnGpu
 from tests.emulation.test_long_wavefront import letters_of, plain
 from tests.pairgen import mutated, random_pairs, sequence
 from wfacli.errors import OutOfDeviceMemory
-from wfacli.gpu.kernels.long_bits import SHAPES, Band, Shape, above, before, best_shape, cells, columns, stripes, turns
+from wfacli.gpu.kernels.long_bits import (
+    SHAPES,
+    Band,
+    Shape,
+    best_shape,
+    cells,
+    columns,
+    padding_rows,
+    stripes,
+    stripes_before,
+    total_stripes,
+)
 from wfacli.solve.gpu.bits import GpuBits, forecast
 
 ONE, TWO, EIGHT = Shape(2, 1), Shape(2, 2), Shape(8, 1)
@@ -83,10 +94,10 @@ def test_builds(planes, words):
 def test_matrices_take_turns():
     for rows in range(1, 12_000, 77):
         first, second = stripes(ONE, rows)
-        assert second in (0, first, first + 1) and turns(ONE, rows) == first + second == -(-rows // 1024)
-        assert 0 <= above(ONE, rows) < 1024
-        assert before(first + second, second > 0) == (first, second)
-        assert all(sum(before(turn, second > 0)) == turn for turn in range(first + second))
+        assert second in (0, first, first + 1) and total_stripes(ONE, rows) == first + second == -(-rows // 1024)
+        assert 0 <= padding_rows(ONE, rows) < 1024
+        assert stripes_before(first + second, second > 0) == (first, second)
+        assert all(sum(stripes_before(turn, second > 0)) == turn for turn in range(first + second))
 
 
 def test_lengths_that_differ():
@@ -185,8 +196,8 @@ def test_bands_prove_what_they_say():
         band = Band.for_distance(m, n, d)
         assert band.proves >= d and band.low <= min(0, n - m) and band.high >= max(0, n - m)
         assert band.high - band.low >= 64
-        last = columns(ONE, band, turns(ONE, m) - 1, n)
-        assert last[1] == -(-n // 32) and cells(ONE, band, 0, turns(ONE, m), (m, n)) > 0
+        last = columns(ONE, band, total_stripes(ONE, m) - 1, n)
+        assert last[1] == -(-n // 32) and cells(ONE, band, 0, total_stripes(ONE, m), (m, n)) > 0
 
 
 def test_fewer_words_for_narrow_bands():

@@ -17,9 +17,9 @@ from wfacli.solve.base import Pair
 from wfacli.solve.gpu.bit_planes import Uploader
 from wfacli.solve.gpu.wavefront import GpuWavefront, forecast
 
-TINY = Shape(2, diagonals=1, again=2, ghosts=(8, 4))  # many tiles and launches for few bases
-SMALL = Shape(2, diagonals=2, again=4, ghosts=(16, 8, 4))
-TINY_WIDE = Shape(2, bits=64, diagonals=1, again=2, ghosts=(8, 4))
+TINY = Shape(2, diagonals=1, window_scores=2, ghosts=(8, 4))  # many tiles and launches for few bases
+SMALL = Shape(2, diagonals=2, window_scores=4, ghosts=(16, 8, 4))
+TINY_WIDE = Shape(2, bits=64, diagonals=1, window_scores=2, ghosts=(8, 4))
 BUILT = sizes.shape_for(2, 0)
 LETTERS = {"ACGT": b"ACGT", "bytes": bytes(range(256)), "few": b"\x00\x80\xff"}
 
@@ -338,7 +338,7 @@ def test_forecast_grows_with_edits():
     assert times[-1] > 8 * times[-2]
 
 
-WIDE_SMALL = Shape(2, bits=64, diagonals=2, again=4, ghosts=(16, 8, 4))
+WIDE_SMALL = Shape(2, bits=64, diagonals=2, window_scores=4, ghosts=(16, 8, 4))
 
 
 def fronts_of(solver):

@@ -29,7 +29,7 @@ LETTERS = {
 LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50, 127, 128, 129)
 NARROW, BROAD, WIDE, WHOLE = TINY[0], *TINY[-3:]
 # Each build and rule takes seconds to compile: `make fuzz` tests all, engine tests those of the catalogue.
-ALL = [(build, mode) for build in (*TINY, *sw.BUILDS, *sw.WHOLE, sw.WIDE) for mode in MODES]
+ALL = [(build, mode) for build in (*TINY, *sw.BUILDS, *sw.ALL_DIRECTIONS, sw.WIDE) for mode in MODES]
 FEW = [(NARROW, mode) for mode in MODES] + [(WIDE, "local")]
 FEW += [(build, mode) for build in (BROAD, WHOLE) for mode in ("local", "global")]
 

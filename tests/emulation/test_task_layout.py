@@ -28,6 +28,10 @@ STRUCTURES = {
     "PathBitsTask": task.PATH_BITS_TASK,
     "PathFront": task.PATH_FRONT,
     "PathFrontsTask": task.PATH_FRONTS_TASK,
+    "LocalPlace": task.LOCAL_PLACE,
+    "LocalTask": task.LOCAL_TASK,
+    "LocalCone": task.LOCAL_CONE,
+    "LocalConesTask": task.LOCAL_CONES_TASK,
 }
 
 

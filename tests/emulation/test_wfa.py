@@ -89,7 +89,7 @@ def test_carried_steps_end_at_their_bits(words, pieces):
         # A mismatch every few bases that no gap avoids.
         query = bytes(b"C"[0] if i % 3 == 1 else b for i, b in enumerate(target))
         pairs.append((query, target))
-    assert {0 < variant(0, CARRIED, words=words).most_cost(1, [(0, 1)], 10**6) == most} == {True}
+    assert {0 < variant(0, CARRIED, words=words).cost_limit(1, [(0, 1)], 10**6) == most} == {True}
     scheme = (EDIT, AFFINE)[pieces]
     check(variant(pieces, CARRIED, words=words, group=32), pairs, scheme, max_cost=10**6, op_capacity=800)
 

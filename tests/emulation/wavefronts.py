@@ -100,8 +100,8 @@ def align(
     task = np.zeros(1, ALIGN_TASK)
     for name, column in columns.items():
         task["seq"][name] = address(column, GUARD if name == "packed" else 0)
-    for name, array in {"rows": rows, "status": status, "cost": cost, "op_count": count, "ops": ops, "next": drawn,
-                        "workspace": workspace, "cut": cut}.items():  # fmt: skip
+    for name, array in {"rows": rows, "status": status, "cost": cost, "op_count": count, "ops": ops,
+                        "work_counter": drawn, "workspace": workspace, "cut": cut}.items():  # fmt: skip
         task[name] = address(array)
     costs = task["costs"]
     costs["mismatch"], costs["pieces"] = mismatch, len(gaps)
@@ -131,7 +131,7 @@ def assert_optimal(variant: Variant, pairs: Sequence[Pair], scheme: Penalties, a
     All other pairs must have SCORE_LIMIT.
     """
     unit, mismatch, gaps = in_units(scheme)
-    most = variant.most_cost(mismatch, gaps, max_cost)
+    most = variant.cost_limit(mismatch, gaps, max_cost)
     wanted: list[Optimum] = optima(pairs, scheme, rule=rule)
     for p, (pair, best) in enumerate(zip(pairs, wanted, strict=True)):
         got = (answers.status[p], answers.cost[p], answers.cigar[p])

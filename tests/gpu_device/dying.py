@@ -52,7 +52,7 @@ def fail(driver: Any) -> None:
 def kill(driver: Any, stream: Any) -> None:
     """Queue a kernel on a stream that kills the GPU's context."""
     pack = np.zeros(1, task.PACK_TASK)
-    pack["bases"], pack["packed"], pack["letters"] = _NOWHERE, _NOWHERE, _LETTERS
+    pack["bases"], pack["packed"], pack["n_bases"] = _NOWHERE, _NOWHERE, _LETTERS
     CudaDriver.launch(driver, driver.kernel(catalogue.ROWS["pack"]), 64, pack, stream)
 
 

@@ -94,7 +94,7 @@ def _wrong(open_driver: Callable[[], Driver], spec: ExtendSpec, pairs: list[Pair
     engine = ExtendGpuEngine(spec, cpu, open_driver, memory=_MEMORY)
     try:
         wanted = cpu.collect(cpu.submit(batch, route))
-        for build in (*sw.BUILDS, *sw.WHOLE, sw.WIDE):
+        for build in (*sw.BUILDS, *sw.ALL_DIRECTIONS, sw.WIDE):
             engine.builds = (build,)
             found = engine.collect(engine.submit(batch, route))
             for at in range(len(pairs)):

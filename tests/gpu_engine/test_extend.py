@@ -114,7 +114,7 @@ def test_pairs_are_shared_out_among_builds(lent: bool) -> None:
     pairs, spec, stats = uneven_pairs(30, 100, b"ACGT", 4), spec_of(SCHEMES["2,4,4,2"][0], "local"), Stats()
     pairs += [(b"ACGGT" * 130, b"ACGAGT" * 130), *uneven_pairs(20, 100, b"ACGT", 5)]
     batch = pairs_of(*zip(*pairs, strict=True))
-    with opened_gpu(spec, stats=stats, builds=(sw.BUILDS[0], sw.WHOLE[0])) as engine:
+    with opened_gpu(spec, stats=stats, builds=(sw.BUILDS[0], sw.ALL_DIRECTIONS[0])) as engine:
         if lent:
             memory = engine.batch_memory(len(batch.bases))
             assert memory is not None
@@ -130,7 +130,7 @@ def test_directions_of_some_pairs_at_a_time(monkeypatch: pytest.MonkeyPatch, mod
     """Directions are stored for some pairs at a time, if memory does not suffice for all."""
     monkeypatch.setattr(sw_launch, "_MOST_KEPT", 1)
     pairs, spec, stats = uneven_pairs(200, 30, b"ACGT", 4), spec_of(SCHEMES["2,4,4,2"][0], mode), Stats()
-    with opened_gpu(spec, stats=stats, builds=(sw.WHOLE[0],)) as engine:
+    with opened_gpu(spec, stats=stats, builds=(sw.ALL_DIRECTIONS[0],)) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))
     assert f"sw-{'local' if mode == 'local' else 'ends'}-2x32-bits-16-walk" in launched(stats)
 

@@ -15,7 +15,7 @@ PROBE = Row("probe", str(_KERNELS / "probes.cu"), "probe", (), BLOCK)
 _PROBES = ("barrier", "shuffle", "up", "down", "xor", "votes", "reductions", "half_warps", "atomics", "dynamic")
 PROBES = {name: number for number, name in enumerate((*_PROBES, "dpx", "bits"))}
 DEFECTS = {name: 20 + number for number, name in enumerate(["lost", "mixed", "left_out", "beyond", "misaligned"])}
-OUTPUTS = ("cost", "op_count", "ops", "next")
+OUTPUTS = ("cost", "op_count", "ops", "work_counter")
 
 
 def arguments(**fields) -> np.ndarray:
@@ -28,7 +28,7 @@ def arguments(**fields) -> np.ndarray:
 def launch(driver, row: Row, rows: np.ndarray, grid: int, outputs: int, shared_bytes: int = 0, **fields):
     """Run a kernel on `rows`; return `cost` (`outputs` items), `op_count`, `ops` and `next`, which are initially 0."""
     stream = driver.stream()
-    sizes = {"rows": rows.size, "cost": outputs, "op_count": 4, "ops": 4, "next": 4}
+    sizes = {"rows": rows.size, "cost": outputs, "op_count": 4, "ops": 4, "work_counter": 4}
     memory = {name: driver.allocate(4 * size) for name, size in sizes.items()}
     sent = driver.pinned(rows.nbytes)
     sent.view(rows.dtype)[:] = rows.ravel()

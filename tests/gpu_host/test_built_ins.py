@@ -62,7 +62,7 @@ def test_halves_of_a_warp_meet_apart(driver):
 
 def test_atomics(driver):
     answers = run_probe(driver, "atomics", ROWS)
-    assert answers["next"][0] == ROWS.size
+    assert answers["work_counter"][0] == ROWS.size
     assert np.array_equal(np.sort(answers["cost"]), np.sort(ROWS))
     assert answers["op_count"][:2].tolist() == [ROWS.max(), 0]
     assert answers["ops"][:3].tolist() == [-1, 7, 9]

@@ -138,7 +138,7 @@ def test_shared_memory_limits_are_raised_when_needed(cuda):
 def test_brief_kernels_go_before_others(cuda):
     driver = CudaDriver(compiler=COMPILER)
     assert driver.gpu.multiprocessors == 132
-    long, brief = driver.kernel(ROW), driver.kernel(replace(ROW, name="brief", brief=True))
+    long, brief = driver.kernel(ROW), driver.kernel(replace(ROW, name="brief", high_priority=True))
     first, second = driver.stream(), driver.stream()
     argument = np.zeros(1, np.dtype([("a", np.uint64)], align=True))
     for kernel, grid in ((long, 132), (brief, 132), (brief, 500), (long, 500), (long, 131)):

@@ -28,7 +28,7 @@ _SIZES = {
     "tiles/dp_tiles.cu": {"WFACLI_LANES"},
     "long/long_bits.cu": {"WFACLI_WORDS"},
     "long/long_path_bits.cu": {"WFACLI_WORDS"},
-    "long/long_letters.cu": {"WFACLI_PLANES"},
+    "long/long_planes.cu": {"WFACLI_PLANES"},
     "wfa/wfa.cu": {"WFACLI_GROUP", "WFACLI_WORDS", "WFACLI_WIDTH"},
 }
 _CHOSEN_FOR_REGISTERS = "WFACLI_RESIDENT"
@@ -43,7 +43,7 @@ def variant(row: Row) -> tuple[object, ...]:
 
 def coded(row: Row) -> bool:
     """Return whether a row supports any symbols."""
-    return bool({("WFACLI_CODES", 1), ("WFACLI_CODED", 1)} & set(row.macros))
+    return ("WFACLI_CODED", 1) in row.macros
 
 
 def traced(row: Row) -> bool:

@@ -19,7 +19,7 @@ from wfacli.core.batch import Flag, Status
 from wfacli.core.route import Route
 from wfacli.gpu.kernels import dp, tiles, wfa
 from wfacli.gpu.kernels.catalogue import ROWS
-from wfacli.gpu.kernels.launch_plan import plan_of, serves
+from wfacli.gpu.kernels.launch_plan import plan_of, supports
 from wfacli.gpu.kernels.plans import NO_BOUND, Shape
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan import forecast, gpu_kernels
@@ -86,9 +86,9 @@ def test_candidates_are_made_for_their_costs(scheme, score_only):
     for name, coded in itertools.product(names, (False, True)):
         shape = Shape(100, 200, units.mismatch, units.gaps, NO_BOUND, not score_only, coded=coded)
         if coded and not gpu_kernels.KERNELS[name].coded:
-            assert not serves(name, shape)
+            assert not supports(name, shape)
             continue
-        assert serves(name, shape)
+        assert supports(name, shape)
         plan = plan_of(name, shape)
         assert plan.shared <= 227 << 10 and all(row == ROWS[row.name] for row in plan.rows)
         assert plan.rows[0].name.endswith("-coded") == coded
@@ -161,7 +161,7 @@ def test_likely_costs_narrow_a_band():
     ]
     assert 2048 < narrow[0] <= narrow[1] < narrow[2] < narrow[3] == 4096, "what half of it does for has been tried"
     for cost, apart in ((2100, 0), (1900, 300), (3000, 77)):
-        band = int(tiles.cut(4096, affine, np.full(1, apart), np.full(1, float(cost)))[0])
+        band = int(tiles.narrow_band(4096, affine, np.full(1, apart), np.full(1, float(cost)))[0])
         proved = dp.unproven_cost(affine, np.full(1, 9000), np.full(1, 9000 + apart), band, odd=False)[0]
         assert proved > cost and band < cost + apart + 70
 
@@ -180,9 +180,9 @@ def test_likely_costs_bound_a_wavefront(name):
     own = [n for n in wfa.LADDER if wfa.VARIANTS[n].pieces == wfa.VARIANTS[name].pieces and not n.endswith("-blocks")]
     if name in own[1:]:  # it must reach beyond the previous kernel's maximum
         before = own[own.index(name) - 1]
-        assert reached[0] >= wfa.VARIANTS[before].most_cost(mismatch, gaps, NO_BOUND)
+        assert reached[0] >= wfa.VARIANTS[before].cost_limit(mismatch, gaps, NO_BOUND)
     if wfa.VARIANTS[name].outside == wfa.NONE:
-        assert most() == wfa.VARIANTS[name].most_cost(mismatch, gaps, NO_BOUND)
+        assert most() == wfa.VARIANTS[name].cost_limit(mismatch, gaps, NO_BOUND)
         assert most(likely=10, max_cost=7) == 7 == most(max_cost=7), "the user's own bound is kept"
 
 
@@ -341,8 +341,8 @@ def test_few_long_pairs_get_another_job_although_it_may_fail_them_too(edits, ker
     assert again.kernel == kernel, "it takes a tenth of what the CPU does, unless it is all but hopeless"
 
 
-@pytest.mark.parametrize(("spread", "serves"), [(0, True), (0.8, False)], ids=["alike", "unlike"])
-def test_pairs_that_need_bands_of_their_own_are_all_estimated(spread, serves):
+@pytest.mark.parametrize(("spread", "supports"), [(0, True), (0.8, False)], ids=["alike", "unlike"])
+def test_pairs_that_need_bands_of_their_own_are_all_estimated(spread, supports):
     """Pairs of different lengths are all estimated, even if one band suffices for the whole sample.
 
     That band would have to be as wide as that of the longest pair.
@@ -351,7 +351,7 @@ def test_pairs_that_need_bands_of_their_own_are_all_estimated(spread, serves):
     batch = with_edits((0.15 * lengths).astype(int), 10_000)
     batch = dataclasses.replace(batch, q_len=lengths, t_len=lengths)
     spec = spec_for(AFFINE)
-    assert GpuRoutes(spec, Limits()).one_suffices(batch, 2000 if spread else 20_000) == serves
+    assert GpuRoutes(spec, Limits()).one_suffices(batch, 2000 if spread else 20_000) == supports
 
 
 def test_what_is_remembered_of_a_batch_keeps_no_letters():

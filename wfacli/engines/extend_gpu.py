@@ -20,7 +20,7 @@ from ..gpu.kernels.sw_guided import Cuts, GuidedWork
 from ..gpu.runtime.driver import Driver
 from ..gpu.runtime.launch import Answers, Staged
 from ..gpu.runtime.session import MIN_LAUNCH, GpuSession, failed
-from ..gpu.runtime.sw_launch import SwLaunch, least_workspace, needs, operations
+from ..gpu.runtime.sw_launch import SwLaunch, min_workspace, needs, operations
 from ..scoring.spec import ExtendSpec
 from .base import Engine
 
@@ -86,7 +86,7 @@ class ExtendGpuEngine:
         open_driver: Callable[[], Driver],
         stats: Stats | None = None,
         memory: float | None = None,
-        builds: tuple[sw.Build, ...] = (*sw.BUILDS, *sw.WHOLE),
+        builds: tuple[sw.Build, ...] = (*sw.BUILDS, *sw.ALL_DIRECTIONS),
     ) -> None:
         """Open the GPU.
 
@@ -201,7 +201,7 @@ class ExtendGpuEngine:
                 continue
             spare = self._gpu.launch_bytes - needs(chosen.works, chosen.letters)
             if self._gpu.failure is None and spare >= 0:
-                found.append(_Part(places, self._start(chosen, spare + least_workspace(chosen.works))))
+                found.append(_Part(places, self._start(chosen, spare + min_workspace(chosen.works))))
             elif self._gpu.failure is None and len(places) > 1:
                 left += [places[len(places) // 2 :], places[: len(places) // 2]]
             else:
@@ -216,12 +216,12 @@ class ExtendGpuEngine:
         if self._cuts:
             return self._guided(pairs, rows, self._cuts)
         shared, codes, path = self._gpu.gpu.shared_per_block, self._scores.codes, not self._spec.score_only
-        builds = tuple(b for b in self.builds if b.shared(codes) <= shared and (path or not b.whole))
+        builds = tuple(b for b in self.builds if b.shared(codes) <= shared and (path or not b.all_directions))
         builds = builds or self.builds[:1]
         digits, (narrow, most) = self._scores.digits, self._longest
         count = max(len(rows), self._under_way)  # other launches use the GPU when only the last pairs of this one run
-        if len(rows) <= sw.MOST_LOOKED_AT:
-            builds = sw.worth_launching(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits, count)
+        if len(rows) <= sw.MAX_SAMPLED:
+            builds = sw.builds_to_launch(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits, count)
         best, builds = sw.best_builds(builds, count, path, codes, digits), (*builds, sw.WIDE)
         return self._in_order(pairs, rows, best, builds, 0 if wide else narrow, most)
 

@@ -16,7 +16,7 @@ from ..core.costs import UnitCosts
 from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import DeviceError, OutOfDeviceMemory
-from ..gpu.kernels.launch_plan import plan_of, serves
+from ..gpu.kernels.launch_plan import plan_of, supports
 from ..gpu.kernels.plans import NO_BOUND, Plan, Shape
 from ..gpu.runtime.driver import Driver
 from ..gpu.runtime.launch import AlignLaunch, Answers, Staged
@@ -192,7 +192,7 @@ class GpuEngine:
 
     def _parts(self, chosen: _Chosen, route: Route) -> list[_Part]:
         shape, kernel = self._shape(chosen, route), route.kernel
-        if not serves(kernel, shape) or not self._scores_fit(shape):
+        if not supports(kernel, shape) or not self._scores_fit(shape):
             return [_refused(chosen, Status.UNSUPPORTED)]
         if plan_of(kernel, shape).shared > self.session.gpu.shared_per_block:
             return [_refused(chosen, Status.MEMORY_LIMIT)]
@@ -228,7 +228,7 @@ class GpuEngine:
             coded=chosen.coded,
             wildcard=self._spec.ambiguous is Ambiguous.WILDCARD,
             likely=NO_BOUND if chosen.edits < 0 else int(chosen.edits * edit),
-            apart=chosen.apart,
+            length_difference=chosen.apart,
             cut=route.cut if chosen.bands is None else int(chosen.bands.max()),
             band=(self._spec.heuristics.band, self._spec.heuristics.band_step),
         )
@@ -243,7 +243,7 @@ class GpuEngine:
         session.check_open()
         if session.failure is not None:
             return _Part(chosen, failed(session.failure), launch_bytes)
-        workspace = spare + plan.least_workspace(len(chosen.rows))
+        workspace = spare + plan.min_workspace(len(chosen.rows))
         pairs = chosen.pairs
         pinned = pairs.bases if chosen.lent else None
         try:
@@ -317,7 +317,7 @@ def _needs(chosen: _Chosen, plan: Plan) -> int:
     return (
         chosen.letters * (8 if chosen.coded else 5) // 4
         + count * (8 * plan.op_capacity + 48)
-        + plan.least_workspace(count)
+        + plan.min_workspace(count)
     )
 
 

@@ -122,7 +122,7 @@ def _bits_reach(diagonals: int, pairs: PairCosts) -> F64:
 
 def _dp_reach(band: int, pairs: PairCosts) -> F64:
     """See dp.provable_cost; kernels that use a warp per pair have 32-bit costs if 16 bits do not suffice."""
-    bits = 16 if band <= dp.WIDEST_OF_THREADS else 32
+    bits = 16 if band <= dp.MAX_THREAD_BAND else 32
     return dp.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band, bits).astype(np.float64)
 
 
@@ -186,7 +186,7 @@ def _same(band: int, pairs: PairCosts) -> I64:
 
 def _narrowed(widest: int, pairs: PairCosts) -> I64:
     apart = np.abs(pairs.q_len - pairs.t_len)
-    return tiles.cut(widest, pairs.gaps, apart, pairs.cost * tuning.GPU_BAND_MARGIN)
+    return tiles.narrow_band(widest, pairs.gaps, apart, pairs.cost * tuning.GPU_BAND_MARGIN)
 
 
 def _up_to(tail: float, pairs: PairCosts) -> I64:
@@ -237,7 +237,7 @@ def _tiles(widest: int, reached: Bands, worked: Bands) -> GpuKernel:
 
 
 def _wfa_reach(variant: wfa.Variant, pairs: PairCosts) -> F64:
-    most = variant.most_cost(pairs.mismatch, pairs.gaps, NO_BOUND)
+    most = variant.cost_limit(pairs.mismatch, pairs.gaps, NO_BOUND)
     return np.where(pairs.longest <= variant.longest, most + 1.0, 0.0)
 
 
@@ -288,7 +288,7 @@ def _spills(kernel: str) -> bool:
 def decides(kernel: str, mismatch: int, gaps: Gaps, max_cost: int) -> bool:
     """Return whether a cost limit from a wavefront kernel is final: it searches up to the user's maximum cost."""
     variant = wfa.VARIANTS.get(kernel.removeprefix(PREFIX))
-    return variant is not None and not _spills(kernel) and variant.most_cost(mismatch, gaps, NO_BOUND) >= max_cost
+    return variant is not None and not _spills(kernel) and variant.cost_limit(mismatch, gaps, NO_BOUND) >= max_cost
 
 
 def _serves(variant: wfa.Variant, mismatch: int, gaps: Gaps, pieces: int) -> bool:
@@ -348,7 +348,7 @@ def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, GpuKernel]]:
 def banded(mismatch: int, gaps: Gaps) -> list[str]:
     """Return the names of kernels with a heuristic band: for many pairs, and for pairs that others would wait for."""
     pieces = dp.pieces_macro(gaps)
-    names = [names[pieces] for names in (wfa.BANDS, wfa.LONE) if pieces in names]
+    names = [names[pieces] for names in (wfa.BANDS, wfa.EXCLUSIVE) if pieces in names]
     return [f"{PREFIX}{name}" for name in names if wfa.VARIANTS[name].shared_bytes(mismatch, gaps) <= _SHARED]
 
 

@@ -20,7 +20,7 @@ WFACLI_DEVICE void reverse(const AlignTask& task, std::int32_t at, std::int32_t 
 
 // The slot of a thread is the counter's value before its increment, so slots are a permutation; then max and exchange.
 WFACLI_DEVICE void atomics(const AlignTask& task, std::int32_t value) {
-  const std::uint32_t slot = atomicAdd(task.next, 1u);
+  const std::uint32_t slot = atomicAdd(task.work_counter, 1u);
   task.cost[slot] = value;
   atomicMax(task.op_count, value);
   atomicMin(task.op_count + 1, value);

@@ -32,7 +32,7 @@ def default_folder() -> Path:
     return (Path(shared) if shared else Path("~/.cache").expanduser()) / "wfacli"
 
 
-def fault_of(folder: Path) -> str:
+def distrust_reason(folder: Path) -> str:
     """Return why the folder's content cannot be trusted, or "".
 
     Kernels are code, and a hash inside a file does not prove its origin. So the folder must belong to this user or
@@ -75,13 +75,13 @@ def _is_own_group(group: int) -> bool:
 class Cache:
     """Files by name. A trailer after the content detects damage; loaders of ELF files ignore it.
 
-    A folder that others can write to is not used, and neither are other users' files in it (see fault_of).
+    A folder that others can write to is not used, and neither are other users' files in it (see distrust_reason).
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or default_folder()
-        self._fault: str | None = None  # of the folder; None until it has been checked
-        self._told = False  # whether the user has been warned that the cache is not writable
+        self._distrust: str | None = None  # of the folder; None until it has been checked
+        self._warned = False  # whether the user has been warned that the cache is not writable
         self._temporary: tempfile.TemporaryDirectory[str] | None = None  # replaces self.folder if that is not writable
 
     def find(self, name: str) -> bytes | None:
@@ -107,36 +107,36 @@ class Cache:
     def _build(self, name: str, build: Callable[[], bytes]) -> bytes:
         if not self._is_trusted():
             content = build()
-            self._keep_aside(name, content)
+            self._write_temporary(name, content)
             return content
         with contextlib.ExitStack() as held:
             try:
                 held.enter_context(_locked(self.folder, name))
             except OSError as problem:  # read-only, full, or without support for locks
                 content = build()
-                self._keep_aside(name, content, problem)
+                self._write_temporary(name, content, problem)
                 return content
             content = self.find(name) or build()
             try:
                 _write(self.folder / name, content)
             except OSError as problem:
-                self._keep_aside(name, content, problem)
+                self._write_temporary(name, content, problem)
             return content
 
     def _is_trusted(self) -> bool:
-        if self._fault is None:
-            self._fault = fault_of(self.folder)
-            if self._fault:
+        if self._distrust is None:
+            self._distrust = distrust_reason(self.folder)
+            if self._distrust:
                 advice = f"make it yours alone, or set {TRUST}=1 where you trust it"
                 warnings.warn(
-                    f"the cache {self.folder} is not used: {self._fault}; {advice}", CacheWarning, stacklevel=5
+                    f"the cache {self.folder} is not used: {self._distrust}; {advice}", CacheWarning, stacklevel=5
                 )
-        return not self._fault
+        return not self._distrust
 
-    def _keep_aside(self, name: str, content: bytes, problem: OSError | None = None) -> None:
+    def _write_temporary(self, name: str, content: bytes, problem: OSError | None = None) -> None:
         if self._temporary is None:
-            if problem and not self._told:
-                self._told = True
+            if problem and not self._warned:
+                self._warned = True
                 words = f"cannot write to the cache {self.folder}: {problem.strerror}"
                 warnings.warn(words, CacheWarning, stacklevel=4)
             try:

@@ -47,11 +47,11 @@ class Usage:
 
 def find_nvcc(environment: Mapping[str, str] = os.environ, toolkit: Path = _TOOLKIT) -> Path | None:
     """Return the first nvcc found in $CUDACXX, $CUDA_HOME, $CUDA_PATH, PATH, /usr/local/cuda."""
-    named = environment.get("CUDACXX")
+    requested = environment.get("CUDACXX")
     homes = [Path(environment[name]) for name in ("CUDA_HOME", "CUDA_PATH") if environment.get(name)]
     on_path = shutil.which("nvcc", path=environment.get("PATH", ""))
     candidates = [
-        *([Path(found)] if named and (found := shutil.which(named, path=environment.get("PATH", ""))) else []),
+        *([Path(found)] if requested and (found := shutil.which(requested, path=environment.get("PATH", ""))) else []),
         *(home / "bin" / "nvcc" for home in homes),
         *([Path(on_path)] if on_path else []),
         toolkit / "bin" / "nvcc",

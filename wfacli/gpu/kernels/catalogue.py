@@ -22,9 +22,9 @@ class Row:
         threads: threads per block, WFACLI_BLOCK in the source.
         hot: whether the kernel must use neither stack nor spilled registers; a test checks it.
         spills_on: architectures on which a hot kernel does spill; it is correct there, but slower.
-        brief: whether the kernel's blocks have priority over others that wait for room on the GPU. The short kernels
-            before and after a launch's long ones have it: until they have run, the launch holds its memory, and later
-            kernels wait.
+        high_priority: whether the kernel's blocks have priority over others that wait for room on the GPU. The short
+            kernels before and after a launch's long ones have it: until they have run, the launch holds its memory,
+            and later kernels wait.
         measured: GPU, commit and figures that chose the sizes.
     """
 
@@ -35,7 +35,7 @@ class Row:
     threads: int
     hot: bool = True
     spills_on: tuple[str, ...] = ()
-    brief: bool = False
+    high_priority: bool = False
     measured: str = ""
 
     @property
@@ -54,7 +54,7 @@ def table(rows: Iterable[Row]) -> dict[str, Row]:
     return named
 
 
-def walk_of(name: str) -> str:
+def traceback_row_of(name: str) -> str:
     """Return the name of the row that follows another row's trace."""
     return f"{name}-walk"
 
@@ -67,7 +67,7 @@ def _bits() -> Iterator[Row]:
     for diagonals, (words, lanes) in BITS.items():
         macros = (("WFACLI_WORDS", words), ("WFACLI_LANES", lanes))
         yield Row(f"bits-{diagonals}", "bits/bits.cu", "bits_align", macros, 128)
-        yield Row(walk_of(f"bits-{diagonals}"), "bits/bits.cu", "bits_walk", macros, 128)
+        yield Row(traceback_row_of(f"bits-{diagonals}"), "bits/bits.cu", "bits_walk", macros, 128)
 
 
 # Bands of dynamic programming, in diagonals.
@@ -81,13 +81,13 @@ _RESIDENT = {
     "tiles-256-pieces-2-coded": 2,
     **{f"sw-ends-{lanes}x32-bits-16-path": 2 for lanes in (2, 4, 8)},
 }
-_TOO_LARGE = {
+_SPILLS_ON = {
     "dp-64-pieces-1": ("sm_80",),
     "dp-32-pieces-2-coded": ("sm_80",),
     "sw-ends-8x16-bits-16-path": ("sm_80", "sm_100"),
     "sw-ends-8x16-bits-16-whole": ("sm_80",),
     "sw-ends-32x16-bits-32-path": ("sm_100",),
-    **{f"wfa-affine-{most}-coded": ("sm_80",) for most in (30, 60, 120)},
+    **{f"wfa-affine-{cost}-coded": ("sm_80",) for cost in (30, 60, 120)},
     **{f"wfa-affine2p-spilled{coded}": ("sm_100",) for coded in ("", "-coded")},
     **{
         f"wfa-{what}{coded}": ("sm_80",)
@@ -149,7 +149,7 @@ def _dp() -> Iterator[Row]:
         for pieces in dp_thread_pieces(band):
             name, macros = dp_thread(band, pieces), (("WFACLI_BAND", band), ("WFACLI_PIECES", pieces))
             yield _dp_row(name, "dp/dp_thread.cu", "dp_align", macros, 0)
-            yield _dp_row(walk_of(name), "dp/dp_thread.cu", "dp_walk", macros, 0)
+            yield _dp_row(traceback_row_of(name), "dp/dp_thread.cu", "dp_walk", macros, 0)
             if dp_thread_coded(band):
                 yield _dp_row(coded_of(name), "dp/dp_thread.cu", "dp_align", macros, 1)
     for band, pieces, bits in itertools.product(DP_WARP, (1, 2), (16, 32)):
@@ -171,14 +171,14 @@ def dp_tiles(lanes: int, pieces: int) -> str:
 
 def _dp_row(name: str, source: str, entry: str, macros: tuple[tuple[str, int], ...], coded: int) -> Row:
     resident = (("WFACLI_RESIDENT", _RESIDENT[name]),) if name in _RESIDENT else ()
-    macros = (*macros, ("WFACLI_CODES", coded), *resident)
-    return Row(name, source, entry, macros, tiles.THREADS, spills_on=_TOO_LARGE.get(name, ()))
+    macros = (*macros, ("WFACLI_CODED", coded), *resident)
+    return Row(name, source, entry, macros, tiles.THREADS, spills_on=_SPILLS_ON.get(name, ()))
 
 
 def _wavefronts() -> Iterator[Row]:
     for name, variant in VARIANTS.items():
         yield Row(
-            name, "wfa/wfa.cu", "align_wavefront", variant.macros, variant.threads, spills_on=_TOO_LARGE.get(name, ())
+            name, "wfa/wfa.cu", "align_wavefront", variant.macros, variant.threads, spills_on=_SPILLS_ON.get(name, ())
         )
 
 
@@ -195,8 +195,8 @@ def _long() -> Iterator[Row]:
         name = long_wavefront.row_of(shape)
         yield Row(name, "long/long_wavefront.cu", "advance_long_wavefront", shape.macros, long_wavefront.THREADS)
     for planes in sorted({s.planes for s in long_wavefront.SHAPES} | {s.planes for s in long_bits.SHAPES}):
-        name = long_wavefront.letters_row_of(planes)
-        yield Row(name, "long/long_letters.cu", "make_planes", (("WFACLI_PLANES", planes),), 256)
+        name = long_wavefront.planes_row_of(planes)
+        yield Row(name, "long/long_planes.cu", "make_planes", (("WFACLI_PLANES", planes),), 256)
 
 
 def _long_bits() -> Iterator[Row]:
@@ -222,16 +222,23 @@ def _long_path() -> Iterator[Row]:
 
 def _sw() -> Iterator[Row]:
     """Yield the kernels for any scoring scheme, sized by sw.Build.work. Three resident blocks hide latencies."""
-    for build, rule, path in itertools.product((*sw.BUILDS, *sw.WHOLE, sw.WIDE), sw.BUILT, (False, True)):
-        if build.whole and (not path or rule is sw.Rule.EXTENSION):
-            continue  # same as the build without `whole`
+    for build, rule, path in itertools.product((*sw.BUILDS, *sw.ALL_DIRECTIONS, sw.WIDE), sw.BUILT, (False, True)):
+        if build.all_directions and (not path or rule is sw.Rule.EXTENSION):
+            continue  # same as the build without `all_directions`
         name = sw.row_of(build, rule, path)
         resident = _RESIDENT.get(name, 3 if build.columns == 32 else 4)
         macros = (*build.macros(rule, path), ("WFACLI_RESIDENT", resident))
-        yield Row(name, "sw/sw.cu", "sw_align", macros, build.threads, spills_on=_TOO_LARGE.get(name, ()))
-    for build, rule in itertools.product(sw.WHOLE, (sw.Rule.LOCAL, sw.Rule.GLOBAL)):
+        yield Row(name, "sw/sw.cu", "sw_align", macros, build.threads, spills_on=_SPILLS_ON.get(name, ()))
+    for build, rule in itertools.product(sw.ALL_DIRECTIONS, (sw.Rule.LOCAL, sw.Rule.GLOBAL)):
         macros = (*build.macros(rule, True), ("WFACLI_RESIDENT", 8))  # memory-bound most of the time
-        yield Row(sw.walk_row_of(build, rule), "sw/sw_walk.cu", "sw_walk", macros, sw.WALK_THREADS, brief=True)
+        yield Row(
+            sw.traceback_row_of(build, rule),
+            "sw/sw_traceback.cu",
+            "sw_walk",
+            macros,
+            sw.TRACEBACK_THREADS,
+            high_priority=True,
+        )
 
 
 def _sw_guided() -> Iterator[Row]:
@@ -251,12 +258,12 @@ def _local() -> Iterator[Row]:
 
 
 _ARRAYS = (  # kernels over bases, counts and operations
-    Row("pack", "common/pack.cu", "pack_letters", (), 256, brief=True),
-    Row("encode", "common/pack.cu", "encode_letters", (), 256, brief=True),
-    Row("sum-chunks", "common/cigar.cu", "sum_chunks", (), 256, brief=True),
-    Row("sum-before", "common/cigar.cu", "sum_before", (), 256, brief=True),
-    Row("sum-slots", "common/cigar.cu", "sum_slots", (), 256, brief=True),
-    Row("gather-ops", "common/cigar.cu", "gather_ops", (), 256, brief=True),
+    Row("pack", "common/pack.cu", "pack_bases", (), 256, high_priority=True),
+    Row("encode", "common/pack.cu", "encode_symbols", (), 256, high_priority=True),
+    Row("sum-chunks", "common/cigar.cu", "sum_chunks", (), 256, high_priority=True),
+    Row("sum-before", "common/cigar.cu", "sum_before", (), 256, high_priority=True),
+    Row("sum-slots", "common/cigar.cu", "sum_slots", (), 256, high_priority=True),
+    Row("gather-ops", "common/cigar.cu", "gather_ops", (), 256, high_priority=True),
 )
 
 ROWS: dict[str, Row] = table(

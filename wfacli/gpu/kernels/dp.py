@@ -6,7 +6,7 @@ import numpy as np
 
 NEVER = 2**31 - 1  # higher than any cost
 SLOTS = 64  # per warp of dp_align
-WIDEST_OF_THREADS = 64  # diagonals; wider bands use one warp per pair
+MAX_THREAD_BAND = 64  # diagonals; wider bands use one warp per pair
 _ROWS = 16  # rows between two clamps of large values
 
 Gaps = tuple[tuple[int, int], ...]  # (open, extend) of each piece
@@ -25,16 +25,16 @@ def thread_stride(band: int, pieces: int, longest: int) -> int:
 def warp_stride(band: int, pieces: int, longest: int) -> int:
     """Return the workspace in bytes of a resident warp of dp_warp_align for paths."""
     directions = band // 32  # words per lane and step
-    room = 32 // (8 if pieces == 2 else 4)  # directions per word; each of two 16-bit values has half
-    words = -(-directions // room)
+    per_word = 32 // (8 if pieces == 2 else 4)  # directions per word; each of two 16-bit values has half
+    words = -(-directions // per_word)
     return (longest + 1) * words * 128
 
 
-def gap_cost(gaps: Gaps, letters: np.ndarray) -> np.ndarray:
+def gap_cost(gaps: Gaps, lengths: np.ndarray) -> np.ndarray:
     """Return the cost of gaps of the given lengths, i64."""
-    length = letters.astype(np.int64)
-    least: np.ndarray = np.min([opened + extend * length for opened, extend in gaps], axis=0)
-    return np.where(length == 0, 0, least)
+    length = lengths.astype(np.int64)
+    minimum: np.ndarray = np.min([opened + extend * length for opened, extend in gaps], axis=0)
+    return np.where(length == 0, 0, minimum)
 
 
 def unproven_cost(
@@ -54,14 +54,14 @@ def unproven_cost(
     """
     last = target_len.astype(np.int64) - query_len
     low = (last - (band - 1)) >> 1  # the first diagonal
-    if int(np.max(band)) > WIDEST_OF_THREADS if odd is None else odd:
+    if int(np.max(band)) > MAX_THREAD_BAND if odd is None else odd:
         low -= low % 2 == 0
     above, below = low + band, low - 1
     holds = (low <= np.minimum(0, last)) & (above > np.maximum(0, last))
     up = gap_cost(gaps, np.maximum(above, 0)) + gap_cost(gaps, np.maximum(above - last, 0))
     down = gap_cost(gaps, np.maximum(-below, 0)) + gap_cost(gaps, np.maximum(last - below, 0))
-    least = np.minimum(np.where(above > target_len, NEVER, up), np.where(below < -query_len, NEVER, down))
-    bound: np.ndarray = np.where(holds, np.minimum(least, NEVER), 0)
+    minimum = np.minimum(np.where(above > target_len, NEVER, up), np.where(below < -query_len, NEVER, down))
+    bound: np.ndarray = np.where(holds, np.minimum(minimum, NEVER), 0)
     return bound
 
 
@@ -76,5 +76,5 @@ def provable_cost(
     drift = min(extend for _, extend in gaps)
     growth = (_ROWS + 1) * mismatch + max(opened + extend + drift for opened, extend in gaps)
     exact = max(0, (2 ** (bits - 1) - 1) // 16 - growth) + (target_len.astype(np.int64) - query_len) * drift
-    greatest = np.minimum(unproven_cost(gaps, query_len, target_len, band), exact) - 1
-    return np.where((query_len == 0) | (target_len == 0), NEVER, np.maximum(greatest, -1))
+    limit = np.minimum(unproven_cost(gaps, query_len, target_len, band), exact) - 1
+    return np.where((query_len == 0) | (target_len == 0), NEVER, np.maximum(limit, -1))

@@ -12,11 +12,14 @@ from . import catalogue, dp, tiles, wfa
 from .layout import bits_stride
 from .plans import NO_BOUND, PREFIX, Plan, Shape
 
-_LOST, _LEAST_LOST = 3, 1000  # times what is likely, and the least, at which an alignment in a band is given up
+_LOST, _MIN_LOST = (
+    3,
+    1000,
+)  # multiple of the likely cost, and minimum cost, at which an alignment in a band is abandoned
 
 
 def plan_of(kernel: str, shape: Shape) -> Plan:
-    """The plan of one of dispatch.GPU_KERNELS for pairs of a shape; `serves` says whether it can have one."""
+    """The plan of one of dispatch.GPU_KERNELS for pairs of a shape; `supports` says whether it can have one."""
     # It differs little with the number of pairs: most batches then find their plan made.
     return _plan_of(kernel, dataclasses.replace(shape, count=1 << max(shape.count - 1, 0).bit_length()))
 
@@ -32,13 +35,13 @@ def _plan_of(kernel: str, shape: Shape) -> Plan:
     if family == "bits":
         return _bits(name, int(size), shape)
     if family == "dp":
-        return _dp_thread(int(size), shape) if int(size) <= dp.WIDEST_OF_THREADS else _dp_warp(int(size), shape)
+        return _dp_thread(int(size), shape) if int(size) <= dp.MAX_THREAD_BAND else _dp_warp(int(size), shape)
     if family == "tiles":
         return _dp_tiles(int(size), shape)
     raise ValueError(f"no kernel of the GPU is named {kernel}")
 
 
-def serves(kernel: str, shape: Shape) -> bool:
+def supports(kernel: str, shape: Shape) -> bool:
     """Whether a kernel is compiled for the letters and costs of a shape."""
     family, _, rest = kernel.removeprefix(PREFIX).partition("-")
     pieces = dp.pieces_macro(shape.gaps)
@@ -56,7 +59,7 @@ def serves(kernel: str, shape: Shape) -> bool:
 
 def _rows(name: str, path: bool, coded: bool = False) -> tuple[catalogue.Row, ...]:
     first = catalogue.coded_of(name) if coded else name
-    names = (first, catalogue.walk_of(name)) if path else (first,)
+    names = (first, catalogue.traceback_row_of(name)) if path else (first,)
     return tuple(catalogue.ROWS[n] for n in names)
 
 
@@ -68,7 +71,7 @@ def _bits(name: str, diagonals: int, shape: Shape) -> Plan:
         blocks=tuple(row.threads // lanes for row in rows),
         unit=32 // lanes,
         stride=bits_stride(words, shape.longest) if shape.path else 0,
-        op_capacity=_most_ops(min(diagonals, shape.max_cost)) if shape.path else 0,
+        op_capacity=_max_ops(min(diagonals, shape.max_cost)) if shape.path else 0,
     )
 
 
@@ -106,7 +109,7 @@ def _dp_tiles(band: int, shape: Shape) -> Plan:
         band = min(band, shape.cut)
     elif shape.likely < NO_BOUND:
         cost = np.full(1, shape.likely * tuning.GPU_BAND_MARGIN)
-        band = int(tiles.cut(band, shape.gaps, np.full(1, shape.apart), cost)[0])
+        band = int(tiles.narrow_band(band, shape.gaps, np.full(1, shape.length_difference), cost)[0])
     lanes = tiles.lanes(band, shape.mismatch, shape.gaps, shape.path, shape.count, max(shape.longest, 1))
     if lanes is None:
         raise ValueError(f"16 bits do not hold these costs in a band of {band} diagonals")
@@ -138,18 +141,18 @@ def _wavefront(name: str, shape: Shape) -> Plan:
     # A bound that the user sets is kept as it is, so that what costs more needs no other kernel.
     known = shape.likely < NO_BOUND and shape.max_cost >= NO_BOUND
     likely = shape.cut or int(shape.likely * tuning.GPU_LIKELY) if known else shape.max_cost
-    most = wfa.bound(name, *costs, shape.max_cost, likely)
-    least = min(shape.mismatch, *(opened + extend for opened, extend in shape.gaps))
+    max_cost = wfa.bound(name, *costs, shape.max_cost, likely)
+    min_step = min(shape.mismatch, *(opened + extend for opened, extend in shape.gaps))
     return Plan(
         rows=(catalogue.ROWS[row],),
         blocks=(variant.pairs,),
         unit=1,
-        stride=variant.stride(*costs, most, shape.longest),
-        op_capacity=_most_ops(min(most // least, 2 * shape.longest) + 1) if shape.path else 0,
+        stride=variant.stride(*costs, max_cost, shape.longest),
+        op_capacity=_max_ops(min(max_cost // min_step, 2 * shape.longest) + 1) if shape.path else 0,
         resident=True,
         shared=variant.shared_bytes(*costs),
-        max_cost=most,
-        first_cost=int(most * tuning.GPU_WFA_FIRST) if known else most,
+        max_cost=max_cost,
+        first_cost=int(max_cost * tuning.GPU_WFA_FIRST) if known else max_cost,
     )
 
 
@@ -158,22 +161,22 @@ def _following_band(name: str, shape: Shape) -> Plan:
     variant, costs = wfa.VARIANTS[row], (shape.mismatch, shape.gaps)
     band, step = shape.band
     # Of an alignment that has no more than mismatches and one gap; a band that is lost costs more, and is given up.
-    worst = shape.mismatch * shape.longest + max(o + e * (shape.apart + 1) for o, e in shape.gaps)
-    most = variant.most_cost(*costs, min(shape.max_cost, worst, max(_LOST * shape.likely, _LEAST_LOST)))
-    least = min(shape.mismatch, *(opened + extend for opened, extend in shape.gaps))
+    one_gap_cost = shape.mismatch * shape.longest + max(o + e * (shape.length_difference + 1) for o, e in shape.gaps)
+    max_cost = variant.cost_limit(*costs, min(shape.max_cost, one_gap_cost, max(_LOST * shape.likely, _MIN_LOST)))
+    min_step = min(shape.mismatch, *(opened + extend for opened, extend in shape.gaps))
     return Plan(
         rows=(catalogue.ROWS[row],),
         blocks=(variant.pairs,),
         unit=1,
-        stride=variant.stride(*costs, most, shape.longest, band=2 * band + 1),
-        op_capacity=_most_ops(min(most // least, 2 * shape.longest) + 1),
+        stride=variant.stride(*costs, max_cost, shape.longest, band=2 * band + 1),
+        op_capacity=_max_ops(min(max_cost // min_step, 2 * shape.longest) + 1),
         resident=True,
         shared=variant.shared_bytes(*costs),
-        max_cost=most,
+        max_cost=max_cost,
         band=band,
         band_step=step,
-        follows=True,
-        lone=name in wfa.LONE.values(),
+        band_follows_path=True,
+        exclusive=name in wfa.EXCLUSIVE.values(),
     )
 
 
@@ -182,11 +185,11 @@ def _dp_ops(band: int, shape: Shape, odd: bool | None = None) -> int:
     if not shape.path:
         return 0
     same = np.full(1, shape.longest, np.int32)
-    most = min(int(dp.unproven_cost(shape.gaps, same, same, band, odd)[0]), shape.max_cost)
-    least = min(shape.mismatch, *(opened + extend for opened, extend in shape.gaps))
-    return _most_ops(min(most // least, shape.longest) + 1)
+    max_cost = min(int(dp.unproven_cost(shape.gaps, same, same, band, odd)[0]), shape.max_cost)
+    min_step = min(shape.mismatch, *(opened + extend for opened, extend in shape.gaps))
+    return _max_ops(min(max_cost // min_step, shape.longest) + 1)
 
 
-def _most_ops(edits: int) -> int:
+def _max_ops(edits: int) -> int:
     """Operations of a CIGAR with so many edits: as many runs of matches, and one more."""
     return 2 * edits + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _ALIGNMENT = 256  # bytes; satisfies every access of the kernels
 _CHUNK = 4096  # slots; enough to keep a block busy
-_MOST_CHUNKS = 4096  # few enough for one block to sum quickly
+_MAX_CHUNKS = 4096  # few enough for one block to sum quickly
 
 
 def padded(nbytes: int) -> int:
@@ -14,7 +14,7 @@ def padded(nbytes: int) -> int:
 
 def gather_chunks(count: int) -> tuple[int, int]:
     """Return slots per chunk, and chunks, for cuda/common/cigar.cu, which needs 8 bytes of scratch per chunk."""
-    chunk = max(_CHUNK, -(-count // _MOST_CHUNKS))
+    chunk = max(_CHUNK, -(-count // _MAX_CHUNKS))
     chunk = -(-chunk // 4) * 4
     return chunk, max(1, -(-count // chunk))
 
@@ -36,9 +36,9 @@ def bits_warps(lanes: int, count: int) -> int:
 
 def bits_provable(diagonals: int, query_len: int, target_len: int) -> int:
     """Return the distance below which a band of `diagonals` proves distances; 0 if it contains no path."""
-    apart = query_len - target_len
-    if abs(apart) >= diagonals:
+    difference = query_len - target_len
+    if abs(difference) >= diagonals:
         return 0
-    origin = (diagonals - 1 - apart) // 2
-    end = origin + apart
-    return abs(apart) + 2 * (min(origin, end, diagonals - 1 - origin, diagonals - 1 - end) + 1)
+    origin = (diagonals - 1 - difference) // 2
+    end = origin + difference
+    return abs(difference) + 2 * (min(origin, end, diagonals - 1 - origin, diagonals - 1 - end) + 1)

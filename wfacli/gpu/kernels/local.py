@@ -10,16 +10,17 @@ import numpy.typing as npt
 from ...core import tuning
 from ...core.batch import U8
 
-# Catalogue rows: where a path can come from, where it is expected to come from, and cells of kept rows.
+# Catalogue rows: where a path can come from, where it is expected to come from, and cells of stored rows.
 CONES, TOPS, WINDOWS, CONE_THREADS = "local-cones", "local-tops", "local-windows", 256
 _HALF = 0xFFFF  # maximum 16-bit score, from the floor on
 _FLOOR = 128  # minimum floor, so that no symbol's score makes a half negative
-_SLOTS = 3  # states that a warp can set aside (cuda/local/local_room.cuh)
-_PAIR_LETTERS = 4  # symbols of the target whose scores are looked up two at a time
-_OTHERS = 1 / 2000  # maximum share of other symbols for that: as many tiles of 128 columns and 63 are slow (estimate)
+_SLOTS = 3  # states that a warp can set aside (cuda/local/local_layout.cuh)
+_PAIR_SYMBOLS = 4  # symbols of the target whose scores are looked up two at a time
+# Maximum share of other symbols for that: as many tiles of 128 columns and 63 are slow (estimate).
+_MAX_RARE = 1 / 2000
 _CELL = 8  # bytes per cell of a row
 _WARPS = 12  # maximum warps per multiprocessor
-STATE_ROWS = 1536  # kLocalStateRows of native/solvers/local/local.hpp: states end, and rows are kept, at multiples
+STATE_ROWS = 1536  # kLocalStateRows of native/solvers/local/local.hpp: states end, and rows are stored, at multiples
 
 I8 = npt.NDArray[np.int8]
 
@@ -58,27 +59,27 @@ class Build:
     @property
     def macros(self) -> tuple[tuple[str, int], ...]:
         """Macros that the source is compiled with."""
-        sizes = (("WFACLI_ROWS", self.words), ("WFACLI_CHUNK", self.chunk), ("WFACLI_PAIRS", int(self.pairs)))
+        sizes = (("WFACLI_WORDS", self.words), ("WFACLI_CHUNK", self.chunk), ("WFACLI_PAIRS", int(self.pairs)))
         return (*sizes, ("WFACLI_RESIDENT", _WARPS // self.warps))
 
-    def shared(self, letters: int) -> int:
-        """Return the bytes of shared memory of a block, as in Room of cuda/local/local_room.cuh."""
-        scores = _PAIR_LETTERS**2 * self.words * 128 if self.pairs else 2 * letters * (self.words // 4) * 128
+    def shared(self, n_column_codes: int) -> int:
+        """Return the bytes of shared memory of a block, as in WarpMemory of cuda/local/local_layout.cuh."""
+        scores = _PAIR_SYMBOLS**2 * self.words * 128 if self.pairs else 2 * n_column_codes * (self.words // 4) * 128
         return self.warps * (scores + 4 * (3 * self.chunk + 40))
 
     def scratch(self, warps: int) -> int:
         """Return the bytes in which warps set states aside."""
         return 4 * warps * _SLOTS * (32 * (2 * self.words + 2) + self.chunk)
 
-    def apart(self, scores: Scores) -> int:
+    def max_difference(self, scores: Scores) -> int:
         """Return the maximum difference of two scores that a tile handles; same as LocalPair::choose_kernel."""
-        way = self.rows + self.chunk + 2 * 64 + 2
-        return way * (scores.match + scores.extend) + 4 * (scores.open + scores.extend) + 1
+        steps = self.rows + self.chunk + 2 * 64 + 2
+        return steps * (scores.match + scores.extend) + 4 * (scores.open + scores.extend) + 1
 
     def holds(self, scores: Scores) -> bool:
         """Return whether 16 bits hold all scores of a tile and its inputs."""
-        grows = min(self.rows, self.chunk + 63) * scores.match
-        return scores.floor + self.apart(scores) + grows <= _HALF and scores.match >= 0
+        growth = min(self.rows, self.chunk + 63) * scores.match
+        return scores.floor + self.max_difference(scores) + growth <= _HALF and scores.match >= 0
 
 
 # TCUPS on an H200, 2026-11-22, 1.2 Mb with 1.2 Mb, all tiles computed. Pairs, by words: 4 2.6, 8 3.2, 12 3.0 (fewer
@@ -95,7 +96,7 @@ class Scores:
         table: i8[row symbols + 1, column symbols]; the last row stands for rows below the matrix.
         row_codes, column_codes: u8[A], the table's code for each code of the scheme.
         open, extend: a gap of length l costs open + l * extend.
-        others: share of the target's symbols that are not among its four most frequent ones.
+        rare: share of the target's symbols that are not among its four most frequent ones.
         match: maximum score of two symbols, at least 0.
     """
 
@@ -104,7 +105,7 @@ class Scores:
     column_codes: U8
     open: int
     extend: int
-    others: float = 0.0
+    rare: float = 0.0
 
     @classmethod
     def of(cls, matrix: I8, open_: int, extend: int, query: U8, target: U8) -> Scores:
@@ -123,8 +124,8 @@ class Scores:
         codes = [np.zeros(len(matrix), np.uint8) for _ in range(2)]
         codes[0][rows], codes[1][columns] = row_of.reshape(-1), column_of
         table = np.ascontiguousarray(np.concatenate([part, below]), np.int8)
-        others = float(np.sort(counts)[: max(len(counts) - _PAIR_LETTERS, 0)].sum() / counts.sum())
-        return cls(table, codes[0], codes[1], open_, extend, others)
+        rare = float(np.sort(counts)[: max(len(counts) - _PAIR_SYMBOLS, 0)].sum() / counts.sum())
+        return cls(table, codes[0], codes[1], open_, extend, rare)
 
     @property
     def match(self) -> int:
@@ -132,7 +133,7 @@ class Scores:
         return max(int(self.table.max()), 0)
 
     @property
-    def letters(self) -> int:
+    def n_column_codes(self) -> int:
         """Number of different symbols of the target."""
         return int(self.table.shape[1])
 
@@ -145,14 +146,14 @@ class Scores:
 def best_build(scores: Scores, shared: int, builds: tuple[Build, ...] = BUILDS) -> Build | None:
     """Return the fastest build for a scheme, given bytes of shared memory per block; None if none supports it."""
     for build in builds:
-        fits = build.shared(scores.letters) <= shared
-        if fits and build.holds(scores) and (not build.pairs or scores.others <= _OTHERS):
+        fits = build.shared(scores.n_column_codes) <= shared
+        if fits and build.holds(scores) and (not build.pairs or scores.rare <= _MAX_RARE):
             return build
     return None
 
 
-def kept_apart(strips: int, every: int, columns: int, memory: int) -> int:
-    """Return the strips between two kept rows: the least divisor of `every` for which rows fit in memory (bytes)."""
+def strips_between_rows(strips: int, every: int, columns: int, memory: int) -> int:
+    """Return the strips between two stored rows: the least divisor of `every` so that rows fit in `memory` bytes."""
     fit = max(memory // (columns * _CELL), 1)
     divisors = (d for d in range(1, every + 1) if every % d == 0)
     return next((d for d in divisors if strips // d <= fit), every)

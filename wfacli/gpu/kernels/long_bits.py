@@ -11,8 +11,8 @@ THREADS = 128  # per block: a warp for each scheduler of a multiprocessor; one b
 WARPS = THREADS // 32
 MEETING = "long-bits-meet"  # catalogue row that joins the two matrices
 MEETING_THREADS = 1024
-_BOTH = 4  # minimum stripes for two matrices
-_LEAST_BAND = 64  # minimum diagonals beyond the first, so that each stripe begins below the previous one
+_MIN_FOR_TWO = 4  # minimum stripes for two matrices
+_MIN_BAND = 64  # minimum diagonals beyond the first, so that each stripe begins below the previous one
 _SAMPLES = 16  # stripes sampled to count columns
 
 
@@ -72,14 +72,14 @@ class Band:
     @classmethod
     def for_distance(cls, query_len: int, target_len: int, distance: int) -> Band:
         """Return the narrowest band that proves a distance."""
-        apart = target_len - query_len
-        beyond = max((distance - abs(apart)) // 2, (_LEAST_BAND - abs(apart)) // 2 + 1, 0)
-        low, high = min(apart, 0) - beyond, max(apart, 0) + beyond
+        difference = target_len - query_len
+        beyond = max((distance - abs(difference)) // 2, (_MIN_BAND - abs(difference)) // 2 + 1, 0)
+        low, high = min(difference, 0) - beyond, max(difference, 0) + beyond
         whole = low <= -query_len and high >= target_len
         return cls(
-            max(low, -query_len - _LEAST_BAND),
-            min(high, target_len + _LEAST_BAND),
-            max(query_len, target_len) if whole else abs(apart) + 2 * beyond + 1,
+            max(low, -query_len - _MIN_BAND),
+            min(high, target_len + _MIN_BAND),
+            max(query_len, target_len) if whole else abs(difference) + 2 * beyond + 1,
         )
 
     @property
@@ -91,20 +91,20 @@ class Band:
 def stripes(shape: Shape, query_len: int) -> tuple[int, int]:
     """Return the stripes of both matrices: the second has as many or one more, or the first has all."""
     count = -(-query_len // shape.rows)
-    return (count // 2, count - count // 2) if count >= _BOTH else (count, 0)
+    return (count // 2, count - count // 2) if count >= _MIN_FOR_TWO else (count, 0)
 
 
-def turns(shape: Shape, query_len: int) -> int:
+def total_stripes(shape: Shape, query_len: int) -> int:
     """Return the stripes of both matrices together."""
     return sum(stripes(shape, query_len))
 
 
-def before(turn: int, both: bool) -> tuple[int, int]:
-    """Return how many stripes of each matrix come before a turn: matrices take turns, the second one first."""
-    return (turn // 2, (turn + 1) // 2) if both else (turn, 0)
+def stripes_before(index: int, both: bool) -> tuple[int, int]:
+    """Return how many stripes of each matrix precede a stripe, by its index; they alternate, the second first."""
+    return (index // 2, (index + 1) // 2) if both else (index, 0)
 
 
-def above(shape: Shape, query_len: int) -> int:
+def padding_rows(shape: Shape, query_len: int) -> int:
     """Return the padding rows above the second matrix, so that its last stripe ends where the matrices meet."""
     first, second = stripes(shape, query_len)
     return (first + second) * shape.rows - query_len if second else 0
@@ -122,20 +122,20 @@ def columns(shape: Shape, band: Band, stripe: int, target_len: int) -> tuple[int
 
 
 def cells(shape: Shape, band: Band, first: int, end: int, lengths: tuple[int, int]) -> int:
-    """Return the approximate number of cells between two turns."""
+    """Return the approximate number of cells of the stripes from index `first` to `end` (exclusive)."""
     both = stripes(shape, lengths[0])[1] > 0
-    middle = before((first + end) // 2, both)[0]
+    middle = stripes_before((first + end) // 2, both)[0]
     begin, behind = columns(shape, band, middle, lengths[1])
     return (end - first) * 32 * max(behind - begin, 0) * shape.rows
 
 
-def together(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band) -> float:
+def concurrent_stripes(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band) -> float:
     """Return how many stripes run concurrently: one begins when the previous one is far enough ahead."""
     query_len, target_len = lengths
     across = min(shape.rows + band.diagonals, target_len)
     behind = min(shape.rows, query_len) + tuning.GPU_BITS_LAG
     matrices = 2 if stripes(shape, query_len)[1] else 1
-    return max(min(turns(shape, query_len), matrices * across / behind, multiprocessors * WARPS), 1.0)
+    return max(min(total_stripes(shape, query_len), matrices * across / behind, multiprocessors * WARPS), 1.0)
 
 
 def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band) -> float:
@@ -146,7 +146,7 @@ def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: 
 def seconds_of(shape: Shape, multiprocessors: int, lengths: tuple[int, int], band: Band, matrices: int) -> float:
     """Return the same for one or two matrices: a stripe waits for earlier stripes or for a warp, modelled together."""
     query_len, target_len = lengths
-    count = turns(shape, query_len)
+    count = total_stripes(shape, query_len)
     last = min(query_len // matrices + band.high, target_len)
     chain = last + count / matrices * tuning.GPU_BITS_LAG
     each = -(-count // matrices)

@@ -12,10 +12,10 @@ from .long_bits import Band, Shape
 from .long_wavefront import Launch, Tiles
 
 GUESS = "long-path-guess"
-EVERY = 8  # blocks of 32 columns between two kept states of a stripe
+STATE_INTERVAL = 8  # blocks of 32 columns between two saved states of a stripe
 SKEW_BLOCKS = 16  # maximum blocks by which the last lane of a stripe lags (long_path_bits.cu)
-_MOST_OPS = 64  # in addition to those of a segment's edits: gaps across the whole segment, runs beyond BAM's maximum
-_LEAST_GROUP = 16  # minimum segments of a front per group: with fewer, little runs in parallel
+_EXTRA_OPS = 64  # in addition to those of a segment's edits: gaps across the whole segment, runs beyond BAM's maximum
+_MIN_GROUP = 16  # minimum segments of a front per group: with fewer, little runs in parallel
 _CELL_BYTES = 8  # of 32 cells, two bits each
 SHAPES = tuple(s for s in long_bits.SHAPES if (s.planes, s.words) in ((2, 1), (2, 2), (2, 8), (8, 1), (8, 2)))
 FRONTS = tuple(s for s in long_wavefront.SHAPES if s.planes in (2, 8) and s.bits == 32)
@@ -36,28 +36,28 @@ def row_of_front(step: str, front: long_wavefront.Shape) -> str:
 
 @dataclass(frozen=True)
 class Stripes:
-    """The stripes of a band, and how many of them are kept.
+    """The stripes of a band, and how many of them are traced at a time.
 
     Attributes:
         shape: build of the kernels.
         band: a band that proves the distance.
         count: number of stripes.
         edge_words: maximum words of 32 columns of a stripe.
-        every: blocks between two kept states.
-        group: stripes whose states and edges are kept at a time.
+        state_interval: blocks between two saved states.
+        group: stripes whose states and edges are stored at a time.
     """
 
     shape: Shape
     band: Band
     count: int
     edge_words: int
-    every: int
+    state_interval: int
     group: int
 
     @property
-    def states_each(self) -> int:
+    def states_per_stripe(self) -> int:
         """Maximum states of a stripe."""
-        return -(-(self.edge_words + SKEW_BLOCKS) // self.every)
+        return -(-(self.edge_words + SKEW_BLOCKS) // self.state_interval)
 
     @property
     def state_bytes(self) -> int:
@@ -66,32 +66,38 @@ class Stripes:
 
     @property
     def edges_nbytes(self) -> int:
-        """Bytes of all kept edges, and of the one before them."""
+        """Bytes of all stored edges, and of the one before them."""
         return 16 * self.edge_words * (self.group + 1)
 
     @property
     def states_nbytes(self) -> int:
-        """Bytes of all kept states."""
-        return self.state_bytes * self.states_each * self.group
+        """Bytes of all saved states."""
+        return self.state_bytes * self.states_per_stripe * self.group
 
     @property
-    def room(self) -> int:
+    def scratch_bytes(self) -> int:
         """Bytes of scratch of a warp, for the part that it traces back through."""
-        return 32 * self.every * self.shape.words * 32 * _CELL_BYTES
+        return 32 * self.state_interval * self.shape.words * 32 * _CELL_BYTES
 
     @property
-    def usual_parts(self) -> int:
+    def expected_parts(self) -> int:
         """Parts, from state to state, that a path without long gaps crosses in a stripe."""
-        return -(-(self.shape.rows + 32 * SKEW_BLOCKS) // (32 * self.every)) + 1
+        return -(-(self.shape.rows + 32 * SKEW_BLOCKS) // (32 * self.state_interval)) + 1
 
     @property
     def op_capacity(self) -> int:
         """Maximum operations of a stripe's path."""
-        return 2 * self.shape.rows + _MOST_OPS
+        return 2 * self.shape.rows + _EXTRA_OPS
 
     @classmethod
     def plan(
-        cls, shape: Shape, lengths: tuple[int, int], distance: int, memory: int, every: int = EVERY, group: int = 0
+        cls,
+        shape: Shape,
+        lengths: tuple[int, int],
+        distance: int,
+        memory: int,
+        state_interval: int = STATE_INTERVAL,
+        group: int = 0,
     ) -> Stripes:
         """Plan as many stripes at a time as fit in memory.
 
@@ -100,12 +106,12 @@ class Stripes:
         band = Band.for_distance(*lengths, distance)
         count = -(-lengths[0] // shape.rows)
         words = long_bits.edge_words(shape, band, lengths[1])
-        whole = cls(shape, band, count, words, every, 1)
+        whole = cls(shape, band, count, words, state_interval, 1)
         each = whole.states_nbytes + 16 * words + 4 * whole.op_capacity
         fit = min(group or count, (memory - 16 * words) // each)
         if fit < 1:
             raise OutOfDeviceMemory(f"a stripe's path needs {each} bytes, and there are {memory}")
-        return cls(shape, band, count, words, every, fit)
+        return cls(shape, band, count, words, state_interval, fit)
 
 
 def stripes_seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], distance: int) -> float:
@@ -128,20 +134,20 @@ def best_stripes(planes: int, multiprocessors: int, lengths: tuple[int, int], di
 def diagonals_of_front(query_len: int, target_len: int, score: int, distance: int) -> tuple[int, int]:
     """Return the first and last diagonal where a best path may be at a score of the front, for a known distance."""
     end = target_len - query_len
-    left = distance - score
-    return max(-query_len, -score, end - left), min(target_len, score, end + left)
+    remaining = distance - score
+    return max(-query_len, -score, end - remaining), min(target_len, score, end + remaining)
 
 
 @dataclass(frozen=True)
 class Fronts:
-    """The states of a front that are kept: one before each segment, from which a launch computes the next.
+    """The states of a front that are saved: one before each segment, from which a launch computes the next.
 
     Attributes:
         front: build of the kernels.
         lengths: lengths of query and target.
         distance: their edit distance.
         scores: scores per segment, thus per launch.
-        group: segments whose states are kept at a time.
+        group: segments whose states are saved at a time.
     """
 
     front: long_wavefront.Shape
@@ -161,14 +167,14 @@ class Fronts:
         return [range(s, min(s + self.group, self.count)) for s in range(0, self.count, self.group)]
 
     @property
-    def room(self) -> int:
+    def scratch_bytes(self) -> int:
         """Bytes of scratch of a warp, for the segment that it traces back through."""
         return 4 * (self.scores + 1) * self.front.width
 
     @property
     def op_capacity(self) -> int:
         """Maximum operations of a segment's path."""
-        return 2 * self.scores + _MOST_OPS
+        return 2 * self.scores + _EXTRA_OPS
 
     def score(self, segment: int) -> int:
         """Return the score before a segment; -1 before the first, from which the matrix's corner is reached."""
@@ -187,12 +193,12 @@ class Fronts:
         return padded(4 * self.tiles(segment, tip).diagonals)
 
     @property
-    def begins_nbytes(self) -> int:
+    def group_starts_nbytes(self) -> int:
         """Bytes of the states before each group."""
         return sum(self.nbytes(segments[0]) for segments in self.groups)
 
     @property
-    def held_nbytes(self) -> int:
+    def group_nbytes(self) -> int:
         """Bytes of a group's other states; if there are several groups, each traces back from a tip."""
         if self.group >= self.count:
             return sum(self.nbytes(s) for s in range(1, self.count))
@@ -202,8 +208,8 @@ class Fronts:
     @property
     def widest_nbytes(self) -> int:
         """Bytes of the widest possible state."""
-        apart = abs(self.lengths[1] - self.lengths[0])
-        return padded(4 * (self.distance + apart + 4 * self.front.width))
+        difference = abs(self.lengths[1] - self.lengths[0])
+        return padded(4 * (self.distance + difference + 4 * self.front.width))
 
     @classmethod
     def plan(
@@ -223,14 +229,14 @@ class Fronts:
         group = min(group or whole.count, whole.count)
         while True:
             plan = cls(front, lengths, distance, scores, group)
-            needs = plan.begins_nbytes + plan.held_nbytes + 4 * plan.op_capacity * group
+            needs = plan.group_starts_nbytes + plan.group_nbytes + 4 * plan.op_capacity * group
             if group < whole.count:
                 needs += 2 * plan.widest_nbytes
             if needs <= memory:
                 return plan
-            if group <= _LEAST_GROUP:
+            if group <= _MIN_GROUP:
                 raise OutOfDeviceMemory(f"the front's states need {needs} bytes, and there are {memory}")
-            group = max(group // 2, _LEAST_GROUP)
+            group = max(group // 2, _MIN_GROUP)
 
 
 def best_scores(front: long_wavefront.Shape, multiprocessors: int, lengths: tuple[int, int], distance: int) -> int:
@@ -256,7 +262,7 @@ def seconds(multiprocessors: int, lengths: tuple[int, int], distance: int, plain
     planes = 2 if plain else 8
     front = next(s for s in FRONTS if s.planes == planes)
     start = tuning.GPU_PATH_START + sum(lengths) / tuning.GPU_LONG_UPLOAD_RATE
-    ways = {"stripes": start + best_stripes(planes, multiprocessors, lengths, distance)[0]}
+    methods = {"stripes": start + best_stripes(planes, multiprocessors, lengths, distance)[0]}
     if max(lengths) <= long_wavefront.NARROW:
-        ways["fronts"] = start + front_seconds(front, multiprocessors, lengths, distance)
-    return ways
+        methods["fronts"] = start + front_seconds(front, multiprocessors, lengths, distance)
+    return methods

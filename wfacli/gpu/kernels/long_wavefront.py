@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...core import tuning
 
 PAD_ROWS = 32  # readable rows of symbols before and after a sequence (cuda/common/planes.cuh)
-LETTERS_OF_A_ROW = 32
+SYMBOLS_PER_ROW = 32
 GHOSTS = (64, 32, 16)  # scores per launch, thus diagonals at a tile's ends that are not written
 NARROW = 1 << 29  # maximum length for 32-bit offsets: -2^30 marks an unreached diagonal
 THREADS = 128
@@ -23,7 +23,7 @@ class Shape:
         planes: bits per symbol: 2 (A C G T), 8, 32.
         bits: bits of an offset, 32 or 64.
         diagonals: neighbouring diagonals per lane.
-        again: scores after which a lane reloads its windows of symbols.
+        window_scores: scores after which a lane reloads its windows of symbols.
         ghosts: possible scores per launch, multiples of `diagonals`, less than half a tile's width.
         resident: blocks per multiprocessor, which bounds registers.
     """
@@ -31,7 +31,7 @@ class Shape:
     planes: int
     bits: int = 32
     diagonals: int = 8
-    again: int = 8
+    window_scores: int = 8
     ghosts: tuple[int, ...] = GHOSTS
     resident: int = 5
 
@@ -57,8 +57,8 @@ class Shape:
     @property
     def macros(self) -> tuple[tuple[str, int], ...]:
         """Macros that the kernel is compiled with."""
-        names = ("PLANES", "OFFSET", "DIAGONALS", "AGAIN", "RESIDENT")
-        values = (self.planes, self.bits, self.diagonals, self.again, self.resident)
+        names = ("PLANES", "OFFSET", "DIAGONALS", "WINDOW_SCORES", "RESIDENT")
+        values = (self.planes, self.bits, self.diagonals, self.window_scores, self.resident)
         return tuple((f"WFACLI_{name}", value) for name, value in zip(names, values, strict=True))
 
 
@@ -76,12 +76,12 @@ def row_of(shape: Shape) -> str:
     return f"long-wavefront-{shape.planes}" + ("" if shape.bits == 32 else "-wide")
 
 
-def letters_row_of(planes: int) -> str:
+def planes_row_of(planes: int) -> str:
     """Return the catalogue row that converts symbols to bit planes."""
     return f"long-letters-{planes}"
 
 
-def diagonals_that_matter(query_len: int, target_len: int, score: int, bound: int) -> tuple[int, int]:
+def relevant_diagonals(query_len: int, target_len: int, score: int, bound: int) -> tuple[int, int]:
     """Return the first and last relevant diagonal of either front at a score, if the distance is at most `bound`.
 
     Diagonals outside the matrix, or further out than the number of edits, are not reached. From diagonal k the end, on
@@ -91,8 +91,8 @@ def diagonals_that_matter(query_len: int, target_len: int, score: int, bound: in
     reached; then as many edits as the score are left.
     """
     end = target_len - query_len
-    left = max(bound - score, score)
-    return max(-query_len, -score, end - left), min(target_len, score, end + left)
+    remaining = max(bound - score, score)
+    return max(-query_len, -score, end - remaining), min(target_len, score, end + remaining)
 
 
 @dataclass(frozen=True)
@@ -131,25 +131,25 @@ def launch_seconds(shape: Shape, multiprocessors: int, tiles: int, launch: Launc
     It is the longest of the host's call, a warp's own steps, and all points together. `speed`: bases that fronts
     advance per score; above a few, windows of bases last only one score, unless tiles follow the front.
     """
-    times, step = 1.0, tuning.GPU_LONG_STEP
+    factor, step = 1.0, tuning.GPU_LONG_STEP
     if launch.slant:
-        times, step = tuning.GPU_LONG_SLANT, tuning.GPU_LONG_SLANT_STEP
+        factor, step = tuning.GPU_LONG_SLANT, tuning.GPU_LONG_SLANT_STEP
     elif speed > tuning.GPU_LONG_SPEED:
-        times, step = tuning.GPU_LONG_FAST, tuning.GPU_LONG_FAST_STEP
+        factor, step = tuning.GPU_LONG_FAST, tuning.GPU_LONG_FAST_STEP
     rate = tuning.GPU_LONG_POINTS * multiprocessors / tuning.GPU_MULTIPROCESSORS
-    points = 2 * tiles * shape.width * launch.ghost * tuning.GPU_LONG_PLANES[shape.planes] * times
+    points = 2 * tiles * shape.width * launch.ghost * tuning.GPU_LONG_PLANES[shape.planes] * factor
     return max(tuning.GPU_LONG_LAUNCH, launch.ghost * step, tuning.GPU_LONG_GAP + points / rate)
 
 
 def best_launch(shape: Shape, multiprocessors: int, diagonals: int, speed: float = 0.0) -> Launch:
     """Return the best launch for `diagonals` diagonals of a front: long for narrow fronts, short for wide ones."""
 
-    def a_score(launch: Launch) -> float:
+    def per_score(launch: Launch) -> float:
         tiles = -(-diagonals // shape.written(launch.ghost))
         return launch_seconds(shape, multiprocessors, tiles, launch, speed) / launch.ghost
 
-    ways = (False, True) if shape.slants and speed > tuning.GPU_LONG_SPEED else (False,)
-    return min((Launch(ghost, slant) for slant in ways for ghost in shape.ghosts), key=a_score)
+    slants = (False, True) if shape.slants and speed > tuning.GPU_LONG_SPEED else (False,)
+    return min((Launch(ghost, slant) for slant in slants for ghost in shape.ghosts), key=per_score)
 
 
 def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], edits: int) -> float:
@@ -157,13 +157,13 @@ def seconds(shape: Shape, multiprocessors: int, lengths: tuple[int, int], edits:
     query_len, target_len = lengths
     speed = min(lengths) / max(edits, 1)
     total, score = 0.0, 0
-    for upto in _steps(edits // 2 + 1):
-        low, high = diagonals_that_matter(query_len, target_len, upto, max(edits, 1))
+    for next_score in _steps(edits // 2 + 1):
+        low, high = relevant_diagonals(query_len, target_len, next_score, max(edits, 1))
         width = max(high - low + 1, 1)
         launch = best_launch(shape, multiprocessors, width, speed)
         one = launch_seconds(shape, multiprocessors, -(-width // shape.written(launch.ghost)), launch, speed)
-        total += one * (upto - score) / launch.ghost
-        score = upto
+        total += one * (next_score - score) / launch.ghost
+        score = next_score
     return total
 
 

@@ -30,12 +30,12 @@ def resident_blocks(gpu: Gpu, threads: int, registers: int, shared_bytes: int) -
     """
     if shared_bytes > gpu.shared_per_block:
         return 0
-    most_warps, most_blocks = _LIMITS[max((c for c in _LIMITS if c <= capability(gpu.arch)), default=80)]
+    max_warps, max_blocks = _LIMITS[max((c for c in _LIMITS if c <= capability(gpu.arch)), default=80)]
     warps = -(-threads // _WARP)
     warp_registers = _up(max(registers, 1) * _WARP, _REGISTER_UNIT)
     warps_by_registers = _REGISTERS // _QUARTERS // warp_registers * _QUARTERS
     shared = _up(shared_bytes + _SHARED_RESERVED, _SHARED_UNIT)
-    return min(most_blocks, most_warps // warps, warps_by_registers // warps, gpu.shared_per_multiprocessor // shared)
+    return min(max_blocks, max_warps // warps, warps_by_registers // warps, gpu.shared_per_multiprocessor // shared)
 
 
 def _up(value: int, unit: int) -> int:

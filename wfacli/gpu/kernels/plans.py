@@ -26,7 +26,7 @@ class Shape:
         likely: a cost that few of the pairs exceed; NO_BOUND if unknown.
         cut: limit that the route sets its kernel: the width of a band in diagonals, or a wavefront's maximum cost; 0:
             derived from the likely cost.
-        apart: maximum length difference of a pair's sequences.
+        length_difference: maximum length difference of a pair's sequences.
         band: heuristic band: diagonals on either side of its centre, and scores after which it is centred again;
             (0, 0): all diagonals.
     """
@@ -40,7 +40,7 @@ class Shape:
     coded: bool = False
     wildcard: bool = False
     likely: int = NO_BOUND
-    apart: int = 0
+    length_difference: int = 0
     cut: int = 0
     band: tuple[int, int] = (0, 0)
 
@@ -63,8 +63,8 @@ class Plan:
         first_cost: cost bound of a wavefront's first attempt; pairs that cost more are aligned again.
         band: band width in diagonals, for kernels that accept any.
         band_step: scores after which a band that follows the path is centred again.
-        follows: whether the band follows the path; such kernels report whether it excluded anything.
-        lone: whether each block has a multiprocessor to itself.
+        band_follows_path: whether the band follows the path; such kernels report whether it excluded anything.
+        exclusive: whether each block has a multiprocessor to itself.
     """
 
     rows: tuple[catalogue.Row, ...]
@@ -79,14 +79,14 @@ class Plan:
     first_cost: int = NO_BOUND
     band: int = 0
     band_step: int = 0
-    follows: bool = False
-    lone: bool = False
+    band_follows_path: bool = False
+    exclusive: bool = False
 
-    def least_workspace(self, count: int) -> int:
+    def min_workspace(self, count: int) -> int:
         """Return the minimum workspace in bytes of a launch over `count` pairs: that of one block."""
         pairs = self.blocks[0] if self.resident else min(count, self.blocks[0])
         return -(-pairs // self.unit) * self.stride
 
     def shared_on(self, gpu: Gpu) -> int:
         """Return the bytes of dynamic shared memory to request per block: the maximum if no other block is to fit."""
-        return gpu.shared_per_block if self.lone else self.shared
+        return gpu.shared_per_block if self.exclusive else self.shared

@@ -15,36 +15,37 @@ from ...core.batch import U8
 from ...scoring.scheme import I8
 
 CODES = 32  # rows and columns of the score table
-BEYOND_LEAST = -1  # maximum score of positions beyond a sequence
+MAX_BEYOND = -1  # maximum score of positions beyond a sequence
 _STATE = 3  # words of a lane's state, besides two per column
 _EDGE = 8  # bytes per row of a stripe's edge
 _LINE = 128  # bytes of directions that are written at once
-_ROOM_16 = 28_000  # maximum cost of gaps, and maximum score, in 16 bits
-_ROOM_32 = 1_400_000_000
+_LIMIT_16 = 28_000  # maximum cost of gaps, and maximum score, in 16 bits
+_LIMIT_32 = 1_400_000_000
 
 # Time of a lane's rows, in instructions of the busiest unit, as (per column, once per row). Fitted to kernels of each
-# build alone, pairs of 64 to 4,096 symbols on an H200, 2026-11-22 (d1c81ee); _KEPT and _ALONE are rounded.
+# build alone, pairs of 64 to 4,096 symbols on an H200, 2026-11-22 (d1c81ee); _STORE and _THREAD_TRACE are rounded.
 #   _SWEEP           scores
 #   _DIGITS, _FLAGS  directions as digits, or as flags (counted in machine code for sm_90)
-#   _STATES          per column, if states are kept
+#   _STATES          per column, if states are saved
 #   _STRIPES         with several stripes, once for as many rows as a group reads ahead
 #   BEGIN            overhead of a stripe, in rows
 # With CIGARs:
 #   _BROAD           slowdown of lanes of 32 columns, whose states leave no registers
-#   _AGAIN           recomputed steps, including input and output of each part
-#   _WALK, _ALONE    a traceback step, by the lanes of a pair or by one thread
-#   _KEPT            slowdown of rows whose directions go to memory
+#   _RECOMPUTE       recomputed steps, including input and output of each part
+#   _TRACE           a traceback step by the lanes of a pair
+#   _THREAD_TRACE    a traceback step by one thread
+#   _STORE           slowdown of rows whose directions go to memory
 #   _TAIL            how long warps wait for the last ones at the end of a launch, as a fraction of a pair's time
 _SWEEP, _STATES, _DIGITS, _FLAGS, _STRIPES, BEGIN = (5.5, 19.0), 1.1, (7.0, 8.0), (13.3, 8.0), 51.5, 29
-_BROAD, _AGAIN, _WALK, _ALONE, _KEPT, _TAIL = 1.12, 0.87, 526.0, 300.0, 1.15, 0.54
-_AT_LAST = 3  # launches that end together if no other follows
+_BROAD, _RECOMPUTE, _TRACE, _THREAD_TRACE, _STORE, _TAIL = 1.12, 0.87, 526.0, 300.0, 1.15, 0.54
+_FINAL_LAUNCHES = 3  # launches that end together if no other follows
 _RESIDENT = {32: 1584, 16: 2112}  # resident warps of an H200, by columns per lane
-MOST_LOOKED_AT = 40_000  # pairs of a batch; with more, all builds have enough pairs
+MAX_SAMPLED = 40_000  # pairs of a batch; with more, all builds have enough pairs
 _DIRECTIONS = 256 << 10  # maximum bytes of directions per pair
 _SHARED = 200 << 10  # bytes of shared memory per multiprocessor
 _WARPS = 8  # warps that keep a multiprocessor busy
-WALK_THREADS = 128  # threads per block of sw_walk.cu
-_ROWS_A_BLOCK = 512  # rows, over all stripes, that a block's warps draw if they leave before the launch ends
+TRACEBACK_THREADS = 128  # threads per block of sw_traceback.cu
+_ROWS_PER_BLOCK = 512  # rows, over all stripes, that a block's warps draw if they leave before the launch ends
 _ALL_OPERATIONS = 256  # combined length up to which a CIGAR has room for one operation per symbol
 
 _ANY_LENGTH = (1 << 31) - 1
@@ -78,9 +79,9 @@ class Build:
         lanes: lanes per group, which share the group's pairs.
         columns: columns per lane.
         bits: bits of a score; with 16 a group has two pairs, with 32 one.
-        steps: steps between two kept states.
+        steps: steps between two saved states.
         threads: threads per block.
-        whole: whether the directions of all cells are kept for paths, instead of states.
+        all_directions: whether the directions of all cells are stored for paths, instead of states.
     """
 
     lanes: int
@@ -88,7 +89,7 @@ class Build:
     bits: int = 16
     steps: int = 64
     threads: int = 128
-    whole: bool = False
+    all_directions: bool = False
 
     @property
     def width(self) -> int:
@@ -114,33 +115,33 @@ class Build:
             ("WFACLI_STEPS", self.steps),
             ("WFACLI_RULE", rule.build),
             ("WFACLI_PATH", int(path)),
-            ("WFACLI_WHOLE", int(self.whole)),
+            ("WFACLI_ALL_DIRECTIONS", int(self.all_directions)),
         )
 
     def stride(self, rule: Rule, path: bool, longest_query: int, longest_target: int) -> int:
-        """Return the bytes of workspace of a group, as in Room of cuda/sw/sw_room.cuh."""
+        """Return the bytes of workspace of a group, as in Workspace of cuda/sw/sw_workspace.cuh."""
         edge = longest_query * _EDGE
         if not path or rule is Rule.EXTENSION:
             return padded(edge)
         stripes = (longest_target - 1) // self.width + 1
-        if self.whole:
+        if self.all_directions:
             steps = longest_query + self.lanes - 1
             lines = -(-steps // (_LINE // self.columns)) * self.lanes
             return padded(padded(edge, _LINE) + stripes * lines * _LINE)
         states = (longest_query + self.lanes - 2) // self.steps + 1
-        kept = states * (2 * self.columns + _STATE) * 4 * self.lanes
-        return padded(stripes * (edge + kept) + 32 + self.steps * self.width)
+        state_bytes = states * (2 * self.columns + _STATE) * 4 * self.lanes
+        return padded(stripes * (edge + state_bytes) + 32 + self.steps * self.width)
 
     def shared(self, codes: int) -> int:
         """Return the bytes of dynamic shared memory of a block.
 
         It holds the scores of a stripe's columns for `codes` codes and the one beyond a sequence, and a line of
-        directions per lane if all are kept.
+        directions per lane if all are stored.
         """
-        return self.threads * (self.columns * self.pairs * (codes + 1) + (_LINE if self.whole else 0))
+        return self.threads * (self.columns * self.pairs * (codes + 1) + (_LINE if self.all_directions else 0))
 
     @property
-    def at_once(self) -> int:
+    def resident_pairs(self) -> int:
         """Pairs that a GPU processes at a time."""
         return _RESIDENT[32 if self.columns > 16 else 16] * 32 // self.lanes * self.pairs
 
@@ -159,39 +160,39 @@ class Build:
         rows, stripes = query_len + self.lanes - 1, -(-target_len // self.width)
         sweep, trace = (each * self.columns + once for each, once in (_SWEEP, _DIGITS if digits else _FLAGS))
         several = np.where(stripes > 1, _STRIPES / min(self.lanes, 16), 0)
-        row = sweep if not path else _KEPT * trace if self.whole else sweep + _STATES * self.columns
+        row = sweep if not path else _STORE * trace if self.all_directions else sweep + _STATES * self.columns
         each = stripes * (rows + BEGIN) * (row + several)
         steps = np.minimum(query_len, target_len)  # of a path, approximately
-        if path and self.whole:
-            each = each + steps * _ALONE * self.pairs / self.lanes
+        if path and self.all_directions:
+            each = each + steps * _THREAD_TRACE * self.pairs / self.lanes
         elif path:
             parts = steps / self.steps + steps / self.width + 1
-            again = _AGAIN * (self.steps + self.lanes) * trace + _WALK * self.steps * self.pairs / self.lanes
-            each = (each + parts * again) * (_BROAD if self.columns > 16 else 1)
+            recomputed = _RECOMPUTE * (self.steps + self.lanes) * trace + _TRACE * self.steps * self.pairs / self.lanes
+            each = (each + parts * recomputed) * (_BROAD if self.columns > 16 else 1)
         warps = _SHARED // (self.shared(codes) + 6_000) * self.threads // 32
         found: F64 = each * (self.lanes * max(_WARPS / max(warps, 1), 1))
         return found
 
-    def keeps(self, query_len: Lengths, target_len: Lengths) -> npt.NDArray[np.bool_]:
-        """Return whether the directions of all cells of such pairs may be kept, [n]."""
+    def fits_directions(self, query_len: Lengths, target_len: Lengths) -> npt.NDArray[np.bool_]:
+        """Return whether the directions of all cells of such pairs may be stored, [n]."""
         stripes = -(-target_len // self.width)
         return stripes * (query_len + self.lanes) * self.width <= self.pairs * _DIRECTIONS
 
 
 BUILDS = (Build(2, 32, steps=32), Build(4, 32, steps=32), Build(8, 32), Build(8, 16, steps=32), Build(32, 16))
-WHOLE = tuple(replace(build, whole=True) for build in BUILDS[:-1])  # for paths, besides BUILDS
+ALL_DIRECTIONS = tuple(replace(build, all_directions=True) for build in BUILDS[:-1])  # for paths, besides BUILDS
 WIDE = Build(32, 16, bits=32)
 
 
 def row_of(build: Build, rule: Rule, path: bool) -> str:
     """Return the name of the catalogue row."""
     rule = rule.build
-    kind = "" if not path else "-whole" if build.whole and rule is not Rule.EXTENSION else "-path"
+    kind = "" if not path else "-whole" if build.all_directions and rule is not Rule.EXTENSION else "-path"
     return _named(build, rule, kind)
 
 
-def walk_row_of(build: Build, rule: Rule) -> str:
-    """Return the name of the catalogue row for the traceback through kept directions."""
+def traceback_row_of(build: Build, rule: Rule) -> str:
+    """Return the name of the catalogue row for the traceback through stored directions."""
     return _named(build, rule.build, "-walk")
 
 
@@ -207,41 +208,44 @@ class Scores:
     Attributes:
         table: i8[32, 32], score of a target code (row) and a query code (column); code `codes` stands for positions
             beyond the sequences.
-        same: bit c: whether code c aligned with itself is written as '='.
+        self_match: bit c: whether code c aligned with itself is written as '='.
         codes: number of codes.
         open, extend: gap costs.
-        most, least: maximum and minimum of all scores.
+        max_score, min_score: maximum and minimum of all scores.
         unit: common divisor by which all of these are divided, so that numbers in kernels are small.
     """
 
     table: I8
-    same: int
+    self_match: int
     codes: int
     open: int
     extend: int
-    most: int
-    least: int
+    max_score: int
+    min_score: int
     unit: int
 
     @classmethod
-    def of(cls, matrix: I8, same: npt.NDArray[np.uint8], open_: int, extend: int) -> Scores:
+    def of(cls, matrix: I8, matches: npt.NDArray[np.uint8], open_: int, extend: int) -> Scores:
         """Convert i8[A, A], a query code's scores by target code, and u8[A], which codes match; A is at most 30."""
         unit = max(math.gcd(open_, extend, *map(int, np.unique(matrix))), 1)
         matrix, open_, extend = (matrix // unit).astype(np.int8), open_ // unit, extend // unit
-        size, least = len(matrix), int(matrix.min())
-        table = np.full((CODES, CODES), min(least, BEYOND_LEAST), np.int8)
+        size, min_score = len(matrix), int(matrix.min())
+        table = np.full((CODES, CODES), min(min_score, MAX_BEYOND), np.int8)
         table[:size, :size] = matrix.T
-        written = sum(1 << code for code, equal in enumerate(same.tolist()) if equal)
-        return cls(table, written, size, open_, extend, int(matrix.max()), least, unit)
+        written = sum(1 << code for code, equal in enumerate(matches.tolist()) if equal)
+        return cls(table, written, size, open_, extend, int(matrix.max()), min_score, unit)
 
     @property
     def digits(self) -> bool:
-        """Whether directions are stored as digits, which depends on the gap costs; see Gaps::digits of sw_room.cuh."""
+        """Whether directions are stored as digits.
+
+        This depends on the gap costs; see Gaps::digits of sw_workspace.cuh.
+        """
         return 1 <= self.open <= 3
 
     def into(self, task: npt.NDArray[np.void]) -> None:
         """Write the scheme into an SwTask."""
-        for name in ("codes", "unit", "open", "extend", "most", "same"):
+        for name in ("codes", "unit", "open", "extend", "max_score", "self_match"):
             task[name] = getattr(self, name)
         task["scores"] = self.table.view(np.uint32).reshape(1, -1)
 
@@ -251,14 +255,14 @@ class Scores:
         Local scores in 16 bits have no limit: the kernel reports scores that do not fit. Other rules start with gaps
         along the edges, so no cell scores less than two gaps and the gap that it opens.
         """
-        room = (_ROOM_16 if bits == 16 else _ROOM_32) - 1
+        limit = (_LIMIT_16 if bits == 16 else _LIMIT_32) - 1
         if rule is Rule.LOCAL and bits == 16:
             return _ANY_LENGTH
-        found = room // self.most if self.most > 0 else _ANY_LENGTH
+        found = limit // self.max_score if self.max_score > 0 else _ANY_LENGTH
         if rule is not Rule.LOCAL:
             slack = 2 * WIDE.width + 64  # columns and rows beyond the sequences
-            room -= 3 * self.open + slack * self.extend - 2 * self.least
-            found = min(found, room // (2 * self.extend) if self.extend else _ANY_LENGTH if room >= 0 else 0)
+            limit -= 3 * self.open + slack * self.extend - 2 * self.min_score
+            found = min(found, limit // (2 * self.extend) if self.extend else _ANY_LENGTH if limit >= 0 else 0)
         return max(min(found, _ANY_LENGTH), 0)
 
 
@@ -286,9 +290,9 @@ def best_builds(builds: tuple[Build, ...], count: int, path: bool = False, codes
 @functools.lru_cache(256)
 def _best_builds(builds: tuple[Build, ...], quarters: int, path: bool, codes: int, digits: bool) -> U8:
     """Return the best builds for 2 ** (quarters / 4) pairs."""
-    rounds = np.array([[2 ** (quarters / 4) / build.at_once] for build in builds])
-    taken = _works(builds, path, codes, digits) * np.maximum(1 / rounds, 1 + _TAIL / rounds)
-    best: U8 = taken.argmin(axis=0).astype(np.uint8)
+    rounds = np.array([[2 ** (quarters / 4) / build.resident_pairs] for build in builds])
+    total = _works(builds, path, codes, digits) * np.maximum(1 / rounds, 1 + _TAIL / rounds)
+    best: U8 = total.argmin(axis=0).astype(np.uint8)
     return best
 
 
@@ -297,13 +301,13 @@ def _works(builds: tuple[Build, ...], path: bool, codes: int, digits: bool) -> F
     """Return f64[builds, steps * steps], each build's work for a pair; infinite if it does not support the pair."""
     query_len, target_len = (side.reshape(-1) for side in np.meshgrid(_STEPS, _STEPS, indexing="ij"))
     work = np.full((len(builds), len(query_len)), np.inf)
-    for place, build in enumerate(builds):
-        kept = build.keeps(query_len, target_len) if build.whole else True
-        work[place] = np.where(kept, build.work(query_len, target_len, path, codes, digits), np.inf)
+    for index, build in enumerate(builds):
+        allowed = build.fits_directions(query_len, target_len) if build.all_directions else True
+        work[index] = np.where(allowed, build.work(query_len, target_len, path, codes, digits), np.inf)
     return work
 
 
-def worth_launching(
+def builds_to_launch(
     builds: tuple[Build, ...],
     query_len: Lengths,
     target_len: Lengths,
@@ -322,19 +326,21 @@ def worth_launching(
     steps = STEP[np.minimum(query_len, _LONGEST)].astype(np.int64) * len(_STEPS)
     pairs = np.bincount(steps + STEP[np.minimum(target_len, _LONGEST)])
     shapes = np.flatnonzero(pairs)
-    best, least = builds, np.inf
+    best, shortest = builds, np.inf
     for lanes in sorted({build.lanes for build in builds}):
         some = tuple(build for build in builds if build.lanes >= lanes)
         chosen = best_builds(some, max(count, len(query_len)), path, codes, digits)[shapes]
-        works, taken = _works(some, path, codes, digits)[:, shapes], 0.0
-        for place, build in enumerate(some):
-            if len(own := np.flatnonzero(chosen == place)):
-                each = works[place][own]
+        works, total = _works(some, path, codes, digits)[:, shapes], 0.0
+        for index, build in enumerate(some):
+            if len(own := np.flatnonzero(chosen == index)):
+                each = works[index][own]
                 work = each @ pairs[shapes[own]]
-                rest = build.at_once * each.max() - work if work < np.inf else 0.0
-                taken += times * work + max(rest / min(times, _AT_LAST), _TAIL * build.at_once * each.min())
-        if taken < least:
-            best, least = some, taken
+                rest = build.resident_pairs * each.max() - work if work < np.inf else 0.0
+                total += times * work + max(
+                    rest / min(times, _FINAL_LAUNCHES), _TAIL * build.resident_pairs * each.min()
+                )
+        if total < shortest:
+            best, shortest = some, total
     return best
 
 
@@ -364,7 +370,11 @@ class Work:
         """Catalogue rows and rules; the path of an extension is the global one of the prefixes that it found."""
         rules = (self.rule, Rule.GLOBAL) if self.path and self.rule is Rule.EXTENSION else (self.rule,)
         found = [(row_of(self.build, rule, self.path), rule) for rule in rules]
-        return (*found, (walk_row_of(self.build, rules[-1]), rules[-1])) if self.keeps_all else tuple(found)
+        return (
+            (*found, (traceback_row_of(self.build, rules[-1]), rules[-1]))
+            if self.stores_all_directions
+            else tuple(found)
+        )
 
     def stride(self, rule: Rule) -> int:
         """Return the bytes of workspace of a group."""
@@ -375,22 +385,22 @@ class Work:
         task["longest_query"], task["longest_target"] = self.longest_query, self.longest_target
 
     @property
-    def keeps_all(self) -> bool:
-        """Whether the directions of all cells of all pairs of a launch are kept."""
-        return self.path and self.build.whole
+    def stores_all_directions(self) -> bool:
+        """Whether the directions of all cells of all pairs of a launch are stored."""
+        return self.path and self.build.all_directions
 
     @property
     def draws(self) -> int:
-        """How many times a warp draws pairs if the directions of all cells are kept; otherwise until none is left.
+        """How many times a warp draws pairs if the directions of all cells are stored; otherwise until none is left.
 
         A small number, so that other launches get room on the GPU before this one ends. Here memory belongs to the
         pairs; otherwise it belongs to the groups for the whole launch. Starting a block takes about ten rows' time.
         """
         rows = self.longest_query * -(-self.longest_target // self.build.width)
-        return max(_ROWS_A_BLOCK // rows, 1)
+        return max(_ROWS_PER_BLOCK // rows, 1)
 
     @property
     def op_capacity(self) -> int:
         """Maximum operations of a CIGAR. Long paths have runs; pairs that need more are left to the CPU."""
-        most = self.longest_query + self.longest_target
-        return (most if most <= _ALL_OPERATIONS else most * 3 // 4) if self.path else 0
+        total = self.longest_query + self.longest_target
+        return (total if total <= _ALL_OPERATIONS else total * 3 // 4) if self.path else 0

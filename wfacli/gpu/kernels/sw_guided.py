@@ -70,9 +70,9 @@ def row_of(build: Build) -> str:
 
 
 def stride(build: Build, band: int, longest_query: int) -> int:
-    """Return the bytes of workspace of a group, as in GuidedRoom of cuda/sw/sw_guided_room.cuh."""
+    """Return the bytes of workspace of a group, as in GuidedWorkspace of cuda/sw/sw_guided_workspace.cuh."""
     rows = min(2 * band + build.width + 1, longest_query + build.width + 1) // 4 * 4 + 4
-    rings = (1 << (least - 1).bit_length() for least in (rows + build.width, 2 * (band + build.width) + 48))
+    rings = (1 << (minimum - 1).bit_length() for minimum in (rows + build.width, 2 * (band + build.width) + 48))
     return padded(8 * sum(rings) + 4 * build.lanes * (rows + build.columns))
 
 
@@ -83,17 +83,17 @@ def longest(scores: Scores, band: int) -> int:
     lower.
     """
     floor = max(2 * scores.open + 3 * scores.extend + 1, 128)  # as in gaps_of of cuda/sw/sw_guided.cu
-    room = 0xFFFF - 128 - floor - 1 - scores.open
-    each = scores.most + max(-scores.least, 0)
-    unbounded = room // (each + scores.extend)
-    return unbounded if not band or unbounded <= band else max((room - band * scores.extend) // each, 0)
+    headroom = 0xFFFF - 128 - floor - 1 - scores.open
+    each = scores.max_score + max(-scores.min_score, 0)
+    unbounded = headroom // (each + scores.extend)
+    return unbounded if not band or unbounded <= band else max((headroom - band * scores.extend) // each, 0)
 
 
 def best_build(builds: tuple[Build, ...], count: int, query_len: int, target_len: int, band: int) -> Build:
     """Return the build with the lowest expected time for `count` pairs of these average lengths."""
-    taken = []
+    times = []
     for build in builds:
         rows = min(2 * band + build.width, query_len) + build.lanes + BEGIN
-        rounds = max(count, 1) / build.at_once
-        taken.append((target_len // build.width + 1) * rows * build.lanes * max(1 / rounds, 1 + _TAIL / rounds))
-    return builds[int(np.argmin(taken))]
+        rounds = max(count, 1) / build.resident_pairs
+        times.append((target_len // build.width + 1) * rows * build.lanes * max(1 / rounds, 1 + _TAIL / rounds))
+    return builds[int(np.argmin(times))]

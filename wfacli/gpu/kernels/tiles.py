@@ -14,16 +14,16 @@ from . import dp
 LANES = (4, 8, 16, 32, 256)
 COLUMNS = 16  # columns per lane
 THREADS = 128  # threads per block
-_TOP, _FAR = 23000, 30500  # values in the sweep, as in dp_tile_room.cuh
+_TOP, _FAR = 23000, 30500  # values in the sweep, as in dp_tile_workspace.cuh
 _SCALE = 16  # scale of values with directions
 _ROWS = 16  # rows between two clamps of large values
-BANDS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 24576, 32768, 47104)  # maximum widths; see cut
+BANDS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384, 24576, 32768, 47104)  # maximum widths; see narrow_band
 _GRAIN = 32  # granularity of narrower bands
 _WITH_DIRECTIONS = 2  # relative time of rows with directions
 _FULL, _HIDDEN, _SCHEDULERS = 1600, 0.35, 528  # warps, exponent, warps; measured on an H200 with 500 to 1,600 warps
 _SHARED = 1.1  # slowdown from waiting for other warps (estimate)
 _STRIPE, _GROUP = 44, 56  # bytes of TileStripe; bytes of TileGroup and TileWave
-_ROOM = 16e9  # bytes of workspace
+_WORKSPACE = 16e9  # bytes of workspace
 
 F64 = npt.NDArray[np.float64]
 
@@ -38,8 +38,8 @@ def width(lanes: int) -> int:
     return min(lanes, 32) * COLUMNS
 
 
-def between(lanes: int) -> int:
-    """Return the steps between two kept states."""
+def state_interval(lanes: int) -> int:
+    """Return the steps between two saved states."""
     return 32 if lanes < 8 else 64
 
 
@@ -59,9 +59,9 @@ def stride(lanes: int, pieces: int, band: int, longest: int, path: bool, count: 
     each, directions = rows * 8 * pieces + _STRIPE, 0
     if path:
         words = COLUMNS * (1 + pieces) + pieces + 1
-        states = (rows + of_warp - 2) // between(lanes) + 1
+        states = (rows + of_warp - 2) // state_interval(lanes) + 1
         each += states * words * 4 * of_warp
-        directions = 16 + between(lanes) * of_warp * 16 * pieces
+        directions = 16 + state_interval(lanes) * of_warp * 16 * pieces
     return -(-(stripes * each + directions + table) // 512) * 256
 
 
@@ -73,50 +73,52 @@ def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
     one sequence join a path's gaps, and one gap of all bases is the cheapest. The drift adds as much again.
     """
     drift = min(e for _, e in gaps)
-    opened = _opened(mismatch, gaps)
-    if not (2 * drift <= 128 and mismatch - 2 * drift <= 127 and 8 * opened < _FAR - _TOP):
+    opening = _opening(mismatch, gaps)
+    if not (2 * drift <= 128 and mismatch - 2 * drift <= 127 and 8 * opening < _FAR - _TOP):
         return False
     growth = (_ROWS + 1) * mismatch + max(o + e + drift for o, e in gaps)
-    apart = width(lanes) + between(lanes) + min(lanes, 32)
-    walked = drift * apart + min(2 * o + e * apart for o, e in gaps) + 6 * opened
-    return band <= _swept(width(lanes), mismatch, gaps) and walked < (2**15 - 1) // _SCALE - growth
+    distance = width(lanes) + state_interval(lanes) + min(lanes, 32)
+    traced = drift * distance + min(2 * o + e * distance for o, e in gaps) + 6 * opening
+    return band <= _max_swept_band(width(lanes), mismatch, gaps) and traced < (2**15 - 1) // _SCALE - growth
 
 
-def _opened(mismatch: int, gaps: dp.Gaps) -> int:
+def _opening(mismatch: int, gaps: dp.Gaps) -> int:
     return max(o for o, _ in gaps) + max(e for _, e in gaps) + mismatch
 
 
-def _swept(columns: int, mismatch: int, gaps: dp.Gaps) -> int:
+def _max_swept_band(columns: int, mismatch: int, gaps: dp.Gaps) -> int:
     """Return the widest band whose values 16 bits hold in a sweep with stripes of `columns` columns.
 
     kTop is the maximum cost of a proved path, and no cell costs less than a gap to its diagonal. So values fall by at
     most a gap as long as the band is wide, two openings, and what the drift adds in a stripe.
     """
     drift = max(min(e for _, e in gaps), 1)
-    return (_TOP + 2**15 - 1 - 8 * _opened(mismatch, gaps)) // drift - 2 * columns
+    return (_TOP + 2**15 - 1 - 8 * _opening(mismatch, gaps)) // drift - 2 * columns
 
 
-def widest(mismatch: int, gaps: dp.Gaps, band: int, longer: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+def widest(
+    mismatch: int, gaps: dp.Gaps, band: int, length_difference: npt.NDArray[np.integer]
+) -> npt.NDArray[np.int64]:
     """Return the widest band (i64[n]) that a kernel chosen for `band` supports; 0 or less: none.
 
-    `longer`: by how many bases targets are longer than queries; values fall by a gap of that length more.
+    `length_difference`: by how many bases targets are longer than queries; values fall by a gap of that length more.
     """
     columns = [width(n) for n in LANES if holds(n, mismatch, gaps, band)]
-    most = _swept(max(columns), mismatch, gaps) if columns else 0
-    found: npt.NDArray[np.int64] = most - np.maximum(longer.astype(np.int64), 0)
+    limit = _max_swept_band(max(columns), mismatch, gaps) if columns else 0
+    found: npt.NDArray[np.int64] = limit - np.maximum(length_difference.astype(np.int64), 0)
     return found
 
 
 def steps(lanes: int, band: int, path: bool = True) -> int:
     """Return about how many rows each column takes, where rows with directions count more."""
     across = width(lanes) + min(lanes, 32)
-    return band + across + (_WITH_DIRECTIONS * (across + between(lanes) // 2) if path else 0)
+    return band + across + (_WITH_DIRECTIONS * (across + state_interval(lanes) // 2) if path else 0)
 
 
 def chain(lanes: int, rows: F64, stripes: F64) -> F64:
     """Return how many rows (f64[n]) of a pair's sweep must be computed one after the other."""
-    behind = width(lanes) + min(lanes, 32)
-    one_by_one: F64 = stripes * behind + (rows if spread(lanes) else stripes * rows)
+    lag = width(lanes) + min(lanes, 32)
+    one_by_one: F64 = stripes * lag + (rows if spread(lanes) else stripes * rows)
     return one_by_one
 
 
@@ -138,19 +140,20 @@ def lanes(
         once = steps(lanes, band, path) * (_SHARED if spread(lanes) else 1.0)
         if count is None:
             return once
-        room = _ROOM / stride(lanes, len(gaps), band, longest, path)
-        if room < pairs(lanes, THREADS):
-            return 1e9 / room  # a block does not fit
+        resident = _WORKSPACE / stride(lanes, len(gaps), band, longest, path)
+        if resident < pairs(lanes, THREADS):
+            return 1e9 / resident  # a block does not fit
         if spread(lanes):  # workspace is sized by each pair
-            stripes = min(band, longest) / (width(lanes) + between(lanes)) + 1  # stripes of a pair that run at a time
-            return once * _waits(min(count / 2 * stripes, _FULL))
-        return once * _waits(min(count, room) * lanes / 64)
+            # Stripes of a pair that run at a time.
+            stripes = min(band, longest) / (width(lanes) + state_interval(lanes)) + 1
+            return once * _slowdown(min(count / 2 * stripes, _FULL))
+        return once * _slowdown(min(count, resident) * lanes / 64)
 
     able = [n for n in LANES if holds(n, mismatch, gaps, band)]
     return min(able, key=time, default=None)
 
 
-def _waits(warps: float) -> float:
+def _slowdown(warps: float) -> float:
     """Return by what factor a GPU with few warps is slower.
 
     With fewer warps, less latency is hidden; with fewer warps than schedulers, some schedulers are idle.
@@ -159,15 +162,17 @@ def _waits(warps: float) -> float:
     return hidden * max(_SCHEDULERS / warps, 1.0)
 
 
-def cut(band: int, gaps: dp.Gaps, apart: npt.NDArray[np.integer], cost: F64) -> npt.NDArray[np.int64]:
+def narrow_band(
+    band: int, gaps: dp.Gaps, length_difference: npt.NDArray[np.integer], cost: F64
+) -> npt.NDArray[np.int64]:
     """Return the narrowest band (i64[n], between half of `band` and all of it) that proves costs (f64[n]).
 
-    Pairs for which half of it suffices have a kernel of their own, which may already have been tried. `apart`: length
-    differences of the pairs. See dp.unproven_cost.
+    Pairs for which half of it suffices have a kernel of their own, which may already have been tried.
+    `length_difference`: length differences of the pairs. See dp.unproven_cost.
     """
     # Leaving the band and returning takes two gaps that are longer by this much than the lengths require.
-    out = np.max([(cost - 2 * opened) / (2 * extend) for opened, extend in gaps], axis=0)
-    wanted = 2 * np.ceil(np.maximum(out, 1.0)) + apart + 2
+    out = np.max([(cost - 2 * opening) / (2 * extend) for opening, extend in gaps], axis=0)
+    wanted = 2 * np.ceil(np.maximum(out, 1.0)) + length_difference + 2
     narrow: npt.NDArray[np.int64] = np.clip(-(-wanted // _GRAIN) * _GRAIN, band // 2 + _GRAIN, band).astype(np.int64)
     return narrow
 
@@ -179,8 +184,8 @@ def provable_cost(
 
     `band`: band width in diagonals, of all pairs or of each. Pairs with an empty sequence always succeed.
     """
-    longer = target_len.astype(np.int64) - query_len
+    length_difference = target_len.astype(np.int64) - query_len
     proved = dp.unproven_cost(gaps, query_len, target_len, band, odd=False) - 1
-    held = band <= widest(mismatch, gaps, int(np.max(band, initial=1)), longer)
+    held = band <= widest(mismatch, gaps, int(np.max(band, initial=1)), length_difference)
     proved = np.where(held, proved, -1)
     return np.where((query_len == 0) | (target_len == 0), dp.NEVER, np.maximum(proved, -1))

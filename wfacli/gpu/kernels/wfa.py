@@ -10,10 +10,10 @@ NONE, SPILLED, BANDED = range(3)  # WFACLI_OUTSIDE
 Gaps = Sequence[tuple[int, int]]  # (open, extend), one or two
 
 _STATE = 16  # bytes of GroupState
-_LONGEST = {16: (1 << 15) - 1, 32: (1 << 27) - 1}  # maximum length of a sequence, by WFACLI_OFFSET
-_HIGHEST = {16: (1 << 14) - 2, 32: (1 << 27) - 2}  # maximum score, by WFACLI_OFFSET
+_MAX_LENGTH = {16: (1 << 15) - 1, 32: (1 << 27) - 1}  # maximum length of a sequence, by WFACLI_OFFSET
+_MAX_SCORE = {16: (1 << 14) - 2, 32: (1 << 27) - 2}  # maximum score, by WFACLI_OFFSET
 _STEPS = 16  # steps per word
-_EVERY = 64  # scores between two recorded centres of the band in a trace of codes
+_CENTRE_INTERVAL = 64  # scores between two recorded centres of the band in a trace of codes
 
 
 @dataclass(frozen=True)
@@ -67,26 +67,30 @@ class Variant:
     @property
     def longest(self) -> int:
         """Maximum length of a sequence."""
-        return _LONGEST[self.offset]
+        return _MAX_LENGTH[self.offset]
 
-    def most_cost(self, mismatch: int, gaps: Gaps, max_cost: int) -> int:
+    def cost_limit(self, mismatch: int, gaps: Gaps, max_cost: int) -> int:
         """Return the highest score that offsets, diagonals and carried steps allow, in units of costs."""
-        most = min(max_cost, _HIGHEST[self.offset])
+        limit = min(max_cost, _MAX_SCORE[self.offset])
         if self.outside == NONE:
-            most = min(most, *(o + (self.width // 2 - 1) * e - 1 for o, e in gaps))
-        return min(most, self.words * _STEPS * _twice_step(self.pieces, mismatch, gaps) // 2) if self._alone else most
+            limit = min(limit, *(o + (self.width // 2 - 1) * e - 1 for o, e in gaps))
+        return (
+            min(limit, self.words * _STEPS * _twice_min_step(self.pieces, mismatch, gaps) // 2)
+            if self._carries_all
+            else limit
+        )
 
     def shared_bytes(self, mismatch: int, gaps: Gaps) -> int:
         """Return the bytes of dynamic shared memory of a block."""
         rows = _rows(self.pieces, mismatch, gaps)
-        one = _STATE + _padded(rows * self.width * self.offset // 8) + 4 * rows * self.width * self._cell_words
-        one += _padded(8 * (_depth(mismatch, gaps) + 2)) if self.outside == BANDED else 0
-        one += _padded(4 * self.words) if self._alone else 0
-        return self.pairs * _padded(one)
+        pair_bytes = _STATE + _padded(rows * self.width * self.offset // 8) + 4 * rows * self.width * self._cell_words
+        pair_bytes += _padded(8 * (_depth(mismatch, gaps) + 2)) if self.outside == BANDED else 0
+        pair_bytes += _padded(4 * self.words) if self._carries_all else 0
+        return self.pairs * _padded(pair_bytes)
 
     def spilled_bytes(self, mismatch: int, gaps: Gaps, max_cost: int, longest: int) -> int:
         """Return the bytes of workspace of a pair for the diagonals outside shared memory."""
-        half = min(_letters(gaps, self.most_cost(mismatch, gaps, max_cost)), longest) + 1
+        half = min(_max_gap_length(gaps, self.cost_limit(mismatch, gaps, max_cost)), longest) + 1
         if self.outside != SPILLED or half <= self.width // 2 - 1:
             return 0
         cells = _rows(self.pieces, mismatch, gaps) * (2 * half + 1)
@@ -101,11 +105,11 @@ class Variant:
         if self.trace not in (BLOCKS, CODES):
             return 0
         words = cost // (_STEPS // 2) + 2
-        cells = (cost + 1) * (2 * _letters(gaps, cost) + 1) // 2 + cost  # rows grow like a triangle
+        cells = (cost + 1) * (2 * _max_gap_length(gaps, cost) + 1) // 2 + cost  # rows grow like a triangle
         cells = min(cells, (cost + 1) * band) if band else cells
         if self.trace == CODES and self.outside == BANDED:  # as in Codes of cuda/wfa/wfa_trace.cuh
-            pieces = 64 * (cost + cost // 8 + 640) + 40 * (cost // _EVERY + 1)
-            return _padded(2 * cells + 4 * (cost + cost // _EVERY + 2 + words) + pieces + 16)
+            pieces = 64 * (cost + cost // 8 + 640) + 40 * (cost // _CENTRE_INTERVAL + 1)
+            return _padded(2 * cells + 4 * (cost + cost // _CENTRE_INTERVAL + 2 + words) + pieces + 16)
         if self.trace == CODES:
             return _padded(cells + 4 * (cost + 1 + words))
         # A path offloads a block every 16 * `words` steps, in whichever component it is.
@@ -116,12 +120,12 @@ class Variant:
         self, mismatch: int, gaps: Gaps, max_cost: int, longest: int, cost: int | None = None, band: int = 0
     ) -> int:
         """Return the bytes of workspace of a pair, 256-byte aligned. `cost`: bound of the trace; default: max_cost."""
-        most = self.most_cost(mismatch, gaps, max_cost)
-        trace = self.trace_bytes(mismatch, gaps, most if cost is None else min(cost, most), band)
+        limit = self.cost_limit(mismatch, gaps, max_cost)
+        trace = self.trace_bytes(mismatch, gaps, limit if cost is None else min(cost, limit), band)
         return -(-(self.spilled_bytes(mismatch, gaps, max_cost, longest) + trace) // 256) * 256
 
     @property
-    def _alone(self) -> bool:
+    def _carries_all(self) -> bool:
         return self.trace == CARRIED
 
     @property
@@ -141,17 +145,17 @@ def _rows(pieces: int, mismatch: int, gaps: Gaps) -> int:
     return _depth(mismatch, gaps) + 1 + sum(2 * (e + 1) for _, e in gaps[:pieces])
 
 
-def _letters(gaps: Gaps, cost: int) -> int:
+def _max_gap_length(gaps: Gaps, cost: int) -> int:
     """Return the length of the longest gap within a cost."""
     return max(0, *((cost - o) // e for o, e in gaps if cost >= o + e), 0)
 
 
-def _twice_step(pieces: int, mismatch: int, gaps: Gaps) -> int:
-    least = min(2 * mismatch, *(2 * e for _, e in gaps))
-    return min(least, *(o + e for o, e in gaps)) if pieces else least
+def _twice_min_step(pieces: int, mismatch: int, gaps: Gaps) -> int:
+    minimum = min(2 * mismatch, *(2 * e for _, e in gaps))
+    return min(minimum, *(o + e for o, e in gaps)) if pieces else minimum
 
 
-def _rungs() -> dict[str, Variant]:
+def _variants() -> dict[str, Variant]:
     rows = {
         # The three kernels of eWFA-GPU: cells carry the whole path with their offsets.
         "wfa-edit-32": Variant(128, 8, 0, CARRIED, 68, 2, outside=NONE, resident=7),
@@ -182,14 +186,14 @@ def _rungs() -> dict[str, Variant]:
     scores = {"wfa-edit-32", "wfa-edit-128", "wfa-edit-500", "wfa-edit-2000"} | {
         name for name, row in rows.items() if row.pieces and row.trace == CODES and row.outside != BANDED
     }
-    alone = {f"{name}-score": replace(rows[name], trace=NO_TRACE) for name in rows if name in scores}
+    score_only = {f"{name}-score": replace(rows[name], trace=NO_TRACE) for name in rows if name in scores}
     # A band's score is the cost of its path, so banded kernels always compute the path.
-    coded = {f"{name}-coded": replace(row, coded=True) for name, row in (rows | alone).items()}
-    return rows | alone | coded
+    coded = {f"{name}-coded": replace(row, coded=True) for name, row in (rows | score_only).items()}
+    return rows | score_only | coded
 
 
 # Builds by name of their catalogue row.
-VARIANTS: dict[str, Variant] = _rungs()
+VARIANTS: dict[str, Variant] = _variants()
 # Unbanded kernels for paths of A C G T, in ascending order of reach; the names of other rows derive from these.
 LADDER = tuple(
     name for name, row in VARIANTS.items() if row.trace != NO_TRACE and not row.coded and row.outside != BANDED
@@ -198,7 +202,7 @@ LADDER = tuple(
 # Kernels whose band follows the path, by gap pieces: for many pairs, and for pairs that all others would wait for.
 FOLLOWING = tuple(name for name, row in VARIANTS.items() if row.outside == BANDED and not row.coded)
 BANDS = {VARIANTS[name].pieces: name for name in FOLLOWING if not name.endswith("-lone")}
-LONE = {VARIANTS[name].pieces: name for name in FOLLOWING if name.endswith("-lone")}
+EXCLUSIVE = {VARIANTS[name].pieces: name for name in FOLLOWING if name.endswith("-lone")}
 
 
 def has_score(name: str) -> bool:
@@ -218,10 +222,10 @@ def bound(name: str, mismatch: int, gaps: Gaps, max_cost: int, likely: int) -> i
     that a pair above the bound gets further with each kernel.
     """
     variant = VARIANTS[name]
-    before = [v for other in LADDER if (v := VARIANTS[other]).pieces == variant.pieces and v.outside == NONE]
-    most = variant.most_cost(mismatch, gaps, max_cost)
+    previous = [v for other in LADDER if (v := VARIANTS[other]).pieces == variant.pieces and v.outside == NONE]
+    limit = variant.cost_limit(mismatch, gaps, max_cost)
     if variant.outside != NONE:
-        least = 2 * max(v.most_cost(mismatch, gaps, max_cost) for v in before)
-        return min(most, least if likely >= max_cost else max(likely, least))
-    reached = [v.most_cost(mismatch, gaps, max_cost) for v in before[: before.index(variant)]]
-    return min(most, max(likely, reached[-1] if reached else 0))
+        minimum = 2 * max(v.cost_limit(mismatch, gaps, max_cost) for v in previous)
+        return min(limit, minimum if likely >= max_cost else max(likely, minimum))
+    reached = [v.cost_limit(mismatch, gaps, max_cost) for v in previous[: previous.index(variant)]]
+    return min(limit, max(likely, reached[-1] if reached else 0))

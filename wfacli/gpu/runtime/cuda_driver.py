@@ -324,7 +324,7 @@ class CudaDriver:
         """Launch a kernel; its argument is passed by value, as bytes."""
         assert isinstance(kernel, CudaKernel)
         # Launches that leave some multiprocessors idle have priority, too: they take only as long as one block.
-        self._go_before(kernel.row.brief or grid < self.gpu.multiprocessors, stream)
+        self._go_before(kernel.row.high_priority or grid < self.gpu.multiprocessors, stream)
         with self._named(f"launching kernel {kernel.name}"):
             if kernel.argument_bytes != arguments.nbytes:
                 kernel.function.prepare([f"{arguments.nbytes}s"])

@@ -212,7 +212,7 @@ class AlignLaunch:
             answers[: 8 * (m + 1)].view(np.int64) if self._shape.path else np.zeros(m + 1, np.int64),
             answers[8 * (m + 1) : columns - m].view(np.int32),
             answers[columns - m : columns],
-            answers[columns : columns + m] if self._plan.follows else None,
+            answers[columns : columns + m] if self._plan.band_follows_path else None,
             answers[first : first + 4 * operations].view(np.uint32),
             answers[spans:first].view(np.int32).reshape(-1, 4),
             self._seconds(driver),
@@ -258,7 +258,7 @@ class AlignLaunch:
         words = self._staged.letters // 16
         self._packed = arena.take(4 * words + 8 * task.GUARD) + 4 * task.GUARD
         pack = np.zeros(1, task.PACK_TASK)
-        pack["bases"], pack["packed"], pack["letters"] = letters, self._packed, self._staged.letters
+        pack["bases"], pack["packed"], pack["n_bases"] = letters, self._packed, self._staged.letters
         _launch(driver, "pack", words, pack, slot)
 
     def _encode(self, driver: Driver, arena: Arena, letters: int, slot: Slot) -> None:
@@ -288,7 +288,7 @@ class AlignLaunch:
             todo["seq"]["packed"] = self._packed
         for number, name in enumerate(LAID_OUT):
             todo["seq"][name] = first + 4 * m * number
-        todo["next"], todo["workspace"] = arena.take(4), arena.take(units * plan.stride)
+        todo["work_counter"], todo["workspace"] = arena.take(4), arena.take(units * plan.stride)
         todo["stride"] = plan.stride * (units if plan.spread else 1)
         costs = todo["costs"]
         costs["mismatch"], costs["pieces"] = shape.mismatch, len(shape.gaps)
@@ -304,13 +304,13 @@ class AlignLaunch:
             todo["rows"] = first + 4 * (len(LAID_OUT) * m + begin)
             todo["cost"] = self._out + 8 * (m + 1) + 4 * begin
             todo["status"] = self._out + 8 * (m + 1) + 4 * m + begin
-            todo["cut"] = self._out + 8 * (m + 1) + 5 * m + begin if plan.follows else 0
+            todo["cut"] = self._out + 8 * (m + 1) + 5 * m + begin if plan.band_follows_path else 0
             todo["op_count"] = self._op_count + 4 * begin
             todo["ops"] = self._ops + 4 * begin * plan.op_capacity
             todo["bands"] = first + 4 * (COLUMNS * m + begin) if staged.banded else 0
             todo["count"] = count
             if plan.resident:
-                driver.fill(int(todo["next"][0]), 0, 4, slot.stream)
+                driver.fill(int(todo["work_counter"][0]), 0, 4, slot.stream)
             for kernel, block in zip(kernels, plan.blocks, strict=True):
                 grid = -(-(units if plan.resident else count) // block)
                 if plan.spread:

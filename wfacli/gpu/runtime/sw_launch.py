@@ -43,9 +43,9 @@ def operations(works: Sequence[sw.Work]) -> int:
     return sum(work.count * work.op_capacity for work in works)
 
 
-def least_workspace(works: Sequence[sw.Work]) -> int:
+def min_workspace(works: Sequence[sw.Work]) -> int:
     """Return the minimum workspace in bytes; builds run one after another and share it."""
-    return max(plan_of(work).least_workspace(work.count) for work in works)
+    return max(plan_of(work).min_workspace(work.count) for work in works)
 
 
 def needs(works: Sequence[sw.Work], letters: int) -> int:
@@ -54,7 +54,7 @@ def needs(works: Sequence[sw.Work], letters: int) -> int:
     `letters`: bytes of sequence to copy.
     """
     count = sum(work.count for work in works)
-    return 2 * letters + 8 * operations(works) + 88 * count + 4096 + least_workspace(works)
+    return 2 * letters + 8 * operations(works) + 88 * count + 4096 + min_workspace(works)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class SwLaunch(AlignLaunch):
         self._launched = []
         for plan, work in zip(self._plans, self._works, strict=True):
             own = [next(rest) for _ in plan.rows]
-            if work.keeps_all:
+            if work.stores_all_directions:
                 block, room = plan.blocks[0], min(self._workspace, _MOST_KEPT)
                 blocks = -(-work.count // block)
                 times = -(-blocks // max(room // plan.stride // block, 1))  # launches of about equal size
@@ -138,13 +138,13 @@ class SwLaunch(AlignLaunch):
         for number, name in enumerate(LAID_OUT):
             todo["seq"][name] = first + 4 * m * number
         self._rows = first + 4 * m * len(LAID_OUT)
-        todo["next"], todo["workspace"] = arena.take(4), arena.take(units)
+        todo["work_counter"], todo["workspace"] = arena.take(4), arena.take(units)
         todo["score"], todo["status"] = self._out + 8 * (m + 1), self._out + 12 * m + 8
         todo["op_count"], todo["span"] = self._op_count, self._out + self._answer_bytes(0) - 16 * m
         self._works[0].scores.into(todo)
         ends, prefixes = arena.take(8 * m), arena.take(8 * m)
         for one, (rows, count, ops, capacity) in zip(self._launched, self._operations(), strict=True):
-            at_once = one.pairs if one.work.keeps_all else count
+            at_once = one.pairs if one.work.stores_all_directions else count
             for begin in range(0, count, at_once):
                 todo["rows"], todo["ops"] = rows + 4 * begin, ops + 4 * begin * capacity
                 todo["count"], todo["op_capacity"] = min(at_once, count - begin), capacity
@@ -159,14 +159,14 @@ class SwLaunch(AlignLaunch):
         work.into(todo)
         for kernel, (row, rule) in zip(one.kernels, work.launches, strict=True):
             todo["rule"] = rule
-            if work.keeps_all and row == sw.walk_row_of(work.build, rule):
+            if work.stores_all_directions and row == sw.traceback_row_of(work.build, rule):
                 grid = min(-(-count // kernel.threads), _WALKING * driver.gpu.multiprocessors)
                 driver.launch(kernel, grid, todo, slot.stream)
             else:
                 todo["ends"] = places[rule is sw.Rule.EXTENSION]
-                driver.fill(int(todo["next"][0]), 0, 4, slot.stream)
+                driver.fill(int(todo["work_counter"][0]), 0, 4, slot.stream)
                 grid = one.blocks
-                if work.keeps_all and rule is not sw.Rule.EXTENSION:
+                if work.stores_all_directions and rule is not sw.Rule.EXTENSION:
                     grid = max(grid, -(-count // (plan.blocks[0] * work.draws)))
                 driver.launch(kernel, grid, todo, slot.stream, plan.shared)
             if rule is sw.Rule.EXTENSION:  # followed by the launch that computes its path

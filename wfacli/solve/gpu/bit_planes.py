@@ -19,7 +19,7 @@ class Uploader:
 
     def __init__(self, driver: Driver, stream: Stream, longest: int) -> None:
         """Allocate buffers for sequences of up to `longest` bytes."""
-        row = 4 * sizes.LETTERS_OF_A_ROW
+        row = 4 * sizes.SYMBOLS_PER_ROW
         self._chunk = min(CHUNK, -(-max(longest, 1) // row) * row)
         self._driver, self._stream = driver, stream
         self._staging = driver.allocate(self._chunk)
@@ -30,21 +30,21 @@ class Uploader:
     @staticmethod
     def nbytes(symbols: int, row_bytes: int) -> int:
         """Return the bytes of a sequence's rows, with PAD_ROWS of padding before and after."""
-        return (-(-symbols // sizes.LETTERS_OF_A_ROW) + 2 * sizes.PAD_ROWS) * row_bytes
+        return (-(-symbols // sizes.SYMBOLS_PER_ROW) + 2 * sizes.PAD_ROWS) * row_bytes
 
     def make(self, symbols: Symbols, planes: int, row_bytes: int, memory: Memory) -> None:
         """Queue the upload and packing of a sequence, with its padding, into memory of `nbytes` bytes."""
         self._driver.fill(memory.address, 0, self.nbytes(len(symbols), row_bytes), self._stream)
-        kernel = self._driver.kernel(ROWS[sizes.letters_row_of(planes)])
+        kernel = self._driver.kernel(ROWS[sizes.planes_row_of(planes)])
         task = np.zeros(1, PLANES_TASK)
         step = self._chunk // symbols.itemsize
         for at in range(0, len(symbols), step):
             piece = symbols[at : at + step]
             self._copy(piece)
-            first = at // sizes.LETTERS_OF_A_ROW + sizes.PAD_ROWS
-            task["letters"], task["rows"] = self._staging.address, memory.address + first * row_bytes
+            first = at // sizes.SYMBOLS_PER_ROW + sizes.PAD_ROWS
+            task["symbols"], task["rows"] = self._staging.address, memory.address + first * row_bytes
             task["count"] = len(piece)
-            grid = -(-len(piece) // (sizes.LETTERS_OF_A_ROW * _ROWS_OF_A_BLOCK))
+            grid = -(-len(piece) // (sizes.SYMBOLS_PER_ROW * _ROWS_OF_A_BLOCK))
             self._driver.launch(kernel, grid, task, self._stream)
 
     def _copy(self, piece: Symbols) -> None:

@@ -98,7 +98,7 @@ class GpuBits:
         self._task["query_len"], self._task["target_len"] = self._lengths
         self._counters = self._driver.allocate(16)  # the stripe counter, and the result after it
         self._memories.append(self._counters)
-        self._task["next"], self._task["distance"] = self._counters.address, self._counters.address + 8
+        self._task["work_counter"], self._task["distance"] = self._counters.address, self._counters.address + 8
         self._result = self._driver.pinned(8)
         self._pins.append(self._result)
 
@@ -112,7 +112,7 @@ class GpuBits:
         processors = self._driver.gpu.multiprocessors
         self._shape = self._fixed_shape or sizes.best_shape(self._planes, processors, self._lengths, self._band)
         self._kernel = self._driver.kernel(ROWS[self._shape.name])
-        self._next_stripe, self._stripe_count = first_stripe, sizes.turns(self._shape, m)
+        self._next_stripe, self._stripe_count = first_stripe, sizes.total_stripes(self._shape, m)
         self._stripes = sizes.stripes(self._shape, m)
         self._edge_words = sizes.edge_words(self._shape, self._band, n)
         fit = int(_MEMORY_SHARE * self._driver.free_memory()) // (16 * self._edge_words)
@@ -126,7 +126,7 @@ class GpuBits:
         while self._ring:
             self._driver.free(self._ring.pop())
         task, words = self._task, self._edge_words
-        needs = {"edges": 16 * words * self._slots, "corner": 16 * self._slots, "read": 8 * self._slots}
+        needs = {"edges": 16 * words * self._slots, "corner": 16 * self._slots, "edge_read": 8 * self._slots}
         for matrix in range(matrices):
             for name, size in needs.items():
                 task["matrix"][name][0, matrix] = self._allocate(size)
@@ -134,7 +134,7 @@ class GpuBits:
         for memory in self._ring:  # clears the tags
             self._driver.fill(memory.address, 0, memory.nbytes, self._stream)
         task["matrix"]["stripes"][0] = self._stripes
-        task["matrix"]["above"][0] = 0, sizes.above(self._shape, self._lengths[0])
+        task["matrix"]["padding_rows"][0] = 0, sizes.padding_rows(self._shape, self._lengths[0])
         task["low"], task["high"] = self._band.low, self._band.high
         task["rows"], task["edge_words"], task["slots"] = self._shape.rows, words, self._slots
 
@@ -149,7 +149,7 @@ class GpuBits:
             return True
         processors = self._driver.gpu.multiprocessors
         seconds_per_stripe = sizes.seconds(self._shape, processors, self._lengths, self._band) / self._stripe_count
-        min_stripes = _MIN_ROUNDS * sizes.together(self._shape, processors, self._lengths, self._band)
+        min_stripes = _MIN_ROUNDS * sizes.concurrent_stripes(self._shape, processors, self._lengths, self._band)
         count, left = max(seconds / seconds_per_stripe, min_stripes), self._stripe_count - self._next_stripe
         self.compute_stripes(int(count) if left - count > min_stripes else left)
         return self._finished
@@ -211,7 +211,7 @@ class GpuBits:
             return {"numbers": np.array(numbers, np.int64)}
         numbers += [self._wanted, self._shape.words, self._next_stripe]
         state = {"numbers": np.array(numbers, np.int64)}
-        for matrix, done in enumerate(sizes.before(self._next_stripe, self._stripes[1] > 0)):
+        for matrix, done in enumerate(sizes.stripes_before(self._next_stripe, self._stripes[1] > 0)):
             if done:
                 edge, corner = self._edge_addresses(matrix, done)
                 state[f"edge{matrix}"] = self._read(edge, 16 * self._edge_words).view(np.uint64)
@@ -247,13 +247,13 @@ class GpuBits:
             return
         wanted, words, first_stripe = numbers[4:]
         shape = next(s for s in sizes.SHAPES if (s.planes, s.words) == (self._planes, words))
-        if not 0 <= first_stripe < sizes.turns(shape, m) or not abs(n - m) <= wanted <= max(m, n):
+        if not 0 <= first_stripe < sizes.total_stripes(shape, m) or not abs(n - m) <= wanted <= max(m, n):
             raise ValueError("no state of this pair and algorithm")
         fixed, self._fixed_shape = self._fixed_shape, shape
         self._band_for(wanted, first_stripe)
         self._fixed_shape = fixed
         self._lower_bound, self._cells = lower_bound, cells
-        for matrix, done in enumerate(sizes.before(first_stripe, self._stripes[1] > 0)):
+        for matrix, done in enumerate(sizes.stripes_before(first_stripe, self._stripes[1] > 0)):
             if not done:
                 continue
             edge = np.asarray(state[f"edge{matrix}"], np.uint64)

@@ -134,9 +134,9 @@ class GpuFronts:
         """
         task, memory = self._task, self.buffers[buffer]
         assert self.nbytes(tiles) <= memory.nbytes
-        task["from"], task["from_stride"] = before.memory.address, before.count
-        task["from_first"], task["from_count"] = before.first, before.count
-        task["to"], task["to_stride"] = memory.address, tiles.diagonals
+        task["input_offsets"], task["input_stride"] = before.memory.address, before.count
+        task["input_first"], task["input_count"] = before.first, before.count
+        task["output_offsets"], task["output_stride"] = memory.address, tiles.diagonals
         task["first"], task["tiles"], task["ghost"] = tiles.first, tiles.count, tiles.ghost
         task["steps"], task["number"], task["slant"] = steps, number, slant
         grid = -(-2 * tiles.count // (self._kernel.threads // 32))

@@ -33,7 +33,7 @@ _CELL = 8  # bytes per cell of a row
 _SAVED_ROWS_SHARE = 0.5  # maximum fraction of the free GPU memory for saved rows
 _RAMPS = 20  # minimum length of a launch, in multiples of its ramp-up and ramp-down, when strips wait for each other
 _SCORE = 0xFFFFFFFF
-_STOP = 0x7FFFFFFF  # best score that makes a launch stop: kStop of cuda/local/local_room.cuh
+_STOP = 0x7FFFFFFF  # best score that makes a launch stop: kStop of cuda/local/local_layout.cuh
 _INTERRUPTIBLE = 0.3  # expected seconds from which a launch is made interruptible
 _POLL = 2e-3  # seconds between two polls of `stop` during such a launch
 _COPY_BLOCKS = 1024  # thread blocks that copy a row
@@ -121,7 +121,7 @@ class GpuLocal:
             # Allocated up front, since locking takes longer than a short traceback.
             self._pinned_scratch(_SCRATCH_PER_ROW * min(self._rows, _ROWS_AT_ONCE))
         self._kernel = driver.kernel(self._row)
-        self._shared = build.shared(scores.letters)
+        self._shared = build.shared(scores.n_column_codes)
         resident = self._kernel.resident(self._shared)
         if not resident:
             raise NotForGpus("a multiprocessor of this GPU has too little shared memory")
@@ -134,13 +134,22 @@ class GpuLocal:
         self._counters = self._zeroed(16)  # strip counter, best score, computed tiles
         self._cone = self._zeroed(LOCAL_CONE.itemsize)
         self._tile = build.rows * build.chunk  # cells
-        task["next"], task["known"], task["tiles"] = self._counters, self._counters + 4, self._counters + 8
+        task["work_counter"], task["best_score"], task["tiles"] = (
+            self._counters,
+            self._counters + 4,
+            self._counters + 8,
+        )
         task["best"] = self._records = self._zeroed(LOCAL_PLACE.itemsize * self._warps)
         task["scratch"] = self._allocate(build.scratch(self._warps)).address
         task["rows"], task["columns"] = self._rows, self._columns
-        task["row_letters"], task["letters"] = len(scores.table) - 1, scores.letters
+        task["n_row_codes"], task["n_column_codes"] = len(scores.table) - 1, scores.n_column_codes
         task["first_gap"], task["extend"], task["match"] = scores.open + scores.extend, scores.extend, scores.match
-        task["apart"], task["floor"], task["one"], task["prune"] = build.apart(scores), scores.floor, 1, prune
+        task["max_difference"], task["floor"], task["one"], task["prune"] = (
+            build.max_difference(scores),
+            scores.floor,
+            1,
+            prune,
+        )
         excluded = self._excluded_columns()
         if len(excluded):
             task["barred"], task["barred_sets"] = self._uploaded(excluded), len(excluded)
@@ -186,12 +195,12 @@ class GpuLocal:
         """Allocate memory for as many saved rows as fit; they include those of a state."""
         budget = int(_SAVED_ROWS_SHARE * self._driver.free_memory())
         row_interval = self._row_interval // self._build.rows
-        self._strips_between_rows = sizes.kept_apart(self._strips, row_interval, self._columns, budget)
+        self._strips_between_rows = sizes.strips_between_rows(self._strips, row_interval, self._columns, budget)
         saved = self._strips // self._strips_between_rows
         if saved and saved * _CELL * self._columns > budget:
             raise DeviceError(f"{self._driver.gpu.name} has too little free memory for the rows of the traceback")
-        self._task["keep"] = self._strips_between_rows if saved else 0
-        self._task["kept"] = address = self._allocate(saved * _CELL * self._columns).address if saved else 0
+        self._task["store_every"] = self._strips_between_rows if saved else 0
+        self._task["stored_rows"] = address = self._allocate(saved * _CELL * self._columns).address if saved else 0
         interval = self._strips_between_rows * self._build.rows
         self._row_addresses = {(k + 1) * interval: address + k * _CELL * self._columns for k in range(saved)}
         self._saved_rows: set[int] = set()  # keys of `_row_addresses` whose rows have been computed

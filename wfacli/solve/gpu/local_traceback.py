@@ -261,7 +261,7 @@ class Traceback:
         task["cones"], task["answers"], task["parts"] = requests, answers, _PARTS
         if gaps:
             task["match"], task["open"], task["extend"] = scores.match, scores.open, scores.extend
-        task["spare"] = self._spare
+        task["slack"] = self._spare
         driver.launch(driver.kernel(ROWS[row]), len(cones) * _PARTS, task, self._stream)
         driver.download(pinned[cones.nbytes :], answers, self._stream)
         answered = driver.record(self._stream)
@@ -301,7 +301,7 @@ class Traceback:
             begin = end
 
     def _trace_group(self, group: list[int], table: I64, cones: npt.NDArray[np.void]) -> None:
-        cones["first"], cones["to"] = table[:, 1], np.cumsum(table[:, 2]) - table[:, 2]
+        cones["first"], cones["output_offset"] = table[:, 1], np.cumsum(table[:, 2]) - table[:, 2]
         requests = cones[cones["row"] != 0]
         none: U64 = np.zeros(0, np.uint64)
         words = self._launch(sizes.WINDOWS, requests, int(table[:, 2].sum())) if len(requests) else none
@@ -333,12 +333,12 @@ class Traceback:
         if not len(pieces) or int(counts.min()) < 1:
             return {}
         ends = np.cumsum(counts)
-        cones["to"] = ends - counts
+        cones["output_offset"] = ends - counts
         words = self._launch(sizes.WINDOWS, cones, int(ends[-1])).copy()
         return {
             k: (begin, words[to:end])
             for k, begin, to, end in zip(
-                pieces, cones["first"].tolist(), cones["to"].tolist(), ends.tolist(), strict=True
+                pieces, cones["first"].tolist(), cones["output_offset"].tolist(), ends.tolist(), strict=True
             )
         }
 

@@ -78,15 +78,15 @@ class FrontsPath:
         self._memory = GpuMemory(driver)
         try:
             row = ROWS[sizes.row_of_front("walk", front)]
-            room = Fronts(front, lengths, distance, scores, 1).room
-            available = memory - max(driver.kernel(row).resident(), 1) * processors * padded(room)
+            scratch_bytes = Fronts(front, lengths, distance, scores, 1).scratch_bytes
+            available = memory - max(driver.kernel(row).resident(), 1) * processors * padded(scratch_bytes)
             self._plan = plan = Fronts.plan(front, lengths, distance, available, scores, group)
             self._task = np.zeros(1, PATH_FRONTS_TASK)
-            self._memory.upload_pair(pair, self._task["fronts"], planes, front.row_bytes)
-            self._segments = Segments(self._memory, row, plan.group, plan.op_capacity, plan.room)
+            self._memory.upload_pair(pair, self._task["launch"], planes, front.row_bytes)
+            self._segments = Segments(self._memory, row, plan.group, plan.op_capacity, plan.scratch_bytes)
             self._sweep = driver.kernel(ROWS[sizes.row_of_front("sweep", front)])
-            self._task["kept"] = self._memory.allocate(PATH_FRONT.itemsize * (plan.group + 1))
-            self._state_memory = self._memory.allocate(plan.held_nbytes)
+            self._task["fronts"] = self._memory.allocate(PATH_FRONT.itemsize * (plan.group + 1))
+            self._state_memory = self._memory.allocate(plan.group_nbytes)
             self._begins = [self._state(s[0], self._memory.allocate(plan.nbytes(s[0]))) for s in plan.groups]
         except BaseException:
             self.close()
@@ -106,7 +106,7 @@ class FrontsPath:
             self._segments.begin(self._task, len(segments))
             states = self._compute_states(segments, begin, tip)
             table = np.array([*(state.row for state in states), (0, 0, 0, end)], PATH_FRONT)
-            self._memory.upload(int(self._task["kept"][0]), table)
+            self._memory.upload(int(self._task["fronts"][0]), table)
             traced = self._segments.trace(self._task, len(segments), place, poll)
             place, self.rounds = traced.exit, self.rounds + traced.rounds
             pieces.append(traced.ops)
@@ -142,9 +142,9 @@ class FrontsPath:
 
     def _advance(self, before: _State, after: _State, furthest: int) -> _State:
         """Queue the launch from one state to the next; return the latter."""
-        task = self._task["fronts"]
-        task["from"], task["from_first"], task["from_count"] = before.row[:3]
-        task["to"], task["first"], task["tiles"] = after.address, after.tiles.first, after.tiles.count
+        task = self._task["launch"]
+        task["input_offsets"], task["input_first"], task["input_count"] = before.row[:3]
+        task["output_offsets"], task["first"], task["tiles"] = after.address, after.tiles.first, after.tiles.count
         task["ghost"], task["steps"][0, _BACKWARD] = after.tiles.ghost, after.score - before.score
         self._task["furthest"] = furthest
         grid = -(-after.tiles.count // (self._sweep.threads // 32))

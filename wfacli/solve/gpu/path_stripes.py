@@ -35,7 +35,7 @@ class StripesPath:
         distance: int,
         memory: int,
         shape: long_bits.Shape | None = None,
-        every: int = sizes.EVERY,
+        every: int = sizes.STATE_INTERVAL,
         group: int = 0,
     ) -> None:
         """Upload the sequences, none of which may be empty, and allocate memory.
@@ -60,13 +60,15 @@ class StripesPath:
         try:
             kernel = driver.kernel(ROWS[sizes.row_of("walk", shape)])
             warps = max(kernel.resident(), 1) * driver.gpu.multiprocessors
-            room = Stripes.plan(shape, lengths, distance, 1 << 62, every).room
-            available = memory - min(warps, -(-lengths[0] // shape.rows)) * (room + 256)
+            scratch_bytes = Stripes.plan(shape, lengths, distance, 1 << 62, every).scratch_bytes
+            available = memory - min(warps, -(-lengths[0] // shape.rows)) * (scratch_bytes + 256)
             self._plan = plan = Stripes.plan(shape, lengths, distance, available, every, group)
             self._task = np.zeros(1, PATH_BITS_TASK)
             self._memory.upload_pair(pair, self._task["bits"], planes, shape.row_bytes)
             row = ROWS[sizes.row_of("walk", shape)]
-            self._segments = Segments(self._memory, row, plan.group, plan.op_capacity, plan.room, plan.usual_parts)
+            self._segments = Segments(
+                self._memory, row, plan.group, plan.op_capacity, plan.scratch_bytes, plan.expected_parts
+            )
             self._fill_task()
         except BaseException:
             self.close()
@@ -76,11 +78,11 @@ class StripesPath:
         plan, task, bits = self._plan, self._task, self._task["bits"]
         bits["low"], bits["high"] = plan.band.low, plan.band.high
         bits["rows"], bits["edge_words"], bits["slots"] = plan.shape.rows, plan.edge_words, plan.group + 1
-        bits["next"] = self._memory.allocate(4)
+        bits["work_counter"] = self._memory.allocate(4)
         self._edges, self._states = self._memory.allocate(plan.edges_nbytes), self._memory.allocate(plan.states_nbytes)
         self._driver.fill(self._edges, 0, plan.edges_nbytes, self._memory.stream)  # clears the tags
         bits["matrix"]["edges"][0, 0], bits["matrix"]["stripes"][0, 0] = self._edges, plan.count
-        task["states_each"], task["every"] = plan.states_each, plan.every
+        task["states_per_stripe"], task["state_interval"] = plan.states_per_stripe, plan.state_interval
         self._sweep = self._driver.kernel(ROWS[sizes.row_of("sweep", plan.shape)])
         self._guess = self._driver.kernel(ROWS[sizes.GUESS])
 
@@ -112,7 +114,7 @@ class StripesPath:
         task, bits = self._task, self._task["bits"]
         bits["first"], bits["end"] = stripes[0], stripes[-1] + 1
         task["first_segment"], task["states"] = stripes[0], self._states if save_states else 0
-        self._driver.fill(int(bits["next"][0]), 0, 4, self._memory.stream)
+        self._driver.fill(int(bits["work_counter"][0]), 0, 4, self._memory.stream)
         # One warp per scheduler, as in bits.py: a stripe that shares its scheduler delays all others.
         blocks = min(self._driver.gpu.multiprocessors, -(-len(stripes) // long_bits.WARPS))
         self._driver.launch(self._sweep, blocks, self._task, self._memory.stream)

@@ -170,9 +170,9 @@ class Segments:
         driver.fill(self._walked, 0xFF, 8 * count, stream)
         driver.fill(self._entries[0], 0, 8 * count, stream)
         path["count"], path["entry"], path["next_entry"] = count, *self._entries
-        path["walked"], path["exit"], path["op_count"] = self._walked, self._exit, self._op_count
+        path["traced_entry"], path["exit"], path["op_count"] = self._walked, self._exit, self._op_count
         path["ops"], path["op_capacity"] = self._ops, self._capacity
-        path["room"], path["stride"] = self._scratch, self._stride
+        path["scratch"], path["stride"] = self._scratch, self._stride
 
     def entry(self, segment: int) -> int:
         """Return the address of a segment's entry, for a guess."""
@@ -194,7 +194,7 @@ class Segments:
             self._driver.fill(self._counters, 0, 8 * batch, self._memory.stream)
             for launch in range(batch):
                 path["entry"], path["next_entry"] = self._entries[rounds % 2], self._entries[(rounds + 1) % 2]
-                path["drawn"], path["changed"] = (self._counters + 8 * launch + 4 * which for which in (0, 1))
+                path["work_counter"], path["changed"] = (self._counters + 8 * launch + 4 * which for which in (0, 1))
                 self._driver.launch(self._kernel, min(self._warps, count), task, self._memory.stream)
                 rounds += 1
             changed = self._memory.download(self._counters + 8 * (batch - 1), 2, np.uint32)

@@ -96,7 +96,7 @@ class GpuWavefront:
         self._states[0] = gpu.begin(fronts, first, score)
 
     def _tiles(self, gpu: GpuFronts, score: int, ghost: int) -> Tiles:
-        low, high = sizes.diagonals_that_matter(*self._lengths, score, self._bound)
+        low, high = sizes.relevant_diagonals(*self._lengths, score, self._bound)
         return Tiles.over(gpu.shape, ghost, low, high)
 
     def _queue_launch(self, gpu: GpuFronts) -> bool:
@@ -130,7 +130,7 @@ class GpuWavefront:
     def _queue(self, gpu: GpuFronts) -> None:
         """Queue a batch of launches, and a copy of the status."""
         score = self._states[self._launch_number].score + 1
-        low, high = sizes.diagonals_that_matter(*self._lengths, score, self._bound)
+        low, high = sizes.relevant_diagonals(*self._lengths, score, self._bound)
         speed = max(self._reach, 0) / (2 * self._tested_score) if self._tested_score > 0 else 0.0
         self._launch = sizes.best_launch(gpu.shape, self._multiprocessors, high - low + 1, speed)
         while (

@@ -7,21 +7,23 @@
 
 namespace wfacli::local {
 
-constexpr int kWords = WFACLI_ROWS;       // words per lane, each with the scores of two rows in its halves
-constexpr int kLanes = 64;                // per warp: lane l computes lanes l (lower halves) and 32 + l (upper halves)
-constexpr int kRows = kLanes * kWords;    // per strip
-constexpr int kChunk = WFACLI_CHUNK;      // steps per tile, a multiple of 32
-constexpr int kParts = kChunk / 32;       // columns of a tile that a lane loads and writes
-constexpr int kLate = kLanes - 1;         // columns between the first and the last lane
+constexpr int kWords = WFACLI_WORDS;    // words per lane, each with the scores of two rows in its halves
+constexpr int kLanes = 64;              // per warp: lane l computes lanes l (lower halves) and 32 + l (upper halves)
+constexpr int kRows = kLanes * kWords;  // per strip
+constexpr int kChunk = WFACLI_CHUNK;    // steps per tile, a multiple of 32
+constexpr int kParts = kChunk / 32;     // columns of a tile that a lane loads and writes
+constexpr int kLate = kLanes - 1;       // columns between the first and the last lane
 constexpr std::uint32_t kAll = 0xffffffffu;
 constexpr int kStateWords = 2 * kWords + 2;
-constexpr int kSlots = 3;                 // states that a warp can save
+constexpr int kSlots = 3;                  // states that a warp can save
 constexpr std::int32_t kStop = INT32_MAX;  // as the best score known: end the launch and discard its answers
 
 static_assert(kWords % 4 == 0 && kChunk % 32 == 0 && kChunk >= 64);
 
 // Return a word with the value in both halves.
-WFACLI_DEVICE std::uint32_t both(std::int32_t value) { return (static_cast<std::uint32_t>(value) & 0xffffu) * 0x00010001u; }
+WFACLI_DEVICE std::uint32_t both(std::int32_t value) {
+  return (static_cast<std::uint32_t>(value) & 0xffffu) * 0x00010001u;
+}
 // Return a word whose addition adds `value`, which may be negative, to both halves, if neither leaves its 16 bits.
 WFACLI_DEVICE std::uint32_t added(std::int32_t value) { return static_cast<std::uint32_t>(value) * 0x00010001u; }
 WFACLI_DEVICE std::int32_t lower(std::uint32_t word) { return static_cast<std::int32_t>(word & 0xffffu); }
@@ -59,14 +61,14 @@ class Boundary {
 // the first four symbols of the target; for others, the single scores are looked up.
 class PairScores {
  public:
-  static constexpr int kLetters = 4;
+  static constexpr int kCodes = 4;
   static constexpr bool kSums = true;  // words are for addition: a negative lower half borrows from the upper
-  struct Worth {
+  struct CellScores {
     std::uint32_t word[kWords];
     WFACLI_DEVICE std::uint32_t of(int r) const { return word[r]; }
   };
 
-  WFACLI_DEVICE static std::int32_t bytes(std::int32_t) { return kLetters * kLetters * kWords * 32 * 4; }
+  WFACLI_DEVICE static std::int32_t bytes(std::int32_t) { return kCodes * kCodes * kWords * 32 * 4; }
   WFACLI_DEVICE PairScores(const LocalTask& task, std::uint8_t* memory, std::int64_t row, std::int32_t lane)
       : table_(memory + 16 * lane), task_(task), row_(row + lane * kWords) {
     auto* const words = reinterpret_cast<std::uint32_t*>(table_);
@@ -75,43 +77,43 @@ class PairScores {
       const std::int8_t* const first = scores_of(task, row + lane * kWords + r);
       const std::int8_t* const second = scores_of(task, row + (32 + lane) * kWords + r);
 #pragma unroll 1
-      for (int pair = 0; pair < kLetters * kLetters; ++pair) {
-        const std::int32_t a = first[min(pair / kLetters, task.letters - 1)];
-        const std::int32_t b = second[min(pair % kLetters, task.letters - 1)];
+      for (int pair = 0; pair < kCodes * kCodes; ++pair) {
+        const std::int32_t a = first[min(pair / kCodes, task.n_column_codes - 1)];
+        const std::int32_t b = second[min(pair % kCodes, task.n_column_codes - 1)];
         words[(pair * (kWords / 4) + r / 4) * 128 + r % 4] = word_of(a, b);
       }
     }
   }
   // Return true if a tile's columns may have symbols that the table does not cover.
-  WFACLI_DEVICE static bool has_others(const LocalTask& task) { return task.letters > kLetters; }
+  WFACLI_DEVICE static bool has_rare_symbols(const LocalTask& task) { return task.n_column_codes > kCodes; }
   // Return the lookup key of a column's symbol and that of the column 32 before it. kAny: also for symbols outside the
   // table.
   template <bool kAny>
-  WFACLI_DEVICE static std::uint32_t look(std::uint32_t letter, std::uint32_t before) {
-    return kAny ? letter | before << 16 : (letter * kLetters + before) * (kWords * 32 * 4);
+  WFACLI_DEVICE static std::uint32_t key(std::uint32_t code, std::uint32_t before) {
+    return kAny ? code | before << 16 : (code * kCodes + before) * (kWords * 32 * 4);
   }
   template <bool kAny>
-  WFACLI_DEVICE void fetch(std::uint32_t look, Worth& worth) const {
+  WFACLI_DEVICE void fetch(std::uint32_t key, CellScores& scores) const {
     if (kAny) {
 #pragma unroll
       for (int r = 0; r < kWords; ++r)
-        worth.word[r] = word_of(scores_of(task_, row_ + r)[look & 0xffff],
-                                scores_of(task_, row_ + 32 * kWords + r)[look >> 16]);
+        scores.word[r] =
+            word_of(scores_of(task_, row_ + r)[key & 0xffff], scores_of(task_, row_ + 32 * kWords + r)[key >> 16]);
       return;
     }
-    const std::uint8_t* const from = table_ + look;
+    const std::uint8_t* const from = table_ + key;
 #pragma unroll
     for (int w = 0; w < kWords; w += 4) {
       const uint4 four = *reinterpret_cast<const uint4*>(from + w * 128);
-      worth.word[w] = four.x;
-      worth.word[w + 1] = four.y;
-      worth.word[w + 2] = four.z;
-      worth.word[w + 3] = four.w;
+      scores.word[w] = four.x;
+      scores.word[w + 1] = four.y;
+      scores.word[w + 2] = four.z;
+      scores.word[w + 3] = four.w;
     }
   }
   WFACLI_DEVICE static const std::int8_t* scores_of(const LocalTask& task, std::int64_t row) {
-    const std::int32_t code = row < task.rows ? task.query[row] : task.row_letters;
-    return task.scores + code * task.letters;
+    const std::int32_t code = row < task.rows ? task.query[row] : task.n_row_codes;
+    return task.scores + code * task.n_column_codes;
   }
 
  private:
@@ -129,16 +131,16 @@ class ByteScores {
  public:
   static constexpr bool kSums = false;
   static constexpr int kFours = kWords / 4;
-  struct Worth {
+  struct CellScores {
     std::uint32_t first[kFours], second[kFours];
     WFACLI_DEVICE std::uint32_t of(int r) const {
       return permuted(first[r / 4], second[r / 4], 0xc480u + 0x1111u * static_cast<std::uint32_t>(r % 4));
     }
   };
 
-  WFACLI_DEVICE static std::int32_t bytes(std::int32_t letters) { return 2 * letters * kFours * 32 * 4; }
+  WFACLI_DEVICE static std::int32_t bytes(std::int32_t n_codes) { return 2 * n_codes * kFours * 32 * 4; }
   WFACLI_DEVICE ByteScores(const LocalTask& task, std::uint8_t* memory, std::int64_t row, std::int32_t lane)
-      : table_(memory + 4 * lane), half_(task.letters * kFours * 128) {
+      : table_(memory + 4 * lane), half_(task.n_column_codes * kFours * 128) {
 #pragma unroll 1
     for (int half = 0; half < 2; ++half)
 #pragma unroll 1
@@ -148,28 +150,28 @@ class ByteScores {
         for (int k = 0; k < 4; ++k)
           of_rows[k] = PairScores::scores_of(task, row + (32 * half + lane) * kWords + 4 * w + k);
 #pragma unroll 1
-        for (std::int32_t letter = 0; letter < task.letters; ++letter) {
+        for (std::int32_t code = 0; code < task.n_column_codes; ++code) {
           std::uint32_t word = 0;
 #pragma unroll
           for (int k = 0; k < 4; ++k)
-            word |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(of_rows[k][letter])) << 8 * k;
-          *reinterpret_cast<std::uint32_t*>(table_ + half * half_ + (letter * kFours + w) * 128) = word;
+            word |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(of_rows[k][code])) << 8 * k;
+          *reinterpret_cast<std::uint32_t*>(table_ + half * half_ + (code * kFours + w) * 128) = word;
         }
       }
   }
-  WFACLI_DEVICE static bool has_others(const LocalTask&) { return false; }
+  WFACLI_DEVICE static bool has_rare_symbols(const LocalTask&) { return false; }
   template <bool>
-  WFACLI_DEVICE static std::uint32_t look(std::uint32_t letter, std::uint32_t before) {
-    return letter * (kFours * 128) | before * (kFours * 128) << 16;
+  WFACLI_DEVICE static std::uint32_t key(std::uint32_t code, std::uint32_t before) {
+    return code * (kFours * 128) | before * (kFours * 128) << 16;
   }
   template <bool>
-  WFACLI_DEVICE void fetch(std::uint32_t look, Worth& worth) const {
-    const std::uint8_t* const first = table_ + (look & 0xffff);
-    const std::uint8_t* const second = table_ + half_ + (look >> 16);
+  WFACLI_DEVICE void fetch(std::uint32_t key, CellScores& scores) const {
+    const std::uint8_t* const first = table_ + (key & 0xffff);
+    const std::uint8_t* const second = table_ + half_ + (key >> 16);
 #pragma unroll
     for (int w = 0; w < kFours; ++w) {
-      worth.first[w] = *reinterpret_cast<const std::uint32_t*>(first + w * 128);
-      worth.second[w] = *reinterpret_cast<const std::uint32_t*>(second + w * 128);
+      scores.first[w] = *reinterpret_cast<const std::uint32_t*>(first + w * 128);
+      scores.second[w] = *reinterpret_cast<const std::uint32_t*>(second + w * 128);
     }
   }
 
@@ -180,20 +182,20 @@ class ByteScores {
 
 // Shared memory of a warp.
 template <class Scores>
-struct Room {
+struct WarpMemory {
   std::uint8_t* scores;
-  std::uint32_t* looks;    // lookup keys by column, from 31 before the tile's first
+  std::uint32_t* keys;     // lookup keys by column, from 31 before the tile's first
   std::uint32_t* tops;     // values from the strip above: score in the lower half, vertical gap in the upper
   std::uint32_t* bottoms;  // values for the strip below, in the same format
 
-  static constexpr int kLooks = kChunk + 36, kTops = kChunk + 4;  // slightly more is read than used
-  WFACLI_DEVICE static std::int32_t bytes(std::int32_t letters) {
-    return Scores::bytes(letters) + 4 * (kLooks + kTops + kChunk);
+  static constexpr int kKeys = kChunk + 36, kTops = kChunk + 4;  // slightly more is read than used
+  WFACLI_DEVICE static std::int32_t bytes(std::int32_t n_codes) {
+    return Scores::bytes(n_codes) + 4 * (kKeys + kTops + kChunk);
   }
-  WFACLI_DEVICE static Room of_warp(std::uint8_t* shared, std::int32_t warp, std::int32_t letters) {
-    std::uint8_t* const own = shared + warp * bytes(letters);
-    auto* const looks = reinterpret_cast<std::uint32_t*>(own + Scores::bytes(letters));
-    return {own, looks, looks + kLooks, looks + kLooks + kTops};
+  WFACLI_DEVICE static WarpMemory of_warp(std::uint8_t* shared, std::int32_t warp, std::int32_t n_codes) {
+    std::uint8_t* const own = shared + warp * bytes(n_codes);
+    auto* const keys = reinterpret_cast<std::uint32_t*>(own + Scores::bytes(n_codes));
+    return {own, keys, keys + kKeys, keys + kKeys + kTops};
   }
 };
 

@@ -1,21 +1,21 @@
 // Traceback of paths for which sw.cu has stored the directions of all cells. One thread per pair, so that many memory
 // accesses overlap.
 //
-// The task is that of the previous launch, except for `next`. Macros as in sw.cu.
-#include "sw/sw_walk.cuh"
+// The task is that of the previous launch, except for `work_counter`. Macros as in sw.cu.
+#include "sw/sw_traceback.cuh"
 
 namespace wfacli::sw {
 
-static_assert(kWhole);
+static_assert(kAllDirections);
 
-WFACLI_DEVICE void walk(const SwTask& task, const std::uint32_t* scores, std::int32_t slot) {
+WFACLI_DEVICE void trace_slot(const SwTask& task, const std::uint32_t* scores, std::int32_t slot) {
   const Pair pair = Pair::of(task, slot);
   const int2 end = task.ends[slot];
   const Best best{task.score[pair.row], end.x, end.y};
   const Status status = static_cast<Status>(task.status[pair.row]);
   Track track = Track::from(task, pair, best, true);
   if (status != Status::Ok) track.i = track.j = 0;
-  Steps(task, Room::of(task, slot / kPairs), scores).all(pair, slot % kPairs, track);
+  Traceback(task, Workspace::of(task, slot / kPairs), scores).all(pair, slot % kPairs, track);
   const Status found = track.answer(task, pair, best, status);
   task.status[pair.row] = static_cast<std::uint8_t>(found);
   task.score[pair.row] = found == Status::Ok ? best.score * task.unit : 0;
@@ -29,6 +29,7 @@ WFACLI_KERNEL(sw_walk, wfacli::SwTask) {
     scores[k] = task.scores[k];
   __syncthreads();
   const auto threads = static_cast<std::int32_t>(gridDim.x * WFACLI_BLOCK);
-  for (auto slot = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x); slot < task.count; slot += threads)
-    wfacli::sw::walk(task, scores, slot);
+  for (auto slot = static_cast<std::int32_t>(blockIdx.x * WFACLI_BLOCK + threadIdx.x); slot < task.count;
+       slot += threads)
+    wfacli::sw::trace_slot(task, scores, slot);
 }

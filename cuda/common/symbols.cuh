@@ -6,7 +6,7 @@
 namespace wfacli {
 
 // Two-bit code of a base: A 0, C 1, T 2, G 3, either case. Other symbols get an arbitrary code; their pairs use codes.
-WFACLI_DEVICE std::uint32_t two_bits(std::uint32_t letter) { return letter >> 1 & 3; }
+WFACLI_DEVICE std::uint32_t two_bits(std::uint32_t base) { return base >> 1 & 3; }
 
 // A C G T only, 2 bits per base. Only runs of equal bases matter, so nothing is reversed in memory: reversed bases
 // r, r + 1, ... are those at length - 1 - r and below, read downwards from the top of a word.
@@ -30,7 +30,7 @@ struct Packed {
     return __funnelshift_l(words[w - 1], words[w], down);
   }
   // Return the two-bit code of reversed base r.
-  WFACLI_DEVICE std::uint32_t letter(std::int32_t r) const {
+  WFACLI_DEVICE std::uint32_t code(std::int32_t r) const {
     const std::int32_t at = length - 1 - r;
     return words[at >> 4] >> 2 * (at & 15) & 3;
   }
@@ -39,19 +39,19 @@ struct Packed {
 // Return how many reversed bases are equal from q in the query and t in the target on. Both positions are within their
 // sequences or at their ends.
 WFACLI_DEVICE std::int32_t equal_run(const Packed& query, std::int32_t q, const Packed& target, std::int32_t t) {
-  const std::int32_t most = min(query.length - q, target.length - t);
+  const std::int32_t limit = min(query.length - q, target.length - t);
   std::int32_t run = 0;
-  while (run < most) {
+  while (run < limit) {
     const std::uint32_t differ = query.window(q + run) ^ target.window(t + run);
-    if (differ) return min(run + (__clz(static_cast<int>(differ)) >> 1), most);
+    if (differ) return min(run + (__clz(static_cast<int>(differ)) >> 1), limit);
     run += Packed::kWindow;
   }
-  return most;
+  return limit;
 }
 
 // Any symbols, one byte each; `wildcard` decides how two of them match (see codes_match).
 struct Coded {
-  const std::uint8_t* letters;
+  const std::uint8_t* codes;
   std::int32_t length;
 
   WFACLI_DEVICE static Coded query(const Sequences& s, std::int32_t row) {
@@ -60,7 +60,7 @@ struct Coded {
   WFACLI_DEVICE static Coded target(const Sequences& s, std::int32_t row) {
     return {s.codes + 16 * static_cast<std::uint64_t>(s.target_start[row]), s.target_len[row]};
   }
-  WFACLI_DEVICE std::uint32_t letter(std::int32_t r) const { return letters[length - 1 - r]; }
+  WFACLI_DEVICE std::uint32_t code(std::int32_t r) const { return codes[length - 1 - r]; }
 };
 
 WFACLI_DEVICE bool codes_match(std::uint32_t a, std::uint32_t b, bool wildcard) {
@@ -69,9 +69,9 @@ WFACLI_DEVICE bool codes_match(std::uint32_t a, std::uint32_t b, bool wildcard) 
 
 WFACLI_DEVICE std::int32_t equal_run(const Coded& query, std::int32_t q, const Coded& target, std::int32_t t,
                                      bool wildcard) {
-  const std::int32_t most = min(query.length - q, target.length - t);
+  const std::int32_t limit = min(query.length - q, target.length - t);
   std::int32_t run = 0;
-  while (run < most && codes_match(query.letter(q + run), target.letter(t + run), wildcard)) ++run;
+  while (run < limit && codes_match(query.code(q + run), target.code(t + run), wildcard)) ++run;
   return run;
 }
 

@@ -9,15 +9,15 @@
 namespace wfacli {
 
 template <int W, class Group>
-class BitsWalk {
+class BitsTraceback {
  public:
   // `trace`: as in BitsSweep::run, but for lane 0 of the warp.
-  WFACLI_DEVICE BitsWalk(const BitsBand& band, const uint2* trace) : band_(band), trace_(trace) {}
+  WFACLI_DEVICE BitsTraceback(const BitsBand& band, const uint2* trace) : band_(band), trace_(trace) {}
 
   WFACLI_DEVICE void run(RunWriter& runs) {
     std::int32_t j = band_.m;
     bit_ = band_.end();
-    while (j > 0) j -= look(j, runs);
+    while (j > 0) j -= trace_columns(j, runs);
     runs.add(kEqual, matches_);
     runs.add(kInsertion, bit_ - band_.origin());
   }
@@ -25,7 +25,7 @@ class BitsWalk {
  private:
   // Trace back from column j, through the columns that the lanes have loaded, one each, within the path's current word
   // of the trace. Return the number of columns; insertions at the last one may remain.
-  WFACLI_DEVICE std::int32_t look(std::int32_t j, RunWriter& runs) {
+  WFACLI_DEVICE std::int32_t trace_columns(std::int32_t j, RunWriter& runs) {
     const std::int32_t own = j - Group::lane(), word = bit_ >> 5, columns = min(j, Group::kColumns);
     const uint2 planes = own > 0 ? __ldg(trace_ + at(own, word)) : make_uint2(0, 0);
     std::int32_t done = 0;

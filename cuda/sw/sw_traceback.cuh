@@ -16,7 +16,7 @@ enum Direction : std::uint32_t { kNoInsertion = 1, kNoDeletion = 2, kInsertionGo
 // Position in the traceback of a pair.
 struct Track {
   std::int32_t i, j;
-  std::int32_t left;           // score of the rest of the path
+  std::int32_t rest_score;     // score of the rest of the path
   std::int32_t stripe, state;  // of the current part
   std::uint32_t gap;           // kNoInsertion or kNoDeletion in such a gap, else 0
   RunWriter out;
@@ -26,17 +26,17 @@ struct Track {
     const auto at = static_cast<std::uint64_t>(pair.slot) * static_cast<std::uint32_t>(task.op_capacity);
     return {best.i, best.j, best.score, 0, 0, 0, RunWriter(task.ops + at, writes ? task.op_capacity : 0)};
   }
-  WFACLI_DEVICE bool goes_on() const { return i > 0 && j > 0 && !(kLocal && gap == 0 && left == 0); }
+  WFACLI_DEVICE bool is_inside() const { return i > 0 && j > 0 && !(kLocal && gap == 0 && rest_score == 0); }
   WFACLI_DEVICE std::int32_t step(std::int32_t row, std::int32_t column) const {
     return row - 1 + (column - 1 - stripe * kWidth) / kColumns;
   }
   // Select the part that ends at (i, j).
   WFACLI_DEVICE void enter() {
-    stripe = goes_on() ? (j - 1) / kWidth : 0;
-    state = kTwice && goes_on() ? step(i, j) / kSteps : 0;
+    stripe = is_inside() ? (j - 1) / kWidth : 0;
+    state = kRecomputes && is_inside() ? step(i, j) / kSteps : 0;
   }
-  WFACLI_DEVICE std::int32_t steps() const { return goes_on() ? step(i, j) - state * kSteps + 1 : 0; }
-  WFACLI_DEVICE bool has(std::int32_t row, std::int32_t column) const {
+  WFACLI_DEVICE std::int32_t steps() const { return is_inside() ? step(i, j) - state * kSteps + 1 : 0; }
+  WFACLI_DEVICE bool contains(std::int32_t row, std::int32_t column) const {
     return row > 0 && column > stripe * kWidth && step(row, column) >= state * kSteps;
   }
   // Write a pair's operations and span at the end of the traceback from `best`. Return its status.
@@ -60,7 +60,7 @@ struct Track {
 };
 
 // Load a word whose neighbours are likely to be read next, and prefetch 128 bytes into L2.
-WFACLI_DEVICE std::uint32_t with_neighbours(const std::uint32_t* at) {
+WFACLI_DEVICE std::uint32_t load_prefetching(const std::uint32_t* at) {
 #ifdef __CUDACC__
   std::uint32_t word;
   asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(word) : "l"(at));
@@ -73,38 +73,35 @@ WFACLI_DEVICE std::uint32_t with_neighbours(const std::uint32_t* at) {
 // Codes of a sequence that are read in order, loaded eight at a time.
 class EightCodes {
  public:
-  // `letters`: aligned to 8 bytes and readable up to a multiple of 8.
-  WFACLI_DEVICE explicit EightCodes(const std::uint8_t* letters) : letters_(letters) {}
+  // `symbols`: aligned to 8 bytes and readable up to a multiple of 8.
+  WFACLI_DEVICE explicit EightCodes(const std::uint8_t* symbols) : symbols_(symbols) {}
   WFACLI_DEVICE std::uint32_t operator[](std::int32_t at) {
-    if (at / 8 != number_) eight_ = reinterpret_cast<const std::uint64_t*>(letters_)[at / 8];
+    if (at / 8 != number_) eight_ = reinterpret_cast<const std::uint64_t*>(symbols_)[at / 8];
     number_ = at / 8;
     return static_cast<std::uint32_t>(eight_ >> at % 8 * 8) & 0xff;
   }
 
  private:
-  const std::uint8_t* letters_;
+  const std::uint8_t* symbols_;
   std::int32_t number_ = -1;
   std::uint64_t eight_ = 0;
 };
 
 // Traceback steps by directions.
-class Steps {
+class Traceback {
  public:
-  WFACLI_DEVICE Steps(const SwTask& task, const Room& room, const std::uint32_t* scores)
-      : task_(task),
-        room_(room),
-        gaps_(Gaps::of(task)),
-        scores_(reinterpret_cast<const std::int8_t*>(scores)),
-        digits_(Gaps::digits(task)) {}
+  WFACLI_DEVICE Traceback(const SwTask& task, const Workspace& workspace, const std::uint32_t* scores)
+      : task_(task), workspace_(workspace), gaps_(Gaps::of(task)),
+        scores_(reinterpret_cast<const std::int8_t*>(scores)), digits_(Gaps::digits(task)) {}
 
   // Trace the pair in half x to the end of its path. The directions of all cells must be stored.
   WFACLI_DEVICE void all(const Pair& pair, int x, Track& track) const {
     EightCodes query(pair.query), target(pair.target);
 #pragma unroll 1
-    while (track.goes_on()) {
+    while (track.is_inside()) {
       track.enter();
-      const std::uint32_t way = direction(track, x, track.i, track.j);
-      follow(track, way, query[pair.query_len - track.i], target[pair.target_len - track.j]);
+      const std::uint32_t direction_bits = direction(track, x, track.i, track.j);
+      follow(track, direction_bits, query[pair.query_len - track.i], target[pair.target_len - track.j]);
     }
   }
 
@@ -113,8 +110,8 @@ class Steps {
   WFACLI_DEVICE std::uint32_t direction(const Track& track, int x, std::int32_t row, std::int32_t column) const {
     const std::int32_t of_stripe = column - 1 - track.stripe * kWidth, of_lane = of_stripe % kColumns;
     const std::uint32_t* words =
-        room_.directions(track.stripe, track.step(row, column) - track.state * kSteps, of_stripe / kColumns);
-    const std::uint32_t word = kWhole ? with_neighbours(words + of_lane / 4) : words[of_lane / 4];
+        workspace_.directions(track.stripe, track.step(row, column) - track.state * kSteps, of_stripe / kColumns);
+    const std::uint32_t word = kAllDirections ? load_prefetching(words + of_lane / 4) : words[of_lane / 4];
     if (!digits_) return word >> (16 * x + of_lane % 4 * 4) & 15;
     const std::uint32_t digits = word - gaps_.surplus() >> (16 * x + (3 - of_lane % 4) * 4);
     const auto open = static_cast<std::uint32_t>(gaps_.open), insertion = digits & 3, deletion = digits >> 2 & 3;
@@ -125,39 +122,39 @@ class Steps {
     return scores_[target * kSwCodes + query];
   }
   WFACLI_DEVICE bool equal(std::uint32_t query, std::uint32_t target) const {
-    return query == target && (task_.same >> query & 1);
+    return query == target && (task_.self_match >> query & 1);
   }
   // Follow one operation, or find that the gap and the path end here.
   WFACLI_DEVICE void follow(Track& track, std::uint32_t direction, std::uint32_t query, std::uint32_t target) const {
     if (track.gap && !(direction & track.gap << 2)) track.gap = 0;
-    if (!track.goes_on()) return;
+    if (!track.is_inside()) return;
     if (track.gap == 0) {
       track.gap = !(direction & kNoInsertion) ? kNoInsertion : ~direction & kNoDeletion;
-      if (track.gap) track.left += gaps_.open;
+      if (track.gap) track.rest_score += gaps_.open;
     }
     const bool deletion = track.gap == kNoDeletion, insertion = track.gap == kNoInsertion;
-    track.left += track.gap ? gaps_.extend : -score(query, target);
+    track.rest_score += track.gap ? gaps_.extend : -score(query, target);
     track.out.add(insertion ? kInsertion : deletion ? kDeletion : equal(query, target) ? kEqual : kDifferent, 1);
     track.i -= !deletion;
     track.j -= !insertion;
   }
 
   const SwTask& task_;
-  const Room& room_;
+  const Workspace& workspace_;
   const Gaps gaps_;
   const std::int8_t* scores_;
   const bool digits_;  // directions are stored as digits
 };
 
-class Walk : Steps {
+class PartTraceback : Traceback {
  public:
-  WFACLI_DEVICE Walk(const SwTask& task, const Room& room, const Profile& profile, const std::uint32_t* scores,
-                     std::int32_t rows, std::int32_t lane)
-      : Steps(task, room, scores), profile_(profile), rows_(rows), lane_(lane) {}
+  WFACLI_DEVICE PartTraceback(const SwTask& task, const Workspace& workspace, const Profile& profile,
+                              const std::uint32_t* scores, std::int32_t rows, std::int32_t lane)
+      : Traceback(task, workspace, scores), profile_(profile), rows_(rows), lane_(lane) {}
 
-  // Trace each pair with its lanes to the end of its path. Every lane has a copy of the track; the first lane of a pair
-  // writes the operations. `best`: cells where the tracebacks start. `begins`: set to the column of that cell for the
-  // lane's pair, where it was not known. All lanes of the warp call it.
+  // Trace each pair with its lanes to the end of its path. Every lane has a copy of the track; the first lane of a
+  // pair writes the operations. `best`: cells where the tracebacks start. `begins`: set to the column of that cell for
+  // the lane's pair, where it was not known. All lanes of the warp call it.
   WFACLI_DEVICE void run(const Pair (&pairs)[kPairs], const Best (&best)[kPairs], Track& track, std::int32_t& begins) {
     std::int32_t seeks[kPairs];  // score that the lane looks for in the last step of a part, or 0
 #pragma unroll
@@ -167,19 +164,19 @@ class Walk : Steps {
     }
     for (;;) {
       track.enter();
-      const std::int32_t most = __reduce_max_sync(kAllLanes, track.steps());
-      if (most == 0) return;
-      again(pairs, most, seeks, track, begins);
+      const std::int32_t max_steps = __reduce_max_sync(kAllLanes, track.steps());
+      if (max_steps == 0) return;
+      recompute(pairs, max_steps, seeks, track, begins);
       __syncwarp();  // directions are written
-      through(pairs[lane_ / kOwnLanes], track);
+      trace(pairs[lane_ / kOwnLanes], track);
       __syncwarp();  // directions are read
     }
   }
 
  private:
   // Recompute the parts of the tracks.
-  WFACLI_DEVICE void again(const Pair (&pairs)[kPairs], std::int32_t most, std::int32_t (&seeks)[kPairs], Track& track,
-                           std::int32_t& begins) {
+  WFACLI_DEVICE void recompute(const Pair (&pairs)[kPairs], std::int32_t max_steps, std::int32_t (&seeks)[kPairs],
+                               Track& track, std::int32_t& begins) {
     std::int32_t stripe[kPairs], state[kPairs], last[kPairs];
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) {
@@ -188,14 +185,15 @@ class Walk : Steps {
       last[x] = __shfl_sync(kAllLanes, track.steps(), x * kOwnLanes, kLanes) - 1;
     }
     if (digits_)
-      compute<Trace::Digits>(pairs, stripe, state, most, seeks, last);
+      compute<Trace::Digits>(pairs, stripe, state, max_steps, seeks, last);
     else
-      compute<Trace::Flags>(pairs, stripe, state, most, seeks, last);
+      compute<Trace::Flags>(pairs, stripe, state, max_steps, seeks, last);
     if constexpr (kLocal) {
 #pragma unroll
       for (int x = 0; x < kPairs; ++x) {
         const std::uint32_t found = __ballot_sync(kAllLanes, seeks[x] < 0) >> ((threadIdx.x & 31) - lane_) & kGroup;
-        const std::int32_t column = __shfl_sync(kAllLanes, seeks[x], max(__ffs(static_cast<int>(found)), 1) - 1, kLanes);
+        const std::int32_t column =
+            __shfl_sync(kAllLanes, seeks[x], max(__ffs(static_cast<int>(found)), 1) - 1, kLanes);
         if (lane_ / kOwnLanes == x && found) begins = track.j = -column;
         seeks[x] = 0;
       }
@@ -205,14 +203,14 @@ class Walk : Steps {
   // Load the state before the parts of both pairs.
   WFACLI_DEVICE void restore(const std::int32_t (&stripe)[kPairs], const std::int32_t (&number)[kPairs],
                              State& state) const {
-    const std::uint32_t* kept[kPairs];
+    const std::uint32_t* saved[kPairs];
 #pragma unroll
-    for (int x = 0; x < kPairs; ++x) kept[x] = room_.kept(stripe[x], number[x], lane_);
+    for (int x = 0; x < kPairs; ++x) saved[x] = workspace_.checkpoint(stripe[x], number[x], lane_);
     int w = 0;
     const auto word = [&] {
       std::uint32_t own[kPairs];
 #pragma unroll
-      for (int x = 0; x < kPairs; ++x) own[x] = kept[x][kLanes * w];
+      for (int x = 0; x < kPairs; ++x) own[x] = saved[x][kLanes * w];
       ++w;
       return Word::joined(own);
     };
@@ -224,12 +222,12 @@ class Walk : Steps {
     state.corner = word();
     state.codes = word();
   }
-  // Compute `most` steps of a part of each pair, with directions. If a lane looks for pair x's score in step last[x],
-  // seeks[x] becomes minus the column that has it.
+  // Compute `max_steps` steps of a part of each pair, with directions. If a lane looks for pair x's score in step
+  // last[x], seeks[x] becomes minus the column that has it.
   template <Trace kTrace>
   WFACLI_DEVICE void compute(const Pair (&pairs)[kPairs], const std::int32_t (&stripe)[kPairs],
-                             const std::int32_t (&number)[kPairs], std::int32_t most, std::int32_t (&seeks)[kPairs],
-                             const std::int32_t (&last)[kPairs]) {
+                             const std::int32_t (&number)[kPairs], std::int32_t max_steps,
+                             std::int32_t (&seeks)[kPairs], const std::int32_t (&last)[kPairs]) {
     State state;
     restore(stripe, number, state);
     std::int32_t first[kPairs];
@@ -239,18 +237,18 @@ class Walk : Steps {
       made_[x] = stripe[x];
       first[x] = number[x] * kSteps + 1;
     }
-    LeftOfStripes left{gaps_, &room_, &pairs[0], {}, rows_, static_cast<std::uint32_t>(task_.codes)};
+    LeftOfStripes left{gaps_, &workspace_, &pairs[0], {}, rows_, static_cast<std::uint32_t>(task_.codes)};
 #pragma unroll
     for (int x = 0; x < kPairs; ++x) left.stripe[x] = stripe[x];
-    Entering<LeftOfStripes> entering;
-    entering.begin(left, first, lane_);
+    EntryStream<LeftOfStripes> entries;
+    entries.begin(left, first, lane_);
 #pragma unroll 1
-    for (std::int32_t t = 0; t < most; ++t) {
-      const Entry entry = state.entry(entering.at(t), lane_);
+    for (std::int32_t t = 0; t < max_steps; ++t) {
+      const Entry entry = state.entry(entries.at(t), lane_);
       if (t == lane_) begin_first_parts(state, stripe, number);
-      std::uint32_t directions[Room::kDirections];
-      state.row<kTrace>(gaps_, profile_, entry, Word::kLeast, directions);
-      Room::put(room_.directions(0, t, lane_), directions);
+      std::uint32_t directions[Workspace::kDirections];
+      state.row<kTrace>(gaps_, profile_, entry, Word::kMin, directions);
+      Workspace::put(workspace_.directions(0, t, lane_), directions);
 #pragma unroll
       for (int x = 0; x < kPairs; ++x)
         if (kLocal && seeks[x] > 0 && t == last[x]) {
@@ -268,56 +266,58 @@ class Walk : Steps {
       if (number[x] > 0) continue;
       bool own[kPairs] = {};
       own[x] = true;
-      const std::uint32_t mask = Word::mask(own), *kept = room_.kept(stripe[x], 0, lane_);
+      const std::uint32_t mask = Word::mask(own), *saved = workspace_.checkpoint(stripe[x], 0, lane_);
 #pragma unroll
       for (int k = 0; k < kColumns; ++k) {
-        state.value[k] = (kept[kLanes * k] & mask) | (state.value[k] & ~mask);
-        state.insertion[k] = (kept[kLanes * (kColumns + k)] & mask) | (state.insertion[k] & ~mask);
+        state.value[k] = (saved[kLanes * k] & mask) | (state.value[k] & ~mask);
+        state.insertion[k] = (saved[kLanes * (kColumns + k)] & mask) | (state.insertion[k] & ~mask);
       }
-      state.corner = (kept[kLanes * (2 * kColumns + 1)] & mask) | (state.corner & ~mask);
+      state.corner = (saved[kLanes * (2 * kColumns + 1)] & mask) | (state.corner & ~mask);
     }
   }
   // Trace through the part. Most operations are diagonal, so each of the pair's lanes loads one of the next cells up
   // the diagonal, and all lanes take the same steps. All lanes of the warp call it.
-  WFACLI_DEVICE void through(const Pair& pair, Track& track) const {
+  WFACLI_DEVICE void trace(const Pair& pair, Track& track) const {
     const int half = lane_ / kOwnLanes, ahead = lane_ % kOwnLanes;
     const auto own = [&](bool yes) {  // bits of the pair's lanes, the first the lowest
       return std::uint64_t{__ballot_sync(kAllLanes, yes) >> ((threadIdx.x & 31) - ahead)} & kOwn;
     };
     for (;;) {
-      const bool inside = track.goes_on() && track.has(track.i, track.j);
+      const bool inside = track.is_inside() && track.contains(track.i, track.j);
       if (!__any_sync(kAllLanes, inside)) return;
       const std::int32_t i = track.i - ahead, j = track.j - ahead;
-      const bool here = inside && track.has(i, j);
-      const std::uint32_t way = here ? direction(track, half, i, j) : 0;
+      const bool here = inside && track.contains(i, j);
+      const std::uint32_t direction_bits = here ? direction(track, half, i, j) : 0;
       const std::uint32_t query = here ? pair.query_code(i) : 0, target = here ? pair.target_code(j) : 0;
-      const bool straight = here && track.gap == 0 && (way & kNoInsertion) && (way & kNoDeletion);
+      const bool straight =
+          here && track.gap == 0 && (direction_bits & kNoInsertion) && (direction_bits & kNoDeletion);
       std::int32_t scored = straight ? score(query, target) : 0;  // sum up to this cell
 #pragma unroll
       for (int by = 1; by < kOwnLanes; by *= 2) {
         const std::int32_t before = __shfl_up_sync(kAllLanes, scored, by, kOwnLanes);
         if (ahead >= by) scored += before;
       }
-      const std::uint64_t turns = own(!straight), ends = own(kLocal && straight && scored == track.left);
+      const std::uint64_t leaves_diagonal = own(!straight),
+                          ends = own(kLocal && straight && scored == track.rest_score);
       std::uint64_t equals = own(equal(query, target));
-      std::int32_t cells = turns ? __ffsll(static_cast<long long>(turns)) - 1 : kOwnLanes;
+      std::int32_t cells = leaves_diagonal ? __ffsll(static_cast<long long>(leaves_diagonal)) - 1 : kOwnLanes;
       if (ends) cells = min(cells, __ffsll(static_cast<long long>(ends)));
       const std::int32_t last = max(cells, 1) - 1, next = min(cells, kOwnLanes - 1);
       scored = __shfl_sync(kAllLanes, scored, last, kOwnLanes);
-      if (cells > 0) track.left -= scored;
+      if (cells > 0) track.rest_score -= scored;
       track.i -= cells;
       track.j -= cells;
       for (std::int32_t rest = cells; rest > 0;) {
-        const bool same = equals & 1;
-        const std::int32_t run = min(rest, __ffsll(static_cast<long long>(same ? ~equals : equals | ~kOwn)) - 1);
-        track.out.add(same ? kEqual : kDifferent, run);
+        const bool is_equal = equals & 1;
+        const std::int32_t run = min(rest, __ffsll(static_cast<long long>(is_equal ? ~equals : equals | ~kOwn)) - 1);
+        track.out.add(is_equal ? kEqual : kDifferent, run);
         equals >>= run;
         rest -= run;
       }
       // Direction and codes of the cell where the diagonal ends, which one of the lanes has loaded.
-      const std::uint32_t turn = __shfl_sync(kAllLanes, way | query << 8 | target << 16, next, kOwnLanes);
-      if (inside && cells < kOwnLanes && track.goes_on() && track.has(track.i, track.j))
-        follow(track, turn & 15, turn >> 8 & 0xff, turn >> 16);
+      const std::uint32_t after = __shfl_sync(kAllLanes, direction_bits | query << 8 | target << 16, next, kOwnLanes);
+      if (inside && cells < kOwnLanes && track.is_inside() && track.contains(track.i, track.j))
+        follow(track, after & 15, after >> 8 & 0xff, after >> 16);
     }
   }
 
