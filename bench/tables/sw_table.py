@@ -77,7 +77,7 @@ def ours_of(pairs: Pairs, kind: str, ours: Ours, options: argparse.Namespace) ->
             if build.all_directions and (kind == "scores" or not build.fits_directions(*longest).all()):
                 continue
             ours.engine.builds = (build,)
-            label = f"{build.lanes}x{build.columns}{' whole' if build.whole else ''}"
+            label = f"{build.lanes}x{build.columns}{' whole' if build.all_directions else ''}"
             result["builds"][label] = tcups(work, sum(ours.kernels(some, 1).values()))
         ours.engine.builds = ours.all
     return result
