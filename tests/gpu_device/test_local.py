@@ -87,7 +87,7 @@ def test_states(driver: CudaDriver) -> None:
     task = Task(query, target, scheme, threads=CORES)
     wanted = answer(OnCpu()(task, NO_RUNS))
     search = GpuLocal(driver, query, target, scheme, NO_RUNS, CORES)
-    search.take(30)
+    search.compute_strips(30)
     state = search.save()
     search.close()
     for other in (OnCpu()(task, NO_RUNS), GpuLocal(driver, query, target, scheme, NO_RUNS, CORES)):
