@@ -16,6 +16,7 @@ NEAR = 10  # bases by which a read may be off its true place
 SV_NEAR = 20  # bases by which a structural variant may be off
 SV_SIZE = 0.1  # share by which its length may differ
 SAME_START = 100  # bases between starts of records that count as the same
+PLACEABLE = 50  # bases with a true place that a read must have to count as one that can be placed
 SURE = 20  # MAPQ from which a wrong place counts as confident
 Report = dict[str, Any]
 
@@ -83,6 +84,7 @@ def figures(found: Found, reads: Reads, wanted: dict[int, list[Variant]]) -> Rep
     had = variants_found(found.gaps, wanted)
     report: Report = {
         "mapped": int(mapped.sum()),
+        "placeable": int((np.add.reduceat(known.astype(np.int64), reads.starts[:-1]) >= PLACEABLE).sum()),
         "placed": int(right[primary].sum()),
         "misplaced_sure": int((records.mapq[wrong] >= SURE).sum()),
         "right_bases": _share(found.right.sum(), known.sum()),

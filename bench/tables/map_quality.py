@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,7 @@ FIGURES = {
     "secondary": "secondary records",
     "tags_that_differ": "AS other than the CIGAR's",
 }
+OF = {"placed": "placeable", "whole_deletions": "spanned_deletions", "whole_insertions": "spanned_insertions"}
 console = Console(width=max(Console().width, 110))
 
 
@@ -145,14 +147,21 @@ def row_of(preset: str, world: World) -> table.Report:
             **Spread([seconds for seconds, _ in times[program]]).report(),
             "cpu_seconds": round(min(cpu for _, cpu in times[program]), 2),
             **measure.figures(found, reads, wanted),
-            "calls": calls.compared(
-                calls.called(out[program], world.reference, preset, world.genome), world.genome, world.donor
-            ),
         }
+    for program, report in zip(PROGRAMS, calls_of(preset, world, list(out.values())), strict=True):
+        row[program]["calls"] = report
     row["scores"], gains = measure.compared(records["wfacli"], records["minimap2"], len(reads))
     if world.options.keep:
         keep_differences(reads, gains, folder / "scores.tsv")
     return row
+
+
+def calls_of(preset: str, world: World, bams: list[Path]) -> list[table.Report]:
+    """Return the figures of the variants that are called from BAM files, which are read at the same time."""
+    with ThreadPoolExecutor(len(bams)) as pool:
+        found = list(pool.map(lambda bam: calls.called(bam, world.reference, preset, world.genome), bams))
+    without_indels = "ont" in calls.PILEUP[preset]
+    return [calls.compared(keys, world.genome, world.donor, without_indels) for keys in found]
 
 
 def keep_differences(reads: Reads, gains: np.ndarray, path: Path) -> None:
@@ -166,11 +175,9 @@ def lines_of(row: table.Report) -> Iterator[tuple[str, str, str]]:
     """Yield (figure, ours, theirs) of a row."""
     both = [row[program] for program in PROGRAMS]
     for key, name in FIGURES.items():
-        of = f" of {row[program_key]:,}" if (program_key := {"mapped": "reads", "placed": "reads"}.get(key)) else ""
-        if key.startswith("whole_") and (total := f"spanned_{key[6:]}") in both[0]:
-            of = f" of {both[0][total]:,}"
-        yield name + of, *(shown(one[key]) for one in both)
-    for kind in ("snv", "indel"):
+        total = both[0].get(OF.get(key, ""))
+        yield name + (f" of {total:,}" if total is not None else ""), *(shown(one[key]) for one in both)
+    for kind in both[0]["calls"]:
         for figure in ("precision", "recall", "wrong_near_sv"):
             yield f"{kind}: {figure.replace('_', ' ')}", *(shown(one["calls"][kind][figure]) for one in both)
     scores = row["scores"]
