@@ -29,17 +29,24 @@ def placed(records: Columns, reads: Reads) -> np.ndarray:
     preceding = np.maximum.accumulate(np.where(known, index, -1))
     low, high = reads.starts[records.read] + records.first, reads.starts[records.read] + records.last - 1
     reverse = records.reverse
-    ends = ((low, following, np.where(reverse, records.end - 1, records.begin), 1),
-            (high, preceding, np.where(reverse, records.begin, records.end - 1), -1))  # fmt: skip
+    first, last = records.begin, records.end - 1
     right = np.ones(len(records), bool)
-    for at, nearest, position, inward in ends:
-        # Where an end has no true position, the nearest base of the record that has one says where it should be.
-        base = nearest[at].clip(0, len(known) - 1)
-        moved = np.abs(base - at)
-        code = reads.codes[base]
-        expected = (code >> 1) - moved * inward * np.where(reverse, -1, 1)
-        inside = (base >= low) & (base <= high) & (code >= 0)
-        right &= inside & ((code & 1).astype(bool) == reverse) & (np.abs(expected - position) <= NEAR + moved)
+    for end, nearest, position, inward in (
+        (low, following, np.where(reverse, last, first), 1),
+        (high, preceding, np.where(reverse, first, last), -1),
+    ):
+        hit = np.zeros(len(records), bool)
+        # Beside a breakpoint, a few bases may match by chance across it, so bases further inside decide as well.
+        for step in range(NEAR + 1):
+            at = (end + step * inward).clip(low, high)
+            # Where a base has no true position, the next one inside that has one says where it should be.
+            base = nearest[at].clip(0, len(known) - 1)
+            moved = np.abs(base - end)
+            code = reads.codes[base]
+            expected = (code >> 1) - moved * inward * np.where(reverse, -1, 1)
+            inside = (base >= low) & (base <= high) & (code >= 0)
+            hit |= inside & ((code & 1) == reverse) & (np.abs(expected - position) <= NEAR + moved)
+        right &= hit
     return right
 
 
