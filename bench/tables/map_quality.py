@@ -112,11 +112,18 @@ def commands(preset: str, world: World, reads: list[Path], out: dict[str, Path])
     }
 
 
-def run(command: list[str]) -> tuple[float, float]:
-    """Run a command; return its seconds, and the CPU seconds of all its processes."""
+def run(program: str, command: list[str]) -> tuple[float, float]:
+    """Run a command; return its seconds, and the CPU seconds of all its processes.
+
+    Raises:
+        LeftOut: it failed; the message has the last line of its standard error.
+    """
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     seconds, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise table.LeftOut(f"{program} ended with status {done.returncode}: {said[-1] if said else 'no message'}")
     return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
@@ -136,7 +143,7 @@ def row_of(preset: str, world: World) -> table.Report:
     times: dict[str, list[tuple[float, float]]] = {program: [] for program in PROGRAMS}
     for _ in range(world.options.repeats):
         for program, command in commands(preset, world, files, out).items():
-            times[program].append(run(command))
+            times[program].append(run(program, command))
     row: table.Report = {"name": preset, "reads": len(reads), "bases": len(reads.bases)}
     wanted = measure.spanned(world.donor, reads, how.flank)
     records: dict[str, Columns] = {}

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from bench.harness import saving
+from bench.harness import saving, table
 from bench.map_quality import calls, donor, genome, measure, records, simulate
 from bench.map_quality.donor import DELETION, DUPLICATION, INSERTION, INVERSION, SNV, Variant
 from bench.tables import map_quality
@@ -218,3 +218,8 @@ def test_the_table_of_a_row(monkeypatch, tmp_path, capsys):
     scores = row["scores"]
     assert scores["lower"] + scores["equal"] + scores["higher"] + scores["other_start"] == row["reads"]
     assert "placed within 10 bp" in capsys.readouterr().out + capsys.readouterr().err
+
+
+def test_a_program_that_fails_leaves_its_row_out():
+    with pytest.raises(table.LeftOut, match="x ended with status 3: why"):
+        map_quality.run("x", ["sh", "-c", "echo first >&2; echo why >&2; exit 3"])
