@@ -44,7 +44,7 @@ from wfacli.scoring.presets import PRESETS
 
 PROGRAMS = ("wfacli", "minimap2")
 TIMED = {
-    "seconds": "each command from outside, reads and reference in files to sorted BAM: `wfacli map --sort`, and"
+    "seconds": "each command from outside, reads and reference in files to sorted BAM: `wfacli map --sort --cigar m`, and"
     " `minimap2 -a | samtools sort`; programs alternate",
     "cpu_seconds": "user and system time of all processes of the command, the least of the repeats",
     "rows": "counts of reads and bases, all of them from the records' positions and CIGARs, and scores computed from"
@@ -105,7 +105,9 @@ def commands(preset: str, world: World, reads: list[Path], out: dict[str, Path])
     threads, files = str(world.options.threads), [str(world.reference), *map(str, reads)]
     mapped = shlex.join(["minimap2", "-t", threads, "-ax", preset, *files])
     sorting = shlex.join(["samtools", "sort", "-@", threads, "-o", str(out["minimap2"]), "-"])
-    own = [*COMMAND, "map", "-x", preset, *files, "--sort", "-t", threads, "--engine", "cpu", "-q"]
+    # minimap2's default is M. bcftools realigns reads by BAQ only where their CIGAR has several operations, so = and X
+    # would change its calls.
+    own = [*COMMAND, "map", "-x", preset, *files, "--sort", "--cigar", "m", "-t", threads, "--engine", "cpu", "-q"]
     return {
         "wfacli": [*own, "-o", str(out["wfacli"])],
         "minimap2": ["bash", "-c", f"set -o pipefail; {mapped} | {sorting}"],
