@@ -44,8 +44,8 @@ from wfacli.scoring.presets import PRESETS
 
 PROGRAMS = ("wfacli", "minimap2")
 TIMED = {
-    "seconds": "each command from outside, reads and reference in files to sorted BAM: `wfacli map --sort --cigar m`, and"
-    " `minimap2 -a | samtools sort`; programs alternate",
+    "seconds": "each command from outside, reads and reference in files to sorted BAM: `wfacli map --sort --cigar m`,"
+    " and `minimap2 -a | samtools sort`; programs alternate",
     "cpu_seconds": "user and system time of all processes of the command, the least of the repeats",
     "rows": "counts of reads and bases, all of them from the records' positions and CIGARs, and scores computed from"
     " these; AS is compared with them only",
