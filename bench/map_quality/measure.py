@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.map_quality.donor import DELETION, INVERSION, Donor, Variant
+from bench.map_quality.donor import DELETION, INVERSION, SMALLEST_SV, Donor, Variant
 from bench.map_quality.genome import I64
 from bench.map_quality.records import Columns, Found, Gap
 from bench.map_quality.simulate import Reads
@@ -75,8 +75,14 @@ def variants_found(gaps: list[Gap], wanted: dict[int, list[Variant]]) -> set[tup
     return {(gap.read, one.position) for gap in gaps for one in wanted.get(gap.read, ()) if matches(gap, one)}
 
 
-def figures(found: Found, reads: Reads, wanted: dict[int, list[Variant]]) -> Report:
-    """Return the figures of one program's records."""
+def false_gaps(gaps: list[Gap], donor: Donor) -> int:
+    """Return the number of large gaps that are unlike all large deletions and insertions of the donor."""
+    true = [one for one in donor.variants if one.large and one.kind != INVERSION]
+    return sum(gap.size >= SMALLEST_SV and not any(matches(gap, one) for one in true) for gap in gaps)
+
+
+def figures(found: Found, reads: Reads, donor: Donor, wanted: dict[int, list[Variant]]) -> Report:
+    """Return the figures of one program's records; `wanted`: the large gaps that each read spans."""
     records = found.records
     counted = ~records.secondary
     primary = np.flatnonzero(records.primary)
@@ -98,6 +104,7 @@ def figures(found: Found, reads: Reads, wanted: dict[int, list[Variant]]) -> Rep
         "wrong_bases": _share((found.aligned & ~found.right).sum(), len(known)),
         "clipped_bases": int(lengths[mapped].sum() - found.covered.sum()),
         "whole_reads": int((records.primary & single & (records.clipped == 0)).sum()),
+        "false_large_gaps": false_gaps(found.gaps, donor),
         "primary": len(primary),
         "supplementary": int((counted & ~records.primary).sum()),
         "secondary": int(records.secondary.sum()),

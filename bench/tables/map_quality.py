@@ -62,6 +62,7 @@ FIGURES = {
     "whole_reads": "whole reads without clips",
     "whole_deletions": "large deletions whole",
     "whole_insertions": "large insertions whole",
+    "false_large_gaps": "large gaps where there is none",
     "primary": "primary records",
     "supplementary": "supplementary records",
     "secondary": "secondary records",
@@ -155,7 +156,7 @@ def row_of(preset: str, world: World) -> table.Report:
         row[program] = {
             **Spread([seconds for seconds, _ in times[program]]).report(),
             "cpu_seconds": round(min(cpu for _, cpu in times[program]), 2),
-            **measure.figures(found, reads, wanted),
+            **measure.figures(found, reads, world.donor, wanted),
         }
     for program, report in zip(PROGRAMS, calls_of(preset, world, list(out.values())), strict=True):
         row[program]["calls"] = report

@@ -138,11 +138,11 @@ def test_records_are_scored_and_compared_with_the_truth(tmp_path):
     assert found.gaps == [records.Gap(1, True, 1_100, 60)]
     assert found.right[:200].all() and found.right[200:500].tolist() == [False] * 200 + [True] * 100
     assert measure.placed(columns, reads).tolist() == [True, True, False]
-    report = measure.figures(found, reads, {})
+    report = measure.figures(found, reads, donor.edited(whole, []), {})
     assert report["mapped"] == 2 and report["placed"] == 1 and report["misplaced_sure"] == 1
     assert report["clipped_bases"] == 0 and report["whole_reads"] == 1 and report["tags_that_differ"] == 2
     assert report["right_bases"] == round(300 / 600, 6) and report["wrong_bases"] == round(200 / 600, 6)
-    assert report["primary"] == 2 and report["supplementary"] == 1
+    assert report["primary"] == 2 and report["supplementary"] == 1 and report["false_large_gaps"] == 1
 
 
 def test_scores_are_compared_where_records_start_alike(tmp_path):
@@ -188,6 +188,7 @@ def test_a_read_spans_a_variant_with_its_flanks():
     assert wanted == {0: [insertion], 2: [deletion], 3: [insertion, deletion]}
     gaps = [records.Gap(0, False, 5_010, 290), records.Gap(3, True, 8_990, 401), records.Gap(1, False, 5_000, 300)]
     assert measure.variants_found(gaps, wanted) == {(0, 5_000), (3, 9_000)}
+    assert measure.false_gaps([*gaps, records.Gap(0, True, 5_000, 300), records.Gap(0, True, 1, 49)], made) == 1
 
 
 def test_calls_are_compared_by_allele(tmp_path):
