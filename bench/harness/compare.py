@@ -36,6 +36,7 @@ PEERS = (
     "ewfa-gpu",
     "gasal2",
     "masa",
+    "minimap2",
     "sw_",
     "nw_",
 )

@@ -32,6 +32,21 @@ def mapped(report: Report) -> Rows:
     return rows
 
 
+def map_quality(report: Report) -> Rows:
+    rows = [["preset", "program", "placed", "bases in place", "clipped", "large gaps whole", "SNV precision",
+             "SNV recall", "score higher", "CPU s"]]  # fmt: skip
+    for r in report["rows"]:
+        for program, better in (("wfacli", "higher"), ("minimap2", "lower")):
+            one = r[program]
+            found, spanned = (one[f"{what}_deletions"] + one[f"{what}_insertions"] for what in ("whole", "spanned"))
+            snv = one["calls"]["snv"]
+            called = ["–" if snv[what] is None else f"{100 * snv[what]:.2f}%" for what in ("precision", "recall")]
+            rows.append([r["name"], program, f"{one['placed']:,} of {one['placeable']:,}",
+                         f"{100 * one['right_bases']:.2f}%", f"{one['clipped_bases']:,}", f"{found:,} of {spanned:,}",
+                         *called, f"{r['scores'][better]:,}", number(one["cpu_seconds"])])  # fmt: skip
+    return rows
+
+
 def whole(report: Report) -> Rows:
     pairs = report["workload"]["pairs"]
     rows = [["what is timed", "s", "pairs a second"]]

@@ -82,6 +82,11 @@ KINDS = {
     "mapped-scores": Kind(
         "Reads against a reference: scores beside minimap2's", "python -m bench.tables.mapped_scores", commands.mapped
     ),
+    "map-quality": Kind(
+        "Simulated reads beside minimap2 -a: places, variants, time",
+        "python -m bench.tables.map_quality",
+        commands.map_quality,
+    ),
     "whole-command": Kind("The whole command", "make bench", commands.whole),
     "whole-command-gpu": Kind(
         "The same beside a GPU", "python -m bench.tables.whole_command --engine gpu", commands.whole

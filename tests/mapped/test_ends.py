@@ -183,6 +183,20 @@ def test_an_end_that_was_mapped_wrongly(tmp_path: Path) -> None:
     assert (record[3], record[5]) == ("5001", "1000=")
 
 
+@pytest.mark.parametrize("deletion", [56, 60, 63, 80])
+@pytest.mark.parametrize("preset", ["sr", "map-ont"])
+def test_a_gap_in_the_middle_is_doubtful_from_neither_end(preset: str, deletion: int, tmp_path: Path) -> None:
+    """A gap of more than half the bases on either side of it: neither side is the reliable one."""
+    half, begin = 75, 5_000
+    behind = begin + half + deletion
+    read = REFERENCE[begin : begin + half] + REFERENCE[behind : behind + half]
+    paf = mapping("r", len(read), (0, len(read)), (begin, behind + half))
+    (row,) = records(tmp_path, {"r": read}, paf, preset=preset)
+    assert int(row[3]) - 1 + sum(n for n, operation in oracles.runs_of(row[5]) if operation in "=XD") <= behind + half
+    whole = score(f"{half}={deletion}D{half}=", PRESETS[preset].penalties)
+    assert score(row[5], PRESETS[preset].penalties) >= max(whole, half)
+
+
 def test_costs_without_a_match_bonus(tmp_path: Path) -> None:
     """Ends are extended under the preset's scores, or map-ont's; the alignment is optimal under the user's costs."""
     read = wrong(REFERENCE[5_000:6_000], 50, 950)
@@ -269,6 +283,31 @@ def test_alignments_are_broken_at_drops(tmp_path: Path) -> None:
     paf = mapping("r", len(read), (50, 4_900), (1_050, 4_900))
     (record,) = records(tmp_path, {"r": read}, paf)
     assert re.fullmatch(r"(199\d|2000)=1000I200\d=", record[5])
+
+
+def test_a_long_gap_hides_no_later_drop(tmp_path: Path) -> None:
+    """The diagonals of a deletion do not make up for 1,000 different bases behind it."""
+    read = REFERENCE[1_000:4_000] + REFERENCE[9_000:12_000] + JUNK[:1_000] + REFERENCE[13_000:15_000]
+    paf = mapping("r", len(read), (50, 8_950), (1_050, 14_950))
+    one, other = records(tmp_path, {"r": read}, paf)
+    assert re.search(r"(29\d\d|30\d\d)=500\dD|5000D", one[5]) and on_read(one)[0] == 0
+    assert abs(on_read(one)[1] - 6_000) < 30 and abs(on_read(other)[0] - 7_000) < 30 and on_read(other)[1] == 9_000
+
+
+def test_a_piece_begins_behind_the_drop_and_not_behind_a_later_gap(tmp_path: Path) -> None:
+    """A deletion that costs more than the bases before it earn does not cut these off."""
+    read = REFERENCE[1_000:4_000] + JUNK[:1_000] + REFERENCE[5_000:7_000] + REFERENCE[13_000:17_000]
+    paf = mapping("r", len(read), (50, 9_950), (1_050, 16_950))
+    found = sorted(records(tmp_path, {"r": read}, paf), key=on_read)
+    assert len(found) == 2 and abs(on_read(found[0])[1] - 3_000) < 10
+    assert abs(on_read(found[1])[0] - 4_000) < 10 and on_read(found[1])[1] == 10_000 and "6000D" in found[1][5]
+
+
+def test_two_long_gaps_are_no_drop(tmp_path: Path) -> None:
+    """A deletion and, some bases later, an insertion bring the path back to its diagonal."""
+    read = REFERENCE[1_000:4_000] + REFERENCE[8_000:9_500] + JUNK[:3_000] + REFERENCE[9_500:13_000]
+    (record,) = records(tmp_path, {"r": read}, mapping("r", len(read), (50, 10_950), (1_050, 12_950)))
+    assert "4000D" in record[5] and "3000I" in record[5] and on_read(record) == (0, 11_000)
 
 
 def test_a_drop_at_the_beginning(tmp_path: Path) -> None:

@@ -16,16 +16,22 @@ struct Place {
 
 struct Piece {
   Place from, to;
-  std::int64_t score() const { return to.score - from.score; }
+  std::int64_t best = 0;  // highest score of any part of it
 };
 
 // Finds the pieces of a path of `count` operations, the best one first; a single piece if the path is not split.
+//
+// The drop is measured from the last peak. A score that rises by `recovery` after its lowest value since the peak makes a
+// new peak, even a lower one: the path is reliable again, as between seeds of a chain. Otherwise a long gap, whose
+// diagonals count in favour of the path, would hide each later drop, or be one with the next gap.
 void find_pieces(const std::uint32_t* runs, std::int64_t count, const SplitThresholds& b, const AlignOptions& scores,
                  std::vector<Piece>& pieces) {
   pieces.clear();
+  const std::int64_t recovery = b.zdrop / 2;
   Place at;
-  Piece piece;  // `to` is where its score is highest so far
-  bool broken = false;
+  Piece piece;  // `to` is the last peak
+  std::int64_t lowest = 0, trough = 0;  // lowest scores: since the peak, and since the piece's beginning
+  bool broken = false, beginning = false;
   for (std::int64_t k = 0; k < count; ++k) {
     const std::uint32_t op = runs[k] & 15;
     const std::int64_t length = runs[k] >> 4;
@@ -34,22 +40,31 @@ void find_pieces(const std::uint32_t* runs, std::int64_t count, const SplitThres
     at.target += op != kInsertion ? length : 0;
     at.score += score_of(op, length, scores);
     const std::int64_t distance = std::abs(at.diagonal() - piece.to.diagonal());
-    if (at.score >= piece.to.score) {
+    trough = std::min(trough, at.score);
+    piece.best = std::max(piece.best, at.score - trough);
+    if (at.score >= piece.to.score || at.score - lowest >= recovery) {
       piece.to = at;
+      lowest = at.score;
     } else if (piece.to.score - at.score > b.zdrop + b.extend * distance) {
-      if (piece.score() > 0) pieces.push_back(piece);
-      broken = true;
+      if (piece.best > 0) pieces.push_back(piece);
+      broken = beginning = true;
       piece = {at, at};
+      lowest = trough = at.score;
     }
-    if (broken && at.score < piece.from.score) piece = {at, at};
+    lowest = std::min(lowest, at.score);
+    if (beginning && at.score < piece.from.score) {  // a piece begins at its minimum, which comes before its recovery
+      piece = {at, at};
+      lowest = trough = at.score;
+    }
+    beginning = beginning && at.score - piece.from.score < recovery;
   }
   piece.to = at;
   pieces.push_back(piece);
   if (!broken) return;
   const auto best = std::max_element(pieces.begin(), pieces.end(),
-                                     [](const Piece& x, const Piece& y) { return x.score() < y.score(); });
+                                     [](const Piece& x, const Piece& y) { return x.best < y.best; });
   std::rotate(pieces.begin(), best, best + 1);
-  const auto poor = [&](const Piece& p) { return p.score() < std::max<std::int64_t>(b.min_score, 1); };
+  const auto poor = [&](const Piece& p) { return p.best < std::max<std::int64_t>(b.min_score, 1); };
   pieces.erase(std::remove_if(pieces.begin() + 1, pieces.end(), poor), pieces.end());
 }
 

@@ -24,7 +24,7 @@ struct Pieces {
   Buffer<std::int64_t> cigar_start;
 };
 
-// Splits alignments where the Z-drop of an extension would stop. A piece ends at its best score before the drop; the
+// Splits alignments where the score drops by more than the Z-drop below the last peak. A piece ends at that peak; the
 // next piece begins at the minimum that follows. Secondary rows keep only their best piece. `scores` determines the
 // pieces, `options` the scores that are returned.
 Pieces split_at_zdrops(const BatchView& batch, const AlignmentView& alignments, const SplitThresholds& breaks,

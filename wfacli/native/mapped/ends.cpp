@@ -282,6 +282,9 @@ UnreliableEnds unreliable_ends(const AlignmentView& a, const std::int32_t* mappe
     const Place begin = last_unreliable(first, behind - first, 1, within, middle - span[0], scores);
     const Place end = last_unreliable(behind - 1, behind - first, -1, within, span[1] - middle, scores);
     if (begin.query + begin.target + end.query + end.target == 0) continue;
+    // A gap in the middle is doubtful from either end: then neither half is more reliable than the other.
+    const bool crossing = begin.query + end.query > span[1] - span[0] || begin.target + end.target > span[3] - span[2];
+    if (crossing) continue;
     out.rows.push(static_cast<std::int32_t>(row));
     std::int32_t* inner = out.inner.extend(4);
     inner[0] = span[0] + static_cast<std::int32_t>(begin.query);

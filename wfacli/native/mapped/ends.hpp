@@ -29,7 +29,8 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
 // Alignments with an unreliable end. Walking inwards from an end, a place is doubtful if the score of the path up to
 // it is negative and a new minimum, or if it follows a gap of at least 4 bases that is longer than half the aligned
 // bases before it. `inner` is the row's span without its doubtful ends: up to the last doubtful place from either end,
-// within `max_columns` aligned bases, half of all aligned bases, and the middle of the mapped part.
+// within `max_columns` aligned bases, half of all aligned bases, and the middle of the mapped part. An alignment whose
+// doubtful ends would cross, at a gap in its middle, is left out.
 struct UnreliableEnds {
   Buffer<std::int32_t> rows, inner;
 };

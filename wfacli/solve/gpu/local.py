@@ -335,16 +335,8 @@ class GpuLocal:
         """Return the traceback, created on first use once the score is known."""
         if self._traceback is None:
             saved = {rows: self._row_addresses[rows] for rows in self._saved_rows}
-            self._traceback = Traceback(
-                self._driver,
-                self._stream,
-                self._pinned_scratch,
-                self._prepare(),
-                self._scores,
-                self._best,
-                saved,
-                self._threads,
-            )
+            gpu = self._driver, self._stream, self._pinned_scratch, self._prepare()
+            self._traceback = Traceback(*gpu, self._scores, self._best, saved, self._threads)
         return self._traceback
 
     def _scores_of(self, address: int, count: int) -> tuple[I32, I32]:

@@ -1,0 +1,1 @@
+"""Simulated reads with known true positions, and how well a mapper's records agree with them."""
