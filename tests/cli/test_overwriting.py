@@ -84,3 +84,17 @@ def test_two_results_do_not_go_to_one_file(folder: Path, line: str) -> None:
     before = sorted(path.name for path in folder.iterdir())
     assert_failure(run(*line.split(), cwd=folder), 2, "is named twice to be written to")
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("output", "index"), [("y.bam", "y.bam.bai"), ("y.bam", "y.bam.csi"), ("y.cram", "y.cram.crai")]
+)
+def test_an_index_overwrites_no_input(output: str, index: str, folder: Path) -> None:
+    """The index is written under a name that no option has."""
+    (folder / "q.fa").rename(folder / index)
+    before = (folder / index).read_bytes()
+    result = run("align", index, "t.fa", "-o", output, "--sort", "--write-index", cwd=folder)
+    assert_failure(result, 2, f"{index} is an input")
+    assert (folder / index).read_bytes() == before and not (folder / output).exists()
+    result = run("align", "t.fa", "t.fa", "-o", output, "--sort", "--write-index", "--stats", index, cwd=folder)
+    assert_failure(result, 2, f"{index} is named twice")

@@ -18,7 +18,7 @@ from ..io.read.names import with_sam_names
 from ..io.read.reader import Files, layout_of, read_batches
 from ..io.write.format import Formatter
 from ..io.write.header import sam_header
-from ..io.write.hts import HtsOutput
+from ..io.write.hts import INDEX_SUFFIXES, HtsOutput
 from ..io.write.output import Output, is_standard_output, refuse_overwriting, same_file
 from .pipeline import run_ordered
 
@@ -160,7 +160,8 @@ class BatchRun(ABC):
         if report is not None and (both_out or same_file(report, output or "-")):
             place = "standard output" if both_out else report
             raise UsageError(f"--stats and the alignments cannot both go to {place}")
-        refuse_overwriting(self._inputs, (output, report))
+        beside = [f"{output}{suffix}" for suffix in INDEX_SUFFIXES] if output and self.settings.output.index else []
+        refuse_overwriting(self._inputs, (output, report, *beside))
 
     def _batch_of(self, gpus: int) -> int:
         """Return the bases per batch for `gpus` GPUs."""

@@ -33,6 +33,7 @@ except pysam.SamtoolsError as error:
     sys.exit(next((line for line in said if line.startswith("samtools")), said[0]))  # sort begins with its progress
 """
 _MAX_THREADS = 8  # more threads hardly speed up one file
+INDEX_SUFFIXES = (".bai", ".csi", ".crai")  # of indexes beside an output, which are replaced
 _LONGEST_IN_BAI = 1 << 29  # maximum bases of a target in a .bai index (SAM specification, 5.2)
 _SORT_MEMORY = 768  # MB, shared by all sorting threads
 
@@ -198,6 +199,6 @@ def _make_index(path: str, container: Container) -> None:
             with pysam.AlignmentFile(operand(path), check_sq=False) as file:
                 form = ["-c"] if max(file.lengths, default=0) > _LONGEST_IN_BAI else []
         pysam.index(*form, operand(path))
-    except (SamtoolsError, OSError) as error:
+    except (SamtoolsError, OSError, UnicodeError) as error:  # pysam does not index names that are not UTF-8
         reason = str(error).split("stderr=")[-1].strip("'\\n")
         raise OutputError(f"{path} is complete, but has no index: {reason}") from None
