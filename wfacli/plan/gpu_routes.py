@@ -15,14 +15,12 @@ from ..core.route import Route
 from . import gpu_kernels
 from .assignment import Assignment, Compared, KernelMix, assign, assign_all, choose_mix, compare, one_suffices
 from .cost_table import CostTable, Sample, reached
-from .dispatch import SAMPLE as CPU_SAMPLE
-from .dispatch import expected_us, few_and_short, longest_first
-from .estimate import with_many_estimates
+from .dispatch import SAMPLE, expected_us, few_and_short, longest_first
+from .estimate import GPU_SAMPLE, with_many_estimates
 from .forecast import F64
 from .kernels import candidates, dense_kernel, on_gpu
 from .traits import CostTraits
 
-SAMPLE = 256  # pairs that represent a batch where each of them has an estimate
 _REMEMBERED = 256  # choices for samples that are kept
 
 T = TypeVar("T")
@@ -66,7 +64,7 @@ class GpuRoutes:
             return [Route(rows, dense_kernel(self._spec))]
         some = pairs.subset(rows)
         exceeded = reached(done.kernel, done.cut, some, self._spec, _bands_of(done, rows, len(pairs)))
-        if len(rows) <= SAMPLE:
+        if len(rows) <= GPU_SAMPLE:
             some = _at_least(with_many_estimates(some, self._spec), exceeded, self._spec)
         else:
             some = some.with_edits(np.full(len(rows), -1, np.int32))
@@ -101,7 +99,7 @@ class GpuRoutes:
 
     def _by_sample(self, pairs: PairBatch, rows: I32, estimated: I32, few_on_cpu: bool, exceeded: F64 | None) -> Route:
         """Return one route for all rows, by those that have an estimate or, if none has, by some that get one."""
-        chosen = estimated if len(estimated) else rows[:: -(-len(rows) // CPU_SAMPLE)]
+        chosen = estimated if len(estimated) else rows[:: -(-len(rows) // SAMPLE)]
         some = pairs.subset(chosen)
         sample = pairs.shapes(chosen) if len(estimated) else with_many_estimates(some, self._spec)
         known = None if exceeded is None else exceeded[chosen]
@@ -118,7 +116,7 @@ class GpuRoutes:
 
     def _by_estimates(self, pairs: PairBatch, few_on_cpu: bool, exceeded: F64 | None) -> list[Assignment]:
         """Return assignments of all pairs, which have estimates, to few kernels or to the CPU."""
-        some = np.arange(0, len(pairs), -(-len(pairs) // SAMPLE))
+        some = np.arange(0, len(pairs), -(-len(pairs) // GPU_SAMPLE))
         sample = pairs if len(some) == len(pairs) else pairs.subset(some)
         alike = Sample(sample, len(pairs), None if exceeded is None else exceeded[some])
         kernels, mix, compared = self._choice(("mix", few_on_cpu, alike), lambda: self._mix(alike, few_on_cpu))
@@ -153,7 +151,7 @@ class GpuRoutes:
 
     def _quick_on_cpu(self, pairs: PairBatch, rows: I32) -> list[Route]:
         """Return routes of rows (i32[m]) to CPU kernels where these take less time than any launch; else none."""
-        if len(rows) > SAMPLE:
+        if len(rows) > GPU_SAMPLE:
             return []
         times = expected_us(pairs.subset(rows), self._spec, self._limits)
         best, choice = times.min(axis=0), times.argmin(axis=0)

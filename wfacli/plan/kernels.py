@@ -78,8 +78,8 @@ class CpuKernel:
         fallback: the next kernel for each status; a status that is not there is final.
         algorithm, memory, words: of native AlignOptions.
         score_share: time without CIGARs as a share of that with them.
-        lanes: rows of a part of a route are a multiple of this ...
-        most_rows: ... and at most this many times it; 1 where a part is cut by the number of threads alone.
+        lanes: rows of a part of a route are a multiple of this.
+        most_rows: maximum rows of a part, in multiples of lanes.
     """
 
     name: str
@@ -296,11 +296,10 @@ def _fallback_of_gpu(kernel: str, status: Status, spec: AlignSpec) -> str | None
 
 def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
     """Return the kernels that may be a pair's first; of equal expected times the earlier one is chosen."""
+    costs = CostTraits.of(spec)
     if gpu and plainly_global(spec):
-        costs = CostTraits.of(spec)
         families = gpu_kernels.families(is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only)
         return (*(kernel.name for family in families for kernel in family), *candidates(spec))
-    costs = CostTraits.of(spec)
     dense, steep = whole_matrix(spec), costs.steep and not spec.heuristics
     wavefronts = () if steep and dense == DIFFERENCE else (TABLE, LINEAR)
     if free_in_target(spec):

@@ -15,7 +15,7 @@ from .dispatch import first_routes, forced_route, routes_in_bands
 from .estimate import estimates_beside_gpu, estimates_on_cpu, threads_beside_gpu
 from .gpu_routes import GpuRoutes
 from .kernels import banded
-from .traits import free_in_target, plainly_global
+from .traits import plainly_global
 
 _AT_A_TIME = 2  # batches per GPU that are planned at a time
 
@@ -79,7 +79,7 @@ class Planner:
         """Return the batch with the estimates that its routes need."""
         if not len(pairs):
             return pairs
-        if self.gpu and self._beside_gpu and not free_in_target(self.spec):
+        if self.gpu and self._beside_gpu:
             return estimates_beside_gpu(pairs, self.spec, self._beside_gpu.one_suffices)
         return estimates_on_cpu(pairs, self.spec, threads_beside_gpu() if self.gpu else 1)
 

@@ -135,9 +135,9 @@ class GpuSession:
         """Halve the memory of launches after one of `launch_bytes` failed; return False if that leaves too little."""
         # Launches that were sized before the last one failed say nothing about what fits now.
         self.launch_bytes = min(self.launch_bytes, launch_bytes // 2)
-        if launch_bytes // 2 < MIN_LAUNCH:
-            self.starved = True
-        return not self.starved
+        enough = launch_bytes // 2 >= MIN_LAUNCH
+        self.starved = self.starved or not enough
+        return enough
 
     def report(self) -> dict[str, Any]:
         """Return the GPU's part of an engine's stats, as plain values."""
