@@ -43,19 +43,35 @@ def assert_ends(process: subprocess.Popen[bytes], sent: signal.Signals, code: in
     return out, err
 
 
+def in_a_long_alignment(folder: Path) -> subprocess.Popen[bytes]:
+    """Start a command on two pairs, and return when the first is written and the second takes minutes."""
+    pairs = [("ACGT", "ACGT"), (random_letters(1_000_000, 1), random_letters(1_000_000, 2))]
+    (folder / "long.seq").write_bytes(seq(pairs))
+    process = start("align", "long.seq", "-o", "x.paf", "--batch-bases", "1", "-t", "1", cwd=folder)
+    wait_until(lambda: any(p.stat().st_size for p in folder.glob("x.paf.partial-*")), seconds=60)
+    return process
+
+
 @by_signal
 def test_signal_during_a_long_alignment(folder: Path, sent: signal.Signals, code: int) -> None:
-    # Two unrelated sequences of this length take minutes.
-    pairs = [("ACGT", "ACGT"), (random_letters(150_000, 1), random_letters(150_000, 2))]
-    (folder / "long.seq").write_bytes(seq(pairs))
-    process = start("align", "long.seq", "-o", "x.paf", "--batch-bases", "1", cwd=folder)
-    # The first pair is written while the second is aligned.
-    wait_until(lambda: any(p.stat().st_size for p in folder.glob("x.paf.partial-*")))
+    process = in_a_long_alignment(folder)
     _, err = assert_ends(process, sent, code)
     (partial,) = folder.glob("x.paf.partial-*")
     assert [row[0] for row in rows_of(partial.read_bytes())] == ["pair1"]
     assert partial.name in err
     assert not (folder / "x.paf").exists()
+
+
+@pytest.mark.parametrize("pause", [0, 0.002, 0.01])
+def test_signal_that_comes_twice(folder: Path, pause: float) -> None:
+    # `timeout` signals its child, and then the group that the child is in.
+    process = in_a_long_alignment(folder)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(pause)
+    _, err = assert_ends(process, signal.SIGTERM, 143)
+    assert err.splitlines() == [
+        f"wfacli: incomplete: 1 pair was written, to {folder.resolve() / next(folder.glob('x.paf.*')).name}"
+    ]
 
 
 @by_signal

@@ -2,69 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
-import stat
 import sys
 import warnings
 from io import TextIOWrapper
-from types import FrameType
 from typing import Any
 
-EXIT_FAILURE, EXIT_USAGE, EXIT_SIGNAL = 1, 2, 128
+from .signals import EXIT_SIGNAL, Terminated, catch, catch_early, ignore_repetitions
+
+EXIT_FAILURE, EXIT_USAGE = 1, 2
 EXIT_PIPE = EXIT_SIGNAL + signal.SIGPIPE
 
-
-def _end_at_once(number: int, _frame: FrameType | None) -> None:
-    os._exit(EXIT_SIGNAL + number)
-
-
-def _catch_early() -> None:
-    """Install handlers that exit quietly with the signal's status until entry() runs, even amid an import."""
-    with contextlib.suppress(ValueError):  # not in the main thread, so no command is run
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, _end_at_once)
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, _end_at_once)
-
-
-_catch_early()
+catch_early()
 
 # Set before numpy is imported: its linear algebra is not used here, and the OpenBLAS threads would only spin.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from ..errors import OutputClosed, UsageError, WfacliError  # noqa: E402
-from .console import error, silence_stderr, warning  # noqa: E402
+from .console import error, warning  # noqa: E402
 
 # Messages of Python and the C library when memory or a resource limit prevents a thread.
 _NO_THREAD = ("can't start new thread", "Resource temporarily unavailable", "Cannot allocate memory")
-
-
-class _Terminated(BaseException):
-    """Raised by a terminating signal; not an Exception, so that no handler swallows it.
-
-    Attributes:
-        signal: number of the signal.
-    """
-
-    def __init__(self, number: int) -> None:
-        self.signal = number
-
-
-def _terminate(number: int, _frame: FrameType | None) -> None:
-    if number == signal.SIGHUP and not _is_kept(2):
-        silence_stderr()  # the terminal is closed
-    raise _Terminated(number)
-
-
-def _is_kept(descriptor: int) -> bool:
-    """Return True if a descriptor is a file or a pipe, whose content outlives the terminal."""
-    try:
-        return not stat.S_ISCHR(os.fstat(descriptor).st_mode)
-    except OSError:
-        return False
 
 
 def _drop_stdout() -> None:
@@ -110,16 +69,6 @@ def _warn(message: Warning | str, category: type[Warning], *_place: Any, **_more
         warning(str(message))
 
 
-def _catch() -> None:
-    """Install the signal handlers of a running command."""
-    early = (signal.SIG_DFL, _end_at_once)
-    if signal.getsignal(signal.SIGINT) in early:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, _terminate)
-    if signal.getsignal(signal.SIGHUP) in early:  # otherwise started by nohup, which ignores the signal
-        signal.signal(signal.SIGHUP, _terminate)
-
-
 def entry() -> None:
     """Run the command of sys.argv, and exit.
 
@@ -133,12 +82,12 @@ def entry() -> None:
     try:
         from .app import app  # imported late: this is most of the startup time
 
-        _catch()
+        catch()
         app(prog_name="wfacli")
     except OutputClosed:
         _drop_stdout()
         sys.exit(EXIT_PIPE)
-    except _Terminated as end:
+    except Terminated as end:
         sys.exit(EXIT_SIGNAL + end.signal)
     except (WfacliError, MemoryError, OSError, ImportError, RuntimeError, SystemError) as problem:
         if "--debug" in sys.argv or not _is_expected(problem):
@@ -147,3 +96,5 @@ def entry() -> None:
         if isinstance(problem, OSError):
             _drop_stdout()
         sys.exit(EXIT_USAGE if isinstance(problem, UsageError) else EXIT_FAILURE)
+    finally:
+        ignore_repetitions()

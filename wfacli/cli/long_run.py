@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import sys
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from ..solve.checkpoint import Checkpoint, Saved
 from ..solve.gpu.on_demand import GpuOnDemand, any_gpu
 from ..solve.watchers import Watchers
 from .console import note, warning
+from .signals import REPEAT_SECONDS
 
 _DEFAULT_INTERVAL = 120.0  # default seconds between two checkpoints
 _TERMINATING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -172,6 +174,7 @@ class Stop:
 
     def __init__(self) -> None:
         self._caught: int | None = None
+        self._caught_at = 0.0
         self._handlers: dict[int, Any] = {}
 
     @property
@@ -183,7 +186,8 @@ class Stop:
     def between_slices(self, words: str) -> Iterator[None]:
         """Defer terminating signals while the block runs; once the block raises Cancelled, the signal is re-raised.
 
-        A second signal takes effect at once. One that arrives when the work is already done has no effect.
+        A second signal takes effect at once, unless it only repeats the first (see signals.REPEAT_SECONDS). One that
+        arrives when the work is already done has no effect.
 
         Args:
             words: message to print when the run is stopped; "": none.
@@ -203,10 +207,12 @@ class Stop:
             self._restore()
 
     def _catch(self, number: int, _frame: FrameType | None) -> None:
-        if self._caught is not None:
+        now = time.monotonic()
+        if self._caught is None:
+            self._caught, self._caught_at = number, now
+        elif now - self._caught_at > REPEAT_SECONDS:
             self._restore()
             signal.raise_signal(number)
-        self._caught = number
 
     def _restore(self) -> None:
         for number, handler in self._handlers.items():

@@ -332,6 +332,7 @@ class BatchRun(ABC):
             )
 
     def _write(self, part: _Text) -> None:
-        with self.stats.timed("write"):
-            self.output.write(part.text)
-        self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": len(part.text)})
+        with self.output.uninterrupted():
+            with self.stats.timed("write"):
+                self.output.write(part.text)
+            self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": len(part.text)})

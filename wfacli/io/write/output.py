@@ -7,9 +7,11 @@ import errno
 import os
 import stat
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from ...core.batch import U8
+from ...core.interruption import deferred
 from ...errors import OutputClosed, OutputError, UsageError
 from .temporary import new_beside
 
@@ -127,6 +129,13 @@ class Output:
                 raise OutputError(f"{self.name}: {error.strerror}") from None
             self.written += done
             view = view[done:]
+
+    def uninterrupted(self) -> AbstractContextManager[None]:
+        """Return a context in which signals are deferred if the output is a regular file, which does not block.
+
+        What is written in it and what is counted then agree.
+        """
+        return deferred() if self._partial else contextlib.nullcontext()
 
     def write_whole(self, data: bytes) -> None:
         """Write the complete content and finish; leave no file if that fails. Raises OutputError."""

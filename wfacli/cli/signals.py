@@ -1,0 +1,95 @@
+"""Signals that end a command: one exception for the first, and a quick end for one that comes later.
+
+`timeout` signals a process and then its group, so that a command receives the same signal twice within milliseconds.
+The second one must not interrupt the cleanup that the first one started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import stat
+import time
+from types import FrameType
+
+from ..core.interruption import raise_or_defer
+
+EXIT_SIGNAL = 128
+REPEAT_SECONDS = 1.0  # signals that arrive so soon after the first one repeat it
+
+_ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+
+_begun: float | None = None  # time of the first signal
+
+
+class Terminated(BaseException):
+    """Raised by SIGTERM and SIGHUP; not an Exception, so that no handler swallows it.
+
+    Attributes:
+        signal: number of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.signal = number
+
+
+def catch_early() -> None:
+    """Install handlers that exit quietly with the signal's status until catch() is called, even amid an import."""
+    with contextlib.suppress(ValueError):  # not in the main thread, so no command is run
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _end_at_once)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end_at_once)
+
+
+def catch() -> None:
+    """Install the handlers of a running command; signals that are ignored, as SIGHUP under nohup, stay ignored."""
+    for number in _ENDING:
+        if signal.getsignal(number) in (signal.SIG_DFL, _end_at_once, signal.default_int_handler):
+            signal.signal(number, _end)
+
+
+def ignore_repetitions() -> None:
+    """Ignore further signals once one has ended the command: Python resets its handlers before it exits."""
+    if _begun is not None:
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _end_at_once(number: int, _frame: FrameType | None) -> None:
+    os._exit(EXIT_SIGNAL + number)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Raise on the first signal, ignore its repetitions, and exit at once on a later one, which will not wait."""
+    global _begun
+    now = time.monotonic()
+    if _begun is None:
+        _begun = now
+        raise_or_defer(lambda: _raise(number))
+    elif now - _begun > REPEAT_SECONDS:
+        _end_at_once(number, frame)
+
+
+def _raise(number: int) -> None:
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    if number == signal.SIGHUP and not _is_kept(2):
+        _silence_stderr()  # the terminal is closed
+    raise Terminated(number)
+
+
+def _is_kept(descriptor: int) -> bool:
+    """Return True if a descriptor is a file or a pipe, whose content outlives the terminal."""
+    try:
+        return not stat.S_ISCHR(os.fstat(descriptor).st_mode)
+    except OSError:
+        return False
+
+
+def _silence_stderr() -> None:
+    from .console import silence_stderr
+
+    silence_stderr()
