@@ -315,7 +315,7 @@ void Aligner::release_excess() {
   BitsMemory& b = memory_.bits;
   trim(b.planes, b.trace, b.state, b.events);
   DifferenceMemory& d = memory_.difference;
-  trim(d.text, d.rows, d.table, d.saved, d.cigars, codes_);
+  trim(d.text, d.rows, d.table, d.saved, d.cigars, d.kmers, d.absent_seeds, codes_);
   InsideMemory& i = memory_.inside;
   GotohMemory& g = memory_.gotoh;
   trim(g.text, g.rows, g.saved, g.table);

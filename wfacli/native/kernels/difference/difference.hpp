@@ -58,6 +58,8 @@ struct DifferenceMemory {
   Buffer<std::uint8_t> text, rows, table, saved;
   Buffer<Read> reads, retries, sorted;
   Buffer<std::uint32_t> cigars;  // of the last call of difference_reads
+  Buffer<std::uint64_t> kmers;         // a bit for each k-mer, all 0 between pairs
+  Buffer<std::int32_t> absent_seeds;
   Buffer<Checkpoint> checkpoints;
   Buffer<Piece> pieces;
 };

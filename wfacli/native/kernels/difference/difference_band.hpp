@@ -1,7 +1,7 @@
 // Bands: the diagonals that a path of bounded cost can visit. Also computes anti-diagonals of a wide band in memory.
 #pragma once
 
-#include "kernels/difference/difference_rows.hpp"
+#include "kernels/difference/difference_seeds.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
@@ -67,9 +67,9 @@ class Bounds {
   }
 
   // Narrows `band` to the diagonals that a path of cost `bound` through row r can still visit. Returns false if there
-  // is no such path. Requires that no end of the query is free.
+  // is no such path. Requires that no end of the query is free, and with `seeds`, which may be null, no end at all.
   template <class S>
-  bool narrow(Band& band, const Rows<S>& rows, Tracked& tracked, std::int64_t bound) const {
+  bool narrow(Band& band, const Rows<S>& rows, Tracked& tracked, std::int64_t bound, const SeedBound* seeds) const {
     const std::int32_t r = rows.row;
     const std::int32_t lo = larger(larger(rows.lo, band.first(r)), r - m_);
     const std::int32_t hi = smaller(smaller(rows.hi, band.last(r)), n_);
@@ -77,6 +77,7 @@ class Bounds {
     rows.move(tracked, lo);
     const std::int64_t e = extend_;
     std::int64_t right = kFar, left = kFar, cost = tracked.cost;
+    std::int64_t seed_right = kFar, seed_left = kFar;
     // Slack: the path may already be inside its last gap, whose opening cost is then paid. Or it may cross the row
     // along a diagonal; then the cell beside it costs at most one gap more.
     std::int64_t over = gap_cost(c_, 1) + e;
@@ -86,6 +87,11 @@ class Bounds {
       if (cost <= bound + over) {
         right = smaller(right, cost - over - k);
         left = smaller(left, cost - over + k);
+        if (seeds) {
+          const std::int64_t least = SeedBound::kScale * (cost - over) + seeds->charge(i);
+          seed_right = smaller(seed_right, least - seeds->deletion() * (r - 2 * i));
+          seed_left = smaller(seed_left, least + seeds->insertion() * (r - 2 * i));
+        }
       }
       if (++i > hi) break;
     }
@@ -103,10 +109,22 @@ class Bounds {
     const std::int64_t min_lo = below < 0 ? -rounded_down(bound - left, e) : end_low_ - max_gap_length(below);
     const std::int64_t first = begins ? smaller<std::int64_t>(min_lo, r) : min_lo;
     band = ordered(smaller<std::int64_t>(band.hi, max_hi), larger<std::int64_t>(band.lo, first));
+    if (seeds && !narrow_by_seeds(band, *seeds, seed_right, seed_left, SeedBound::kScale * bound)) return false;
     return band.first(r) <= hi && band.last(r) >= lo;
   }
 
  private:
+  // The same by the seeds that are left: a path deletes the symbols up to the highest diagonal that it visits, and inserts
+  // those from there to the last one; the other way round on the other side.
+  bool narrow_by_seeds(Band& band, const SeedBound& seeds, std::int64_t right, std::int64_t left, std::int64_t bound) const {
+    const std::int64_t deletion = seeds.deletion(), insertion = seeds.insertion(), both = deletion + insertion;
+    if (right + deletion * end_ > bound || left - insertion * end_ > bound) return false;
+    const std::int64_t max_hi = rounded_down(bound - right + insertion * end_, both);
+    const std::int64_t min_lo = -rounded_down(bound - left - deletion * end_, both);
+    band = ordered(smaller<std::int64_t>(band.hi, max_hi), larger<std::int64_t>(band.lo, min_lo));
+    return true;
+  }
+
   static constexpr std::int64_t kFar = INT64_MAX / 4;  // no path
 
   std::int64_t skew() const { return end_ < 0 ? -end_ : end_; }

@@ -17,6 +17,8 @@ class Difference {
   static constexpr std::size_t kRowBytes = S::kPlanes * sizeof(Lane);  // per cell of the table
   static constexpr std::size_t kWholeTable = std::size_t{1} << 20;     // limit for storing a whole band's planes
   static constexpr std::int32_t kSpan = 256;                           // rows between attempts to narrow the band
+  static constexpr std::int32_t kWide = 192;                           // cells of a band that counting seeds pays for
+  static constexpr std::int32_t kNarrow = 64;                          // cells of a band that need not be narrowed
 
  public:
   Difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar)
@@ -33,13 +35,18 @@ class Difference {
   KernelAnswer run() {
     std::int64_t upper_bound = t_.max_score;  // cost of some path, or the highest cost of interest
     std::int64_t bound = free_ ? first_free_bound() : first_bound();
+    bool narrows = free_;  // the band narrows although no path is known to cost as little as the bound
+    if (bound < 0) {
+      narrows = seed_bound() != nullptr;
+      bound = narrows ? first_probe(upper_bound) : cost_without_seeds();
+    }
     if (free_)
       upper_bound = smaller(upper_bound, gap_cost(t_.costs, t_.query_len) + gap_cost(t_.costs, t_.target_len));
     if (free_query_ && bounds_.whole(bounds_.band(bound))) bound = upper_bound;
     for (;;) {
       bound = smaller(bound, upper_bound);
-      // With free target ends, most diagonals of a band that never narrows match nothing, so let it narrow.
-      const std::int64_t cost = forward(bound, !free_query_ && (free_ || bound >= upper_bound));
+      // Most diagonals of a wide band that never narrows match nothing.
+      const std::int64_t cost = forward(bound, !free_query_ && (narrows || bound >= upper_bound));
       if (halt_ != Status::Ok) return {halt_};
       if (cost <= bound) {
         KernelAnswer answer;
@@ -50,10 +57,16 @@ class Difference {
       if (bound >= t_.max_score) return {Status::ScoreLimit};
       if (cost < upper_bound) upper_bound = cost;
       // If a narrow band lost the path, a wider one lowers the cost before a full-width band is computed.
-      if (free_)
+      if (free_) {
         bound = upper_bound <= 2 * bound ? upper_bound : bound + bound / 2 + 1;
-      else
-        bound = cost > likely() ? 4 * bound + 1 : upper_bound;
+      } else if (narrows) {
+        bound = next_probe(bound, upper_bound);
+      } else if (bounds_.band(upper_bound).cells(0) > S::kWindowCells && seed_bound()) {
+        narrows = upper_bound > 4 * least();  // else the upper bound is close to what the path costs
+        bound = narrows ? first_probe(upper_bound) : upper_bound;
+      } else {
+        bound = cost <= likely() ? upper_bound : 4 * bound + 1;
+      }
     }
   }
 
@@ -71,7 +84,7 @@ class Difference {
     Tracked at{};
   };
 
-  // Returns the smallest bound that is worth trying.
+  // Returns the smallest bound that is worth trying, or a negative value if no window covers its band.
   std::int64_t first_bound() const {
     std::int32_t cells = t_.estimate < 0 && total_ > 2 * kShort ? 64 : 32;
     if (t_.estimate >= 0) {
@@ -81,8 +94,27 @@ class Difference {
     }
     for (; cells <= S::kWindowCells; cells = rounded(cells + 1))
       if (const std::int64_t bound = bounds_.provable(cells); bound >= 0) return bound;
-    return gap_cost(t_.costs, larger(t_.query_len, t_.target_len) - smaller(t_.query_len, t_.target_len)) +
-           t_.costs.mismatch * static_cast<std::int64_t>(smaller(t_.query_len, t_.target_len)) / 16;
+    return -1;
+  }
+  // Returns a bound for sequences that are no more than about 5% different, apart from their lengths.
+  std::int64_t cost_without_seeds() const {
+    const std::int64_t shorter = smaller(t_.query_len, t_.target_len);
+    return gap_cost(t_.costs, total_ - 2 * shorter) + t_.costs.mismatch * shorter / 16;
+  }
+  // Bounds by seeds: the band of a low bound is narrow, and the row where it ends tells which bound the path needs. Two or
+  // three such probes cost less than the band of the first upper bound, which may be far too high.
+  std::int64_t least() const { return seeds_.min_cost(t_.target_len - t_.query_len); }
+  std::int64_t first_probe(std::int64_t upper_bound) const {
+    const std::int64_t known = (upper_bound - least()) / 4, usual = least() / 8 + 16 * std::int64_t{t_.costs.mismatch};
+    return least() + larger<std::int64_t>(0, smaller(known, usual));
+  }
+  // Returns the bound to try after `bound`, whose band ended at the current row. Errors use up the same share of what
+  // exceeds `least` in each row, usually.
+  std::int64_t next_probe(std::int64_t bound, std::int64_t upper_bound) const {
+    const std::int64_t before = larger<std::int64_t>(bound - least(), 1), rows = larger(1, rows_.row - (total_ & 1));
+    const std::int64_t needed = before * total_ / rows * 9 / 8;
+    const std::int64_t next = larger(smaller(needed, 3 * before), before + before / 4 + 1);
+    return least() + next > upper_bound - next / 8 ? upper_bound : least() + next;
   }
   // Returns the first bound with free ends: enough for most pairs, judging by the estimate.
   std::int64_t first_free_bound() const {
@@ -100,6 +132,8 @@ class Difference {
     drop_checkpoints(0);
     const std::int32_t start = total_ & 1;
     Tracked tracked = rows_.begin(start);
+    const SeedBound* seeds = sure && !free_ && band.cells(start) > kWide ? seed_bound() : nullptr;
+    if (seeds && !bounds_.narrow(band, rows_, tracked, bound, seeds)) return kNone;
     const std::size_t cells = rounded(band.cells(start));
     whole_ = t_.path && !free_ && cells <= S::kWindowCells && cells * total_ * kRowBytes <= smaller(t_.table_bytes, kWholeTable);
     spacing_ = t_.path && !whole_ ? piece_rows_ : kSpan;
@@ -114,10 +148,10 @@ class Difference {
       const std::int32_t r = rows_.row;
       if (sure && r - narrowed >= larger(kSpan, band.width())) {
         narrowed = r;
-        if (!bounds_.narrow(band, rows_, tracked, bound)) return query_end_.cost;  // no path of this cost continues
+        if (!bounds_.narrow(band, rows_, tracked, bound, seeds)) return query_end_.cost;  // no path of this cost continues
       }
       if (t_.path && !whole_ && !checkpoint(band, 0, start)) return stop(Status::MemoryLimit);
-      const bool last = (whole_ || !t_.path) && (!sure || band.cells(r) <= 64);
+      const bool last = (whole_ || !t_.path) && (!sure || band.cells(r) <= kNarrow);
       const std::int32_t count = last ? total_ - r : smaller(spacing_ - (r - start) % spacing_, total_ - r);
       if (free_) {
         advance_to_ends(band, corner, count, tracked);
@@ -133,6 +167,13 @@ class Difference {
     if (free_) return smaller(query_end_.cost, target_end_.cost);
     rows_.move(tracked, t_.query_len);
     return tracked.cost;
+  }
+
+  // Returns the bound by the seeds of the query, counted on the first call, or null if there is none.
+  const SeedBound* seed_bound() {
+    if (!seeds_tried_) has_seeds_ = seeds_.count(t_, m_);
+    seeds_tried_ = true;
+    return has_seeds_ ? &seeds_ : nullptr;
   }
 
   // Computes up to `count` (even) rows: either rows at whose end no path of the band can end, or, one by one, rows
@@ -394,6 +435,8 @@ class Difference {
   const Text text_;
   Rows<S> rows_;
   const Wide<S> wide_;
+  SeedBound seeds_;
+  bool seeds_tried_ = false, has_seeds_ = false;
   const std::int32_t total_;
   const std::size_t room_;  // bytes for checkpoints beside the rows
   std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
