@@ -20,7 +20,7 @@ from wfacli.config import AlignSpec, Ambiguous, Mode
 
 SOURCE = Path(__file__).with_name("oracle.cpp")
 FOLDER = Path(__file__).parents[2] / "build" / "oracle"
-FLAGS = ("-std=c++20", "-O3", "-Wall", "-Wextra", "-shared", "-fPIC")
+FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-shared", "-fPIC")
 _ADDRESSES = [ctypes.c_void_p] * 3, [ctypes.c_void_p] * 6
 Pair = tuple[bytes, bytes]
 
@@ -54,7 +54,7 @@ def text_of(runs: np.ndarray) -> str:
     return "".join(f"{run >> 4}{'MIDNSHP=X'[run & 15]}" for run in runs.tolist()) or "*"
 
 
-def compiled(source: str) -> ctypes.CDLL:
+def compiled(source: str, level: str = "-O3") -> ctypes.CDLL:
     """Compile an oracle, or load the library compiled earlier from the same source by the same compiler.
 
     Raises:
@@ -62,13 +62,13 @@ def compiled(source: str) -> ctypes.CDLL:
     """
     compiler = shlex.split(os.environ.get("CXX", "c++"))
     version = subprocess.check_output([*compiler, "--version"], text=True)
-    key = hashlib.sha256("\0".join([*FLAGS, version, source]).encode()).hexdigest()[:24]
+    key = hashlib.sha256("\0".join([*FLAGS, level, version, source]).encode()).hexdigest()[:24]
     library = FOLDER / f"oracle.{key}.so"
     if not library.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
             (made := Path(folder) / "oracle.cpp").write_text(source)
-            command = [*compiler, *FLAGS, str(made), "-o", f"{folder}/oracle.so"]
+            command = [*compiler, *FLAGS, level, str(made), "-o", f"{folder}/oracle.so"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
             Path(folder, "oracle.so").replace(library)  # atomic: other processes may compile it too
