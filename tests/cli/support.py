@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import os
 import random
@@ -9,12 +10,13 @@ import re
 import struct
 import subprocess
 import sys
+import termios
 import threading
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from . import forked
 
@@ -202,6 +204,11 @@ def zstd(data: bytes) -> bytes:
 
 
 COMPRESSIONS = {"plain": bytes, "gz": gzip.compress, "bgz": bgzf, "zst": zstd}
+
+
+def unread(pipe: IO[bytes]) -> int:
+    """Return the number of bytes in a pipe, by its writing end: 0 once the command has read them."""
+    return int(struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0])
 
 
 def feed(path: Path, pieces: Sequence[bytes]) -> threading.Thread:

@@ -1,6 +1,6 @@
 """Regression tests: reported wrong answers, failures and slow pairs, compared with the oracle."""
 
-import time
+import threading
 from random import Random
 
 import numpy as np
@@ -209,10 +209,10 @@ def test_a_single_call_solves_what_a_batch_solves(metric, limits):
 
 
 def test_the_time_guard():
-    began = time.monotonic()
+    never = threading.Event()
     with pytest.raises(TooSlow):
-        within(lambda: time.sleep(2), 0.1)
-    assert time.monotonic() - began < 1
+        within(never.wait, 0.1)
+    never.set()
 
 
 @pytest.mark.parametrize(("values", "band"), [((64, 65), 16), ((6400, 6500), 16), ((64, 65), 32)], ids=str)
