@@ -19,10 +19,7 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
-
-import numpy as np
 
 Equal = Callable[[int, int], bool]
 Pair = tuple[bytes, bytes]
@@ -65,12 +62,6 @@ RULES: dict[str, Equal] = {
     "wildcard": equal_by_wildcard,
     "literal": equal_literally,
 }
-
-
-@functools.cache
-def _equal_table(rule: str) -> np.ndarray:
-    equal = RULES[rule]
-    return np.array([equal(a, b) for a in range(128) for b in range(128)])
 
 
 # Parameters and results
@@ -204,31 +195,11 @@ def joined(operations: Sequence[str]) -> str:
     return "".join(f"{len(list(run))}{operation}" for operation, run in itertools.groupby(operations)) or "*"
 
 
-# Many pairs at once: the same matrices, each anti-diagonal computed for all pairs of a block.
-
-_BLOCK_CELLS = 1 << 22  # maximum cells of one block; measured: fewer pay for calls, more exceed the cache
-_BLOCK_PAIRS = 2048
-_STOP = 7  # choices of a cell: diagonal 0, gap kinds from 1, or this end; bit 3 + g: gap g closes here
-
-
-@dataclass
-class _Block:
-    """Matrices of a block of pairs of up to `rows` query and `columns` target symbols.
-
-    A cell is addressed by the lengths of its suffixes, a and b, so that pairs of all lengths share the recurrences.
-    Cells beyond a pair's own lengths are computed from padding, and the cells within never read them.
-    """
-
-    rows: int
-    columns: int
-    score: np.ndarray  # S at [a + b + 2, a + 1, pair]; the margin holds values far below any score
-    flags: np.ndarray  # choice and closing gaps, at [a + b, a, pair]
-    queries: np.ndarray  # symbols at [a, pair], times 128
-    targets: np.ndarray  # symbols at [columns - b, pair]: along an anti-diagonal, b falls while a rises
+# Many pairs at once
 
 
 def optima(pairs: Sequence[Pair], scheme: AnyScheme, ends: Ends = GLOBAL, rule: str = "mismatch") -> list[Optimum]:
-    """Compute optimum_plain for many pairs of up to a few thousand symbols, at 15,000 pairs of 60 symbols a second.
+    """Compute optimum_plain for many pairs of up to some thousand symbols, by the same definition in C++.
 
     Recent results are cached: tests ask for the same pairs once per kernel, build or order.
     """
@@ -237,124 +208,11 @@ def optima(pairs: Sequence[Pair], scheme: AnyScheme, ends: Ends = GLOBAL, rule: 
 
 @functools.lru_cache(maxsize=32)
 def _optima(pairs: tuple[Pair, ...], scheme: AnyScheme, ends: Ends, rule: str) -> tuple[Optimum, ...]:
-    if ends.extension:
-        prefixes = zip(pairs, _by_block(pairs, scheme, rule, _furthest), strict=True)
-        return _optima(tuple((q[:i], t[:j]) for (q, t), (i, j) in prefixes), scheme, GLOBAL, rule)
-    return tuple(_by_block(pairs, scheme, rule, functools.partial(_block_optima, ends=ends)))
+    from tests.space.oracle import solved
 
-
-def _by_block(pairs: Sequence[Pair], scheme: AnyScheme, rule: str, solve: Callable) -> list:
-    """Return what `solve` returns for each pair; pairs of similar lengths share a block."""
-    order = sorted(range(len(pairs)), key=lambda p: (max(map(len, pairs[p])), len(pairs[p][0])))
-    answers: list = [None] * len(pairs)
-    while order:
-        longest = max(map(len, pairs[order[-1]]))
-        count = max(1, min(_BLOCK_PAIRS, _BLOCK_CELLS // ((2 * longest + 1) * (longest + 1))))
-        order, block = order[:-count], order[-count:]
-        for p, answer in zip(block, solve([pairs[p] for p in block], scheme=scheme, rule=rule), strict=True):
-            answers[p] = answer
-    return answers
-
-
-def _letters(sequences: Sequence[bytes], width: int) -> np.ndarray:
-    """Return the first symbol of the suffix of each length, at [length, pair]; 0 where there is none."""
-    text = b"".join(b"\0" + sequence[::-1].ljust(width, b"\0") for sequence in sequences)
-    letters = np.frombuffer(text, np.uint8).reshape(len(sequences), width + 1)
-    assert (letters < 128).all()
-    return np.ascontiguousarray(letters.T)
-
-
-def _fill(pairs: Sequence[Pair], scheme: AnyScheme, ends: Ends, rule: str) -> _Block:
-    rows, columns = (max(len(pair[side]) for pair in pairs) for side in (0, 1))
-    gaps = _gaps(scheme)
-    # The extreme scores are those of all symbols in gaps and of all symbols matching; `low` is below any candidate.
-    most = max(e for _, e in scheme.gaps) * (rows + columns) + scheme.match * min(rows, columns)
-    most += 3 * max(o + e for o, e in scheme.gaps) + scheme.mismatch + scheme.match
-    assert 3 * most < 2**31
-    kind, low = (np.int16 if 3 * most < 2**15 else np.int32), -2 * most
-    worth = np.where(_equal_table(rule), scheme.match, -scheme.mismatch).astype(kind)
-    queries = _letters([query for query, _ in pairs], rows).astype(np.int16) << 7
-    targets = _letters([target for _, target in pairs], columns)[::-1].astype(np.int16)
-    score = np.full((rows + columns + 3, rows + 2, len(pairs)), low, kind)
-    flags = np.zeros((rows + columns + 1, rows + 1, len(pairs)), np.uint8)
-    inside = [np.full((rows + 2, len(pairs)), low, kind) for _ in gaps]  # [a + 1, pair], one anti-diagonal each
-    for d in range(rows + columns + 1):
-        first, last = max(0, d - columns), min(rows, d)
-        here, above = slice(first + 1, last + 2), slice(first, last + 1)
-        letters = queries[first : last + 1] + targets[columns - d + first : columns - d + last + 1]
-        best = score[d + 2, here]
-        np.add(score[d, above], worth.take(letters), out=best)
-        longer = [inside[g][above if di else here] - kind(e) for g, (_, di, _, _, e) in enumerate(gaps)]
-        opened = [longer[g] - kind(o) for g, (_, _, _, o, _) in enumerate(gaps)]
-        for candidate in opened:
-            np.maximum(best, candidate, out=best)
-        flag = flags[d, first : last + 1]
-        for g in reversed(range(len(gaps))):  # last, the winner among ties
-            np.putmask(flag, opened[g] == best, g + 1)
-        for a in {first, last}:
-            if ends.stop(a, d - a):
-                np.putmask(flag[a - first], best[a - first] <= 0, _STOP)
-                np.maximum(best[a - first], 0, out=best[a - first])
-        for g, matrix in enumerate(inside):
-            flag |= (longer[g] <= best).view(np.uint8) << (3 + g)
-            np.maximum(best, longer[g], out=matrix[here])
-    return _Block(rows, columns, score, flags, queries, targets)
-
-
-def _block_optima(pairs: Sequence[Pair], *, scheme: AnyScheme, ends: Ends, rule: str) -> list[Optimum]:
-    block = _fill(pairs, scheme, ends, rule)
-    lengths = np.array([[len(query), len(target)] for query, target in pairs])
-    starts = np.array(list(ends.starts(block.rows, block.columns)))
-    left = lengths[None] - starts[:, None]  # query and target symbols left, at [start, pair, side]
-    within = (left >= 0).all(2)
-    left[~within] = 0
-    numbers = np.arange(len(pairs))
-    scores = np.where(within, block.score[left.sum(2) + 2, left[:, :, 0] + 1, numbers].astype(np.int64), NEVER)
-    chosen = scores.argmax(0)  # the first among ties
-    paths, ends_left = _walks(block, left[chosen, numbers], len(scheme.gaps), rule)
-    spans = np.stack([starts[chosen], lengths - ends_left], 2).reshape(-1, 4)
-    found = zip(scores[chosen, numbers].tolist(), paths, map(tuple, spans.tolist()), strict=True)
-    return [Optimum(score, joined(path), span) for score, path, span in found]
-
-
-def _walks(block: _Block, left: np.ndarray, pieces: int, rule: str) -> tuple[list[str], np.ndarray]:
-    """Return the operations of each pair's path, and the symbols left at its end.
-
-    `left` holds the symbols left at its start, at [pair, side].
-    """
-    table = _equal_table(rule)
-    steps = np.array([[1, 1], *[[1, 0]] * pieces, *[[0, 1]] * pieces])  # of a choice, in the query and the target
-    signs = np.frombuffer(b"X" + b"I" * pieces + b"D" * pieces, np.uint8)
-    ends_left = left.copy()
-    paths = np.zeros((len(left), block.rows + block.columns), np.uint8)
-    going = np.arange(len(left))
-    gap = np.zeros(len(left), np.uint8)
-    for step in itertools.count():
-        a, b = ends_left[going].T
-        flag = block.flags[a + b, a, going]
-        gap[(flag >> (gap + 2)) & 1 == 1] = 0  # bit 2 belongs to no gap: ignored where none is open
-        choice = np.where(gap > 0, gap, flag & 7)
-        on = choice != _STOP
-        if not on.all():
-            going, choice, a, b = going[on], choice[on], a[on], b[on]
-        if not len(going):
-            texts = [path.tobytes().rstrip(b"\0").decode() for path in paths]
-            return texts, ends_left
-        same = (choice == 0) & table.take(block.queries[a, going] + block.targets[block.columns - b, going])
-        paths[going, step] = np.where(same, ord("="), signs[choice])
-        ends_left[going] -= steps[choice]
-        gap = choice
-
-
-def _furthest(pairs: Sequence[Pair], *, scheme: AnyScheme, rule: str) -> list[tuple[int, int]]:
-    """Return the query and target lengths of each pair's best-scoring prefixes."""
-    block = _fill([(query[::-1], target[::-1]) for query, target in pairs], scheme, GLOBAL, rule)
-    scores = block.score[2:, 1:].copy()  # at [i + j, i, pair]
-    i, both = np.arange(block.rows + 1)[:, None], np.arange(len(scores))[:, None, None]
-    lengths = np.array([[len(query), len(target)] for query, target in pairs])
-    scores[(i > lengths[:, 0]) | (both - i > lengths[:, 1])] = np.iinfo(scores.dtype).min
-    both, i = np.divmod(scores.reshape(-1, len(pairs)).argmax(0), block.rows + 1)  # the first among ties
-    return list(zip(i.tolist(), (both - i).tolist(), strict=True))
+    found = solved(pairs, scheme, ends[:4], ends.extension, rule)
+    spans = map(tuple, found.span.tolist())
+    return tuple(map(Optimum, found.score.tolist(), map(found.text, range(len(pairs))), spans))
 
 
 # CIGARs

@@ -1,8 +1,11 @@
 """Run the command as forks of a process that has imported it, since most of the time of a short run is its start.
 
-Each run is a separate process with its own standard streams, folder and exit status, so that it behaves like a command
-that was started; only the imports are shared. Tests of the start itself use real processes (support.run with `env` or
-`program`, support.start).
+Each run is a separate process with its own standard streams, folder, environment and exit status, so that it behaves
+like a command that was started; only the imports are shared. Tests of the start itself use real processes (support.run
+with `program`, support.start).
+
+Half of the time of such a run would be the interpreter's shutdown. Most forks therefore end after the exit handlers,
+without freeing every object; one of _SHUT_DOWN runs, chosen by its arguments, is shut down as a started process is.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import gc
 import json
 import os
 import resource
@@ -20,17 +24,23 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _COMMANDS = ("align", "map", "extend", "distance", "local", "dotplot", "simulate", "bench", "doctor")
+# What most runs import later; its import depends on no variable that tests set.
+_MODULES = ("wfacli.cli.app", "typer.rich_utils", "typer._click.decorators", "pysam")
 _STREAMS = 3
+_SHUT_DOWN = 8
 _lock = threading.Lock()
 
 
 def run(arguments: Sequence[str], cwd: Path, data: bytes | int, stdout: int | None, environment: dict[str, str],
-        timeout: float, memory: int = 0) -> tuple[int, bytes, bytes]:  # fmt: skip
+        timeout: float, memory: int = 0, more: Mapping[str, str] | None = None,
+        stop: Callable[[], bool] | None = None) -> tuple[int, bytes, bytes]:  # fmt: skip
     """Run the command; return its exit status (minus the signal number if a signal ended it), stdout and stderr.
 
     Args:
@@ -38,9 +48,11 @@ def run(arguments: Sequence[str], cwd: Path, data: bytes | int, stdout: int | No
         cwd: working directory.
         data: standard input: bytes, which come through a pipe, or an open file descriptor.
         stdout: descriptor for standard output; None: a pipe.
-        environment: environment of the forked process; the same for all calls.
+        environment: environment of the process that is forked; the same for all calls.
         timeout: seconds, after which the process is killed and TimeoutExpired raised.
         memory: limit of the address space in bytes; 0: no limit.
+        more: variables that differ in this run. Those that Python reads at its start have no effect.
+        stop: is called until it returns True; then the process is killed, and its status is that of SIGKILL.
     """
     with _lock, contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
         ends: dict[str, int] = {}
@@ -58,7 +70,8 @@ def run(arguments: Sequence[str], cwd: Path, data: bytes | int, stdout: int | No
             pipe("err", False),
         ]
         server = _server(tuple(environment.items()))
-        request = json.dumps({"arguments": list(arguments), "cwd": str(cwd), "memory": memory}).encode()
+        asked = {"arguments": list(arguments), "cwd": str(cwd), "memory": memory, "environment": dict(more or {})}
+        request = json.dumps(asked).encode()
         socket.send_fds(server, [len(request).to_bytes(4, "big")], descriptors)
         server.sendall(request)
         pid = int.from_bytes(_exactly(server, 4), "big")
@@ -66,12 +79,23 @@ def run(arguments: Sequence[str], cwd: Path, data: bytes | int, stdout: int | No
         over = threading.Timer(timeout, os.kill, (pid, signal.SIGKILL))
         over.start()
         ours.callback(over.cancel)
+        if stop is not None:
+            ended = threading.Event()
+            ours.callback(ended.set)
+            threading.Thread(target=_kill_when, args=(stop, pid, ended), daemon=True).start()
         began = time.monotonic()
         out, err = _exchange(ends, data if isinstance(data, bytes) else b"")
         code = int.from_bytes(_exactly(server, 4), "big", signed=True)
         if code == -signal.SIGKILL and time.monotonic() - began >= timeout:
             raise subprocess.TimeoutExpired(["wfacli", *arguments], timeout, out, err)
         return code, out, err
+
+
+def _kill_when(stop: Callable[[], bool], pid: int, ended: threading.Event) -> None:
+    while not ended.wait(0.01):
+        if stop():
+            os.kill(pid, signal.SIGKILL)
+            return
 
 
 def _exchange(ends: dict[str, int], data: bytes) -> tuple[bytes, bytes]:
@@ -126,8 +150,8 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
     return found
 
 
-def _serve(connection: socket.socket) -> None:
-    """Fork for each request; return in the children only, in the state of a newly started process."""
+def _serve(connection: socket.socket) -> Sequence[str]:
+    """Fork for each request; return its arguments in the children only, in the state of a newly started process."""
     while True:
         try:
             head, descriptors, _, _ = socket.recv_fds(connection, 4, _STREAMS)
@@ -152,22 +176,37 @@ def _serve(connection: socket.socket) -> None:
         os.close(descriptor)
     sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
+    os.environ.update(request["environment"])
     os.chdir(request["cwd"])
     if request["memory"]:
         resource.setrlimit(resource.RLIMIT_AS, (request["memory"],) * 2)
-    sys.argv = ["wfacli", *request["arguments"]]
+    return request["arguments"]
+
+
+def _run(arguments: Sequence[str]) -> None:
+    """Run the command and end the process."""
+    sys.argv = ["wfacli", *arguments]
+    try:
+        import_module("wfacli.cli").entry()
+    except SystemExit as end:
+        if zlib.crc32("\0".join(arguments).encode(errors="surrogateescape")) % _SHUT_DOWN == 0:
+            raise
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except OSError:
+            raise end from None  # the interpreter's shutdown reports it
+        os._exit(int(end.code or 0))
 
 
 def main() -> None:
-    from importlib import import_module
-
-    from wfacli import cli
-
-    for name in _COMMANDS:
-        import_module(f"wfacli.cli.{name}")
+    for name in (*_MODULES, *(f"wfacli.cli.{name}" for name in _COMMANDS)):
+        import_module(name)
+    gc.freeze()
     assert len(list(Path("/proc/self/task").iterdir())) == 1, "a process with threads cannot be copied"
-    _serve(socket.socket(fileno=int(sys.argv[1])))
-    cli.entry()
+    _run(_serve(socket.socket(fileno=int(sys.argv[1]))))
 
 
 if __name__ == "__main__":

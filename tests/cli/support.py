@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import os
 import random
@@ -9,12 +10,13 @@ import re
 import struct
 import subprocess
 import sys
+import termios
 import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from . import forked
 
@@ -23,6 +25,9 @@ Pairs = Sequence[tuple[str, str]]
 # The empty block that ends every BGZF file (SAM specification, section 4.1.2).
 BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
 ESCAPE = "\x1b["
+
+# Beginnings of the names of variables that Python and the C library read when a process starts.
+AT_START = ("PYTHON", "LD_", "LC_", "LANG")
 
 
 def command() -> list[str]:
@@ -64,22 +69,28 @@ def run(
     env: dict[str, str] | None = None,
     program: list[str] | None = None,
     timeout: float = 120,
+    stop: Callable[[], bool] | None = None,
 ) -> Result:
     """Run the command to its end, as a fork (forked.py) unless `env` or `program` require a new process.
 
-    Bytes for stdin come through a pipe, a file directly.
+    Bytes for stdin come through a pipe, a file directly. Once `stop` returns True, the fork is killed.
     """
-    if env is None and program is None:
+    default = environment()
+    more = {name: value for name, value in (env or {}).items() if default.get(name) != value}
+    read_at_start = any(name.startswith(AT_START) for name in more) or bool(env and default.keys() - env.keys())
+    if program is None and not read_at_start:
         data = stdin if isinstance(stdin, bytes) else stdin.fileno()
         output = None if stdout is None else stdout.fileno()
-        code, out, err = forked.run(list(map(str, arguments)), cwd, data, output, environment(), timeout)
+        code, out, err = forked.run(
+            list(map(str, arguments)), cwd, data, output, default, timeout, more=more, stop=stop
+        )
         return Result(code, out, err.decode(errors="replace"))
     feed: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
     done = subprocess.run(
         [*(program or command()), *map(str, arguments)],
         **feed,
         cwd=cwd,
-        env=env or environment(),
+        env=env or default,
         timeout=timeout,
         check=False,
         stdout=stdout or subprocess.PIPE,
@@ -193,6 +204,11 @@ def zstd(data: bytes) -> bytes:
 
 
 COMPRESSIONS = {"plain": bytes, "gz": gzip.compress, "bgz": bgzf, "zst": zstd}
+
+
+def unread(pipe: IO[bytes]) -> int:
+    """Return the number of bytes in a pipe, by its writing end: 0 once the command has read them."""
+    return int(struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0])
 
 
 def feed(path: Path, pieces: Sequence[bytes]) -> threading.Thread:

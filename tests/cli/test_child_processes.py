@@ -8,7 +8,7 @@ from pathlib import Path
 import pysam
 import pytest
 
-from .support import Result, assert_failure, assert_success, environment, fasta, run
+from .support import Result, assert_failure, assert_success, command, environment, fasta, run
 
 # Content of modules in the working directory, which record that they were imported.
 PLANTED = "from pathlib import Path\nPath(__file__).with_name('executed').touch()\n"
@@ -37,7 +37,7 @@ def assert_not_executed(folder: Path) -> None:
 
 
 def started(folder: Path, *arguments: str, **env: str) -> Result:
-    return run(*arguments, cwd=folder, env=environment(**env))
+    return run(*arguments, cwd=folder, env=environment(**env), program=command())
 
 
 @pytest.mark.parametrize("options", [("-o", "x.bam"), ("-o", "x.bam", "--sort", "--write-index"), ("-o", "x.cram")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,8 +27,10 @@ from .support import (
     seq,
     start,
     table,
+    unread,
     zstd,
 )
+from .test_interruption import wait_until
 
 Align = Callable[..., Result]
 QUERIES, TARGETS = zip(*PAIRS, strict=True)
@@ -167,8 +168,9 @@ def test_first_bytes_may_come_one_by_one(folder: Path, compression: str) -> None
     data = COMPRESSIONS[compression](fasta(QUERIES))
     process.stdin.write(data[:1])
     process.stdin.flush()
-    time.sleep(0.6)  # time for the command to start and read
-    out, err = process.communicate(data[1:], timeout=20)
+    stdin = process.stdin
+    wait_until(lambda: not unread(stdin), 60)
+    out, err = process.communicate(data[1:], timeout=60)
     assert process.returncode == 0, err.decode()
     assert len(rows_of(out)) == len(PAIRS)
 

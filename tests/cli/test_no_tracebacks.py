@@ -150,7 +150,7 @@ def test_a_signal_before_there_are_handlers(folder: Path, sent: signal.Signals, 
     """The first import takes long here."""
     (folder / "slow").mkdir()
     (folder / "slow" / "typer.py").write_text(
-        "import pathlib, time\npathlib.Path('begun').touch()\nfor _ in range(100): time.sleep(0.1)\n"
+        "import pathlib, time\npathlib.Path('begun').touch()\nfor _ in range(1200): time.sleep(0.1)\n"
     )
     process = subprocess.Popen(
         [*command(), "align", "q.fa", "t.fa"],
@@ -161,5 +161,5 @@ def test_a_signal_before_there_are_handlers(folder: Path, sent: signal.Signals, 
     )
     wait_until((folder / "begun").exists)
     process.send_signal(sent)
-    out, err = process.communicate(timeout=5)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (code, b"", b"")

@@ -97,7 +97,7 @@ def test_output_into_pipes_of_the_shell(folder: Path, output: str) -> None:
     def rows() -> int:
         return len(rows_of((folder / "x.paf").read_bytes()))
 
-    end = time.monotonic() + 5  # bash does not wait for the process of >( )
+    end = time.monotonic() + 60  # bash does not wait for the process of >( )
     while rows() < len(PAIRS) and time.monotonic() < end:
         time.sleep(0.05)
     assert rows() == len(PAIRS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pysam
@@ -90,7 +89,7 @@ def test_runs_with_one_process_id_do_not_mix(folder: Path) -> None:
     for process in processes:
         process.stdin.write(inputs[0][:1000] if process is processes[0] else inputs[1][:1000])
         process.stdin.flush()
-    time.sleep(1.5)  # time for both to open their files
+    wait_until(lambda: len(partials(folder)) == 2, 60)
     for process, data in zip(processes, inputs, strict=True):
         process.stdin.write(data[1000:])
         process.stdin.close()
@@ -136,15 +135,14 @@ def test_a_run_that_goes_on_keeps_its_file(folder: Path, name: str) -> None:
     assert process.stdin
     process.stdin.write((folder / "q.fa").read_bytes())
     process.stdin.flush()
-    wait_until(lambda: bool(partials(folder, name)))
+    wait_until(lambda: bool(partials(folder, name)), 60)
     (own,) = partials(folder, name)
-    time.sleep(0.3)
     other = run("align", "q.fa", "t.fa", "-o", name, cwd=folder)
     assert_success(other)
     assert "warning" not in other.err
     assert partials(folder, name) == [own]
     process.stdin.close()
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=60) == 0
     assert not partials(folder, name)
     if name == "x.bam":
         pysam.quickcheck(str(folder / name))

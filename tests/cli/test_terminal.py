@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from .support import ESCAPE, Result, command, environment, random_letters, seq
+from .support import ESCAPE, Result, command, environment, random_letters, seq, unread
+from .test_interruption import wait_until
 
 Align = Callable[..., Result]
 BAR = re.compile("[━╸╺]")
@@ -21,7 +22,7 @@ BAR = re.compile("[━╸╺]")
 def on_terminal(*arguments: str, cwd: Path, feed: bytes = b"", wait: float = 0, **env: str) -> tuple[int, str]:
     """Return (exit status, standard error) of the command with standard error on a terminal.
 
-    The input stays open for `wait` seconds, so that a progress bar can appear.
+    The input stays open for `wait` seconds after the command has read `feed`, so that a progress bar is due.
     """
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -36,23 +37,25 @@ def on_terminal(*arguments: str, cwd: Path, feed: bytes = b"", wait: float = 0, 
     assert process.stdin
     process.stdin.write(feed)
     process.stdin.flush()
-    time.sleep(wait)
-    process.stdin.close()
-    shown = b""
+    stdin, shown = process.stdin, b""
+    if wait:
+        wait_until(lambda: not unread(stdin), 60)
+        time.sleep(wait)
+    stdin.close()
     try:
         while block := os.read(ours, 65536):
             shown += block
     except OSError:
         pass  # reading a terminal whose other end is closed is an error
     os.close(ours)
-    return process.wait(timeout=20), shown.decode()
+    return process.wait(timeout=60), shown.decode()
 
 
 PAIRS = ("align", "-", "--format", "paf")
 
 
 def test_bar_on_a_terminal(folder: Path) -> None:
-    code, shown = on_terminal(*PAIRS, cwd=folder, feed=seq([("ACGT", "ACGT")]), wait=1.2)
+    code, shown = on_terminal(*PAIRS, cwd=folder, feed=seq([("ACGT", "ACGT")]), wait=1)
     assert code == 0
     assert BAR.search(shown)
     assert "pairs" in shown
@@ -60,7 +63,7 @@ def test_bar_on_a_terminal(folder: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--no-progress", "--quiet"])
 def test_no_bar_when_not_wanted(folder: Path, option: str) -> None:
-    code, shown = on_terminal(*PAIRS, option, cwd=folder, feed=seq([("ACGT", "ACGT")]), wait=1.2)
+    code, shown = on_terminal(*PAIRS, option, cwd=folder, feed=seq([("ACGT", "ACGT")]), wait=1)
     assert code == 0
     assert not BAR.search(shown)
     assert (shown == "") == (option == "--quiet")
@@ -90,7 +93,7 @@ COLOR = re.compile(r"\x1b\[([0-9;]*;)?([349][0-9]|10[0-7])[0-9;]*m")
 def test_bar_without_color(folder: Path) -> None:
     # A progress bar needs escape codes, but none of them may be a color.
     feed = seq([("ACGT", "ACGT")])
-    _, shown = on_terminal(*PAIRS, cwd=folder, feed=feed, wait=1.2, NO_COLOR="1")
+    _, shown = on_terminal(*PAIRS, cwd=folder, feed=feed, wait=1, NO_COLOR="1")
     assert BAR.search(shown)
     assert not COLOR.search(shown)
 

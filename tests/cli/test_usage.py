@@ -35,10 +35,20 @@ def test_module_is_the_command(wfacli: Wfacli) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["align q.fa t.fa --format paf", "align q.fa t.fa -q", "align q.fa nothing.fa", "align q.fa --bogus", "align -"],
+    [
+        "align q.fa t.fa --format paf",
+        "align q.fa t.fa -q",
+        "align q.fa nothing.fa",
+        "align q.fa --bogus",
+        "align -",
+        "align --help",
+        "map t.fa q.fa -x map-ont",
+        "",
+    ],
 )
 def test_copies_of_a_process_are_as_started_ones(wfacli: Wfacli, words: str) -> None:
-    copied, started = wfacli(*words.split()), wfacli(*words.split(), program=command())
+    env = environment(COLUMNS="90", PATH="/nowhere", NO_COLOR="1", WFACLI_ISA="baseline")
+    copied, started = (wfacli(*words.split(), env=env, program=program) for program in (None, command()))
     assert (copied.code, copied.out) == (started.code, started.out)
     assert re.sub(r"[0-9.,]+", "", copied.err) == re.sub(r"[0-9.,]+", "", started.err)
 

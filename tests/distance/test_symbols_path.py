@@ -67,7 +67,7 @@ def test_stops():
     begun = time.monotonic()
     with pytest.raises(Cancelled):
         symbols_path(Pair(a, b, False), 1, lambda: time.monotonic() > begun + 0.2)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 60
 
 
 def test_tables_in_blocks(monkeypatch):

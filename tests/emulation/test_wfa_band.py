@@ -8,6 +8,7 @@ import pytest
 
 from tests.emulation.wavefronts import AFFINE, EDIT, TWO_NEAR, align
 from tests.pairgen import mutated, random_pairs, sequence
+from tests.thorough import in_turn
 from wfacli import Heuristics, api
 from wfacli.core.batch import Status
 from wfacli.gpu.kernels.wfa import BANDED, BLOCKS, CODES, NO_TRACE, Variant
@@ -31,10 +32,13 @@ def by_cpu(pairs, kind, band):
 NARROW, BLOCK = {"threads": 32, "group": 8, "width": 1024}, {"threads": 128, "group": 128, "width": 256}
 
 
-@pytest.mark.parametrize(("trace", "size"), [(CODES, NARROW), (BLOCKS, NARROW), (CODES, BLOCK)])
-@pytest.mark.parametrize("band", [(3, 2), (5, 7), (10, 0), (2, 1)])
-@pytest.mark.parametrize("kind", KINDS)
-def test_band_is_the_cpus(kind, band, trace, size):
+BUILDS = [(CODES, NARROW), (BLOCKS, NARROW), (CODES, BLOCK)]
+BANDS = [(3, 2), (5, 7), (10, 0), (2, 1)]
+CASES = in_turn([(kind, *build, band) for band in BANDS for kind in KINDS for build in BUILDS], 2)
+
+
+@pytest.mark.parametrize(("kind", "trace", "size", "band"), CASES)
+def test_band_is_the_cpus(kind, trace, size, band):
     rng = random.Random(21)
     pairs = [pair for pair in random_pairs(21, 60, 150, b"ACGT") if all(pair)]
     for error in (0.05, 0.2):

@@ -141,7 +141,7 @@ def test_scores_at_and_beyond_the_edge_of_16_bits(most, ends):
         assert_as_plain(pairs, Scheme(scale, ((scale, scale),), scale), ENDS[ends])
 
 
-def test_blocks_keep_the_order_of_pairs():
+def test_many_pairs_keep_their_order():
     pairs = [*sequences(2, 5000, 12), (b"ACGT" * 80, b"ACT" * 90), *sequences(3, 20, 150)]
     found = optima(pairs, SCHEMES["affine"])
     for p in [*range(0, 5000, 37), 5000, 5003, 5020]:

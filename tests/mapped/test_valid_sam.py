@@ -44,6 +44,13 @@ class Set:
     def faults(self, text: str) -> list[str]:
         return faults(text, self.reference, self.reads)
 
+    def faults_with(self, lines: list[str], row: int, new: str) -> list[str]:
+        """Return the errors after replacing a line, in the records of its read; other reads have none."""
+        name = lines[row].split("\t")[0]
+        kept = {i: line for i, line in enumerate(lines) if line.startswith("@") or line.split("\t")[0] == name}
+        text = "".join(f"{line}\n" for line in (kept | {row: new}).values() if line)
+        return faults(text, self.reference, {read: one for read, one in self.reads.items() if read[0] == name})
+
 
 def letters_of(rng: random.Random, count: int) -> str:
     return pairgen.sequence(rng, count, b"ACGT").decode()
@@ -195,15 +202,15 @@ def test_the_validator_finds_what_is_wrong(made: Set) -> None:
     kinds += [next(i for i in rows if flags[i] & SUPPLEMENTARY), next(i for i in rows if flags[i] & 4)]
     missed = []
     for row in kinds:
-        for name, change in CHANGES.items():
-            new = change(lines[row])
+        changes = {name: change(lines[row]) for name, change in CHANGES.items()}
+        if row == split:
+            changes["SA"] = _without(lines[row], "SA")
+        assert made.faults_with(lines, row, lines[row]) == []
+        for name, new in changes.items():
             symmetric = lines[row].split("\t")[9] == lines[row].split("\t")[9][::-1]
-            if new == lines[row] or symmetric:
-                continue
-            if not made.faults("\n".join([*lines[:row], *filter(None, [new]), *lines[row + 1 :]]) + "\n"):
+            if new != lines[row] and not symmetric and not made.faults_with(lines, row, new):
                 missed.append((lines[row][:60], name))
-    without = [line if i != split else _without(line, "SA") for i, line in enumerate(lines)]
-    assert made.faults("\n".join(without) + "\n") and missed == []
+    assert missed == []
 
 
 def program(made: Set, *command: str) -> str:

@@ -16,11 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.oracle_spans import AnyScheme
 from wfacli.config import AlignSpec, Ambiguous, Mode
 
 SOURCE = Path(__file__).with_name("oracle.cpp")
 FOLDER = Path(__file__).parents[2] / "build" / "oracle"
-FLAGS = ("-std=c++20", "-O3", "-Wall", "-Wextra", "-shared", "-fPIC")
+FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-shared", "-fPIC")
 _ADDRESSES = [ctypes.c_void_p] * 3, [ctypes.c_void_p] * 6
 Pair = tuple[bytes, bytes]
 
@@ -54,7 +55,7 @@ def text_of(runs: np.ndarray) -> str:
     return "".join(f"{run >> 4}{'MIDNSHP=X'[run & 15]}" for run in runs.tolist()) or "*"
 
 
-def compiled(source: str) -> ctypes.CDLL:
+def compiled(source: str, level: str = "-O3") -> ctypes.CDLL:
     """Compile an oracle, or load the library compiled earlier from the same source by the same compiler.
 
     Raises:
@@ -62,13 +63,13 @@ def compiled(source: str) -> ctypes.CDLL:
     """
     compiler = shlex.split(os.environ.get("CXX", "c++"))
     version = subprocess.check_output([*compiler, "--version"], text=True)
-    key = hashlib.sha256("\0".join([*FLAGS, version, source]).encode()).hexdigest()[:24]
+    key = hashlib.sha256("\0".join([*FLAGS, level, version, source]).encode()).hexdigest()[:24]
     library = FOLDER / f"oracle.{key}.so"
     if not library.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
             (made := Path(folder) / "oracle.cpp").write_text(source)
-            command = [*compiler, *FLAGS, str(made), "-o", f"{folder}/oracle.so"]
+            command = [*compiler, *FLAGS, level, str(made), "-o", f"{folder}/oracle.so"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
             Path(folder, "oracle.so").replace(library)  # atomic: other processes may compile it too
@@ -87,10 +88,32 @@ def _own() -> ctypes.CDLL:
 
 def optima(pairs: Sequence[Pair], spec: AlignSpec, library: ctypes.CDLL | None = None) -> Optima:
     """Compute the canonical alignments of pairs under a spec, whatever its bound on the cost; the GIL is released."""
-    costs, count = spec.penalties, len(pairs)
+    return solved(pairs, spec.penalties, spec.free.as_tuple(), spec.mode is Mode.EXTENSION, spec.ambiguous, library)
+
+
+def solved(
+    pairs: Sequence[Pair],
+    costs: AnyScheme,
+    free: Sequence[int],
+    extension: bool,
+    rule: str,
+    library: ctypes.CDLL | None = None,
+) -> Optima:
+    """Compute the canonical alignments of pairs; the GIL is released.
+
+    Args:
+        pairs: queries and targets, in ASCII.
+        costs: mismatch, one or two gap pieces, and match.
+        free: maximum number of unaligned symbols at the beginning and end of the query, then of the target.
+        extension: starts at the beginnings, and may end anywhere.
+        rule: "mismatch", "wildcard" or "literal".
+        library: another build of the oracle.
+    """
+    count = len(pairs)
+    assert len(costs.gaps) <= 2
     pieces = [*itertools.chain(*costs.gaps), 0, 0]
     scheme = np.array([costs.mismatch, costs.match, len(costs.gaps), *pieces[:4]], np.int64)
-    ends = np.array(spec.free.as_tuple(), np.int64)
+    ends = np.array(free, np.int64)
     lengths = np.array([[len(q), len(t)] for q, t in pairs], np.int64).reshape(-1, 2)
     starts = (np.cumsum(lengths) - lengths.ravel()).reshape(-1, 2)
     bases = np.frombuffer(b"".join(itertools.chain(*pairs)) + b"\0", np.uint8)
@@ -106,7 +129,7 @@ def optima(pairs: Sequence[Pair], spec: AlignSpec, library: ctypes.CDLL | None =
     )
     columns = (found.score, found.span, found.cigar, found.cigar_start, found.sam, found.sam_start)
     addresses = [column.ctypes.data for column in (bases, starts, lengths, *columns)]
-    extension, rule = int(spec.mode is Mode.EXTENSION), list(Ambiguous).index(spec.ambiguous)
-    (library or _own()).oracle(count, scheme.ctypes.data, ends.ctypes.data, extension, rule, *addresses)
+    numbers = scheme.ctypes.data, ends.ctypes.data, int(extension), list(Ambiguous).index(Ambiguous(rule))
+    (library or _own()).oracle(count, *numbers, *addresses)
     cigar, sam = found.cigar[: found.cigar_start[-1]], found.sam[: found.sam_start[-1]]
     return Optima(found.score, found.span, cigar, found.cigar_start, sam, found.sam_start)

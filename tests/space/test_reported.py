@@ -1,6 +1,6 @@
 """Regression tests: reported wrong answers, failures and slow pairs, compared with the oracle."""
 
-import time
+import threading
 from random import Random
 
 import numpy as np
@@ -93,7 +93,7 @@ def test_many_queries_lie_where_they_cost_least(values, mode):
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize("values", ZERO_OPENINGS)
 def test_pieces_without_an_opening(values, isa):
-    pairs = [(b"TTCGATTACA", b"TTCGATTACA"), *similar(values, 300, 150)]
+    pairs = [(b"TTCGATTACA", b"TTCGATTACA"), *similar(values, 150, 150)]
     for kernel in (DIFFERENCE, READS, None):
         for mode in ("global", "hw"):
             assert_exact(pairs, spec_of("affine2p", values, mode=mode), Way(kernel=kernel, isa=isa))
@@ -209,10 +209,10 @@ def test_a_single_call_solves_what_a_batch_solves(metric, limits):
 
 
 def test_the_time_guard():
-    began = time.monotonic()
+    never = threading.Event()
     with pytest.raises(TooSlow):
-        within(lambda: time.sleep(2), 0.1)
-    assert time.monotonic() - began < 1
+        within(never.wait, 0.1)
+    never.set()
 
 
 @pytest.mark.parametrize(("values", "band"), [((64, 65), 16), ((6400, 6500), 16), ((64, 65), 32)], ids=str)

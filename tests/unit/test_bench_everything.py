@@ -208,13 +208,22 @@ def test_why_a_command_failed_is_what_it_said_last(capfd):
 
 
 def test_a_command_that_takes_too_long_is_ended_as_by_ctrl_c_and_then_harder(tmp_path, monkeypatch):
-    saved = tmp_path / "saved"
-    assert shell(f"trap 'touch {saved}; exit 1' INT; while :; do sleep 0.05; done", 0.3) == turns.LATE
+    saved, ready, wait = tmp_path / "saved", tmp_path / "ready", turns.subprocess.Popen.wait
+
+    def wait_for_trap(process, seconds=None):
+        until = time.monotonic() + 60
+        while not ready.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        return wait(process, seconds)
+
+    monkeypatch.setattr(turns.subprocess.Popen, "wait", wait_for_trap)
+    assert shell(f"trap 'touch {saved}; exit 1' INT; touch {ready}; while :; do sleep 0.05; done", 0.1) == turns.LATE
     assert saved.exists()
+    ready.unlink()
     monkeypatch.setattr(turns, "PATIENCE", 0.2)
     begun = time.monotonic()
-    assert shell("trap '' INT TERM; while :; do sleep 0.05; done", 0.2) == turns.LATE
-    assert time.monotonic() - begun < 5
+    assert shell(f"trap '' INT TERM; touch {ready}; while :; do sleep 0.05; done", 0.1) == turns.LATE
+    assert time.monotonic() - begun < 60
 
 
 def test_what_a_step_leaves_of_its_time_is_the_next_ones(monkeypatch):

@@ -160,7 +160,7 @@ def test_a_reader_that_waits_forever_is_left_behind():
         release.wait(30)
 
     def write(_):
-        assert waiting.wait(5)
+        assert waiting.wait(15)
         raise Fault
 
     _, _, error = run(items(), write=write)
