@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import AbstractContextManager
 
 from .. import __version__
 from ..config import Ambiguous, CigarStyle, Config, EngineName, Mode, Span
 from ..core.cores import usable_cores
 from ..io.mapper.mapped import MappedFiles
 from ..io.read.reader import PairFiles
-from ..run.align import AlignRun
-from ..run.mapped import MappedRun
+from ..run.align import align_run
+from ..run.batch_run import BatchRun
+from ..run.mapped import mapped_run
 from .console import note
 from .mapping_options import (
     Clip,
@@ -184,10 +186,10 @@ def align(
             }
         )
 
-    def made() -> AlignRun:
+    def made() -> AbstractContextManager[BatchRun]:
         if mapping is None:
-            return AlignRun(config, PairFiles(query, target), output, __version__, stats, tell)
+            return align_run(config, PairFiles(query, target), output, __version__, stats, tell)
         files = MappedFiles(query, target or "", mappings or "", mates)
-        return MappedRun(config, mapping, files, output, __version__, stats, tell)
+        return mapped_run(config, mapping, files, output, __version__, stats, tell)
 
     execute(made, progress=progress, quiet=quiet)

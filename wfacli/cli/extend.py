@@ -11,7 +11,8 @@ from ..core.cores import usable_cores
 from ..errors import UsageError
 from ..io.read.reader import PairFiles
 from ..io.write.output import refuse_overwriting
-from ..run.extend import Choice, ExtendConfig, ExtendRun
+from ..run.extend import ExtendConfig, extend_run
+from ..run.pairs import Choice
 from ..scoring.scheme import DEFAULT_SCORES, Scheme, numbers
 from ..scoring.spec import ExtendMode, ExtendSpec
 from .console import note
@@ -128,7 +129,7 @@ def extend(
     )
     tell = None if quiet else note
     execute(
-        lambda: ExtendRun(config, PairFiles(query, target), Choice(all_, pairs), output, __version__, stats, tell),
+        lambda: extend_run(config, PairFiles(query, target), Choice(all_, pairs), output, __version__, stats, tell),
         progress=progress,
         quiet=quiet,
     )

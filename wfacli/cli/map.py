@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Annotated
 
@@ -15,7 +17,8 @@ from ..core.cores import usable_cores
 from ..errors import UsageError
 from ..io.mapper.mapper import MapperFiles
 from ..io.mapper.presets import PAIRING
-from ..run.mapped import MappedRun
+from ..run.batch_run import BatchRun
+from ..run.mapped import mapped_run
 from ..scoring.presets import DEFAULT, PRESETS
 from .console import note, warning
 from .mapping_options import (
@@ -218,18 +221,19 @@ def map_(
         raise UsageError(f"-a asks for SAM, and the output is {config.output.format.upper()}")
     files = MapperFiles(reads, reference, preset, config.threads, mates, more)
 
-    def made() -> MappedRun:
-        run = MappedRun(config, spec, files, output, __version__, stats, None if quiet else note)
-        if files.swap_warning and not quiet:
-            warning(files.swap_warning)
-        elif files.short_read_length and default_preset and mates is None and not quiet:
-            warning(
-                f"reads of at most {files.short_read_length} bases are mapped with preset {preset}; "
-                f"--preset {PAIRING[0]} is for short reads, and pairs adjacent ones as mates"
-            )
-        return run
+    @contextmanager
+    def opened() -> Iterator[BatchRun]:
+        with mapped_run(config, spec, files, output, __version__, stats, None if quiet else note) as run:
+            if files.swap_warning and not quiet:
+                warning(files.swap_warning)
+            elif files.short_read_length and default_preset and mates is None and not quiet:
+                warning(
+                    f"reads of at most {files.short_read_length} bases are mapped with preset {preset}; "
+                    f"--preset {PAIRING[0]} is for short reads, and pairs adjacent ones as mates"
+                )
+            yield run
 
-    execute(made, progress=progress, quiet=quiet)
+    execute(opened, progress=progress, quiet=quiet)
 
 
 def _mates_or_more(others: list[str], mates: str | None, preset: str | None) -> tuple[str | None, list[str]]:
