@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from ..config import Ambiguous, EngineName
 from ..solve.distance.deliver import Form
+from .extend_options import Scores
+from .groups import ENGINE, OUTPUT, SCORING
+from .long_options import JsonOption, PlotOption, ThreadsOption
 
 LOCAL_HELP = """Find the best local alignments (Smith-Waterman, affine gaps) of two sequences of any length.
 
@@ -33,74 +37,92 @@ With [bold]--top[/bold] each further alignment is the best that pairs no two let
 the second, in thousands of millions, computed or left out because no best alignment can lead through them.
 """
 
-_INPUT, _OUTPUT, _SCORING, _LONG, _ENGINE = "Input", "Output", "Scoring", "Long runs", "Engine"
 
-LocalAmbiguousOption = Annotated[
-    Ambiguous,
-    typer.Option(
-        "--ambiguous",
-        help="Letters other than A C G T U, with --scores: mismatch (they match nothing), wildcard (IUPAC codes match "
-        "what they stand for), literal (each matches itself). Case never matters.",
-        rich_help_panel=_SCORING,
-    ),
-]
-TopOption = Annotated[
-    int,
-    typer.Option(
-        "--top",
-        metavar="K",
-        min=1,
-        help="Find the K best alignments, or as many as there are with a score above 0.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-LocalScoreOnlyOption = Annotated[
-    bool,
-    typer.Option(
-        "--score-only",
-        help="Find the best score and where its alignment begins, and write no alignment.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-LocalOutputOption = Annotated[
-    str | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        show_default="standard output",
-        help="Where the alignments go (the result then goes to standard output, else to standard error); with "
-        "--score-only, where the result goes. The file gets its name when complete.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-LocalFormatOption = Annotated[
-    Form | None,
-    typer.Option(
-        "--format",
-        metavar="<paf|sam|bam|tsv>",
-        show_default="by the suffix of --output, else paf",
-        help="How alignments are written: paf, sam, bam (by pysam) or tsv. A is the query, B the target.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-LocalEngineOption = Annotated[
-    EngineName,
-    typer.Option(
-        "--engine",
-        help="Where to search; auto takes a GPU where there is one that has the pair sooner. It finds the score, and "
-        "the CPU's threads make the alignment from what it has kept. The result is the same, and a checkpoint of one "
-        "goes on with the other.",
-        rich_help_panel=_ENGINE,
-    ),
-]
-RowMemoryOption = Annotated[
-    str,
-    typer.Option(
-        "--max-memory",
-        metavar="SIZE",
-        help="About how much the way back may keep, besides the sequences; with less it takes a little longer. A "
-        "checkpoint is about as large. Like 500M or 2G.",
-        rich_help_panel=_ENGINE,
-    ),
-]
+@dataclass(frozen=True)
+class LocalScores(Scores):
+    """Substitution scores and gap penalties."""
+
+    ambiguous: Annotated[
+        Ambiguous,
+        typer.Option(
+            "--ambiguous",
+            help="Letters other than A C G T U, with --scores: mismatch (they match nothing), wildcard (IUPAC codes "
+            "match what they stand for), literal (each matches itself). Case never matters.",
+            rich_help_panel=SCORING,
+        ),
+    ] = Ambiguous.MISMATCH
+
+
+@dataclass(frozen=True)
+class LocalOutput:
+    """What is searched and written."""
+
+    top: Annotated[
+        int,
+        typer.Option(
+            "--top",
+            metavar="K",
+            min=1,
+            help="Find the K best alignments, or as many as there are with a score above 0.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = 1
+    score_only: Annotated[
+        bool,
+        typer.Option(
+            "--score-only",
+            help="Find the best score and where its alignment begins, and write no alignment.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            show_default="standard output",
+            help="Where the alignments go (the result then goes to standard output, else to standard error); with "
+            "--score-only, where the result goes. The file gets its name when complete.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+    format_: Annotated[
+        Form | None,
+        typer.Option(
+            "--format",
+            metavar="<paf|sam|bam|tsv>",
+            show_default="by the suffix of --output, else paf",
+            help="How alignments are written: paf, sam, bam (by pysam) or tsv. A is the query, B the target.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+    as_json: JsonOption = False
+    plot: PlotOption = None
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Where alignments are searched, and with which resources."""
+
+    engine: Annotated[
+        EngineName,
+        typer.Option(
+            "--engine",
+            help="Where to search; auto takes a GPU where there is one that has the pair sooner. It finds the score, "
+            "and the CPU's threads make the alignment from what it has kept. The result is the same, and a "
+            "checkpoint of one goes on with the other.",
+            rich_help_panel=ENGINE,
+        ),
+    ] = EngineName.AUTO
+    threads: ThreadsOption = None
+    max_memory: Annotated[
+        str,
+        typer.Option(
+            "--max-memory",
+            metavar="SIZE",
+            help="About how much the way back may keep, besides the sequences; with less it takes a little longer. A "
+            "checkpoint is about as large. Like 500M or 2G.",
+            rich_help_panel=ENGINE,
+        ),
+    ] = "1G"
