@@ -26,7 +26,7 @@ the table has the best, the middle and the slowest of these. Exact engines must 
   wfacli bench -l 10k --metric affine --band 100    # how much faster, and its recall
 
 [bold]GCUPS[/bold] are cells of the whole matrices (length times length) by the second, in thousands of millions, \
-computed or not. [bold]of limit[/bold]: the time that the letters alone take through memory (CPU), or over the bus to \
+computed or not. [bold]of limit[/bold]: the time that the bases alone take through memory (CPU), or over the bus to \
 the GPU (GPU), by the time taken; both rates are measured first.
 """
 
@@ -48,7 +48,7 @@ LengthsOption = Annotated[
         "--length",
         metavar="N,...",
         show_default="150,1k,10k",
-        help="Letters of targets: 150, 1k; may be given again.",
+        help="Bases of targets: 150, 1k; may be given again.",
         rich_help_panel=_WORK,
     ),
 ]
@@ -59,7 +59,7 @@ ErrorsOption = Annotated[
         "--error",
         metavar="RATE,...",
         show_default="0.02,0.05,0.1; with another --model its own",
-        help="Edits a letter of the target; may be given again.",
+        help="Edits per base of the target; may be given again.",
         rich_help_panel=_ERRORS,
     ),
 ]

@@ -15,7 +15,7 @@ from .long_options import JsonOption, LongPair, PlotOption, ThreadsOption
 
 DISTANCE_HELP = """Compute the exact edit (Levenshtein) distance of two sequences of any length, and their alignment.
 
-One pair, from end to end: each mismatched, inserted or deleted letter counts 1. For many pairs, and other costs, \
+One pair, from end to end: each mismatched, inserted or deleted symbol counts 1. For many pairs, and other costs, \
 there is [bold]wfacli align[/bold].
 
 [bold]Examples[/bold]
@@ -73,7 +73,7 @@ class DistancePair(LongPair):
         Ambiguous,
         typer.Option(
             "--ambiguous",
-            help="Letters other than A C G T: literal (each equals itself), mismatch (they equal nothing, not even "
+            help="Symbols other than A C G T: literal (each equals itself), mismatch (they equal nothing, not even "
             "themselves; U reads as T). wildcard does not go with distance. Case never matters.",
             rich_help_panel=INPUT,
         ),

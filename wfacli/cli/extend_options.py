@@ -22,7 +22,7 @@ equally good ones always the same is written. Long runs use an NVIDIA GPU where 
 
 [bold]Scores[/bold]
 
-Nucleotides match or do not: --scores 2,4,4,2 gives 2 for a match and -4 for a mismatch, and a gap of l letters costs \
+Nucleotides match or do not: --scores 2,4,4,2 gives 2 for a match and -4 for a mismatch, and a gap of length l costs \
 4 + l·2. Proteins need a matrix: --matrix BLOSUM62, or a file in NCBI's format.
 
 [bold]Examples[/bold]
@@ -73,8 +73,8 @@ class Scores:
             "--scores",
             metavar="M,X,O,E",
             show_default="2,4,4,2",
-            help="Score of a match, and penalties of a mismatch, a gap opening and a gap extension: a gap of l "
-            "letters costs o + l·e. 0 to 127 each.",
+            help="Score of a match, and penalties of a mismatch, a gap opening and a gap extension: a gap of length "
+            "l costs o + l·e. 0 to 127 each.",
             rich_help_panel=SCORING,
         ),
     ] = None
@@ -84,8 +84,8 @@ class Scores:
             "--matrix",
             metavar="NAME|FILE",
             show_default=False,
-            help=f"Scores of any two letters: {', '.join(BUILT_IN)}, or a file in NCBI's format (rows are of the "
-            "query). Letters that it lacks are an error.",
+            help=f"Scores of any two symbols: {', '.join(BUILT_IN)}, or a file in NCBI's format (rows are of the "
+            "query). Symbols that it lacks are an error.",
             rich_help_panel=SCORING,
         ),
     ] = None
@@ -95,7 +95,7 @@ class Scores:
             "--gaps",
             metavar="O,E",
             show_default=", ".join(f"{name} {o},{e}" for name, (o, e) in BUILT_IN.items()),
-            help="With --matrix: what a gap's opening and each of its letters cost.",
+            help="With --matrix: penalties of a gap opening and a gap extension.",
             rich_help_panel=SCORING,
         ),
     ] = None
@@ -121,7 +121,7 @@ class ExtendScores(Scores):
         bool,
         typer.Option(
             "--second-best",
-            help="Also write the best score that the query has beside its place: with the target's letters before the "
+            help="Also write the best score that the query has beside its place: with the target's symbols before the "
             "best alignment, or with those after it (tag XS:i; with local and semiglobal).",
             rich_help_panel=SCORING,
         ),

@@ -15,7 +15,7 @@ from .long_options import JsonOption, PlotOption, ThreadsOption
 
 LOCAL_HELP = """Find the best local alignments (Smith-Waterman, affine gaps) of two sequences of any length.
 
-One pair, several million letters each, exactly: the best-scoring part of A with the best-scoring part of B, and with \
+One pair, several million symbols each, exactly: the best-scoring part of A with the best-scoring part of B, and with \
 --top the next best ones. For many pairs there is [bold]wfacli extend[/bold]. Large pairs run on an NVIDIA GPU where \
 there is one, with the same result.
 
@@ -32,7 +32,7 @@ there is one, with the same result.
   wfacli local a.fa b.fa --score-only
 
 Of equally good alignments the one that begins last in A is taken, then last in B; gaps lie left-most. \
-With [bold]--top[/bold] each further alignment is the best that pairs no two letters which one before it pairs \
+With [bold]--top[/bold] each further alignment is the best that pairs no two symbols which one before it pairs \
 (Waterman and Eggert), and takes about as long as the first. [bold]GCUPS[/bold] are the cells of the whole matrix by \
 the second, in thousands of millions, computed or left out because no best alignment can lead through them.
 """
@@ -46,7 +46,7 @@ class LocalScores(Scores):
         Ambiguous,
         typer.Option(
             "--ambiguous",
-            help="Letters other than A C G T U, with --scores: mismatch (they match nothing), wildcard (IUPAC codes "
+            help="Symbols other than A C G T U, with --scores: mismatch (they match nothing), wildcard (IUPAC codes "
             "match what they stand for), literal (each matches itself). Case never matters.",
             rich_help_panel=SCORING,
         ),

@@ -107,7 +107,7 @@ class Placement:
             min=0,
             max=WHOLE,
             show_default=f"{_DEFAULT_PAD}; with --span extended and mapped none",
-            help="Letters taken beside the mapped parts, on either side.",
+            help="Bases taken beside the mapped parts, on either side.",
             rich_help_panel=MAPPED,
         ),
     ] = None

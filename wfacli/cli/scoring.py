@@ -38,8 +38,8 @@ AmbiguousOption = Annotated[
     Ambiguous,
     typer.Option(
         "--ambiguous",
-        help="Letters other than A C G T U: mismatch (they match nothing), wildcard (IUPAC codes match what they "
-        "stand for), literal (every letter matches itself; for proteins). Case never matters; U reads as T "
+        help="Symbols other than A C G T U: mismatch (they match nothing), wildcard (IUPAC codes match what they "
+        "stand for), literal (every symbol matches itself; for proteins). Case never matters; U reads as T "
         "unless literal.",
         rich_help_panel=SCORING,
     ),
