@@ -9,7 +9,7 @@ import pytest
 
 from tests.engines.agreement import AMPLE, SCHEMES, route, spec_for, with_estimates
 from wfacli._native import Forecaster, estimate_edits, instruction_set
-from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
+from wfacli.config import Ambiguous, FreeEnds, Limits, Metric, Mode
 from wfacli.core import tuning
 from wfacli.core.batch import PairBatch, Records
 from wfacli.io.read.memory import pairs_of
@@ -29,7 +29,7 @@ from wfacli.plan.kernels import (
     TABLE,
     candidates,
 )
-from wfacli.plan.traits import CostTraits
+from wfacli.plan.traits import CostTraits, plainly_global
 
 EDIT, AFFINE = SCHEMES[0], SCHEMES[6]
 
@@ -64,6 +64,8 @@ def serves(kernel, spec, limits, longest, edits, other):
         return edits * tuning.SAFETY_OF_BITS < 64 * BITS[kernel] and (not traced or longest <= tuning.BITS_LONGEST)
     if kernel == READS:
         return costs.in_bytes and longest <= tuning.READS_LONGEST
+    if kernel == GOTOH and plainly_global(spec) and spec.metric is not Metric.EDIT and costs.in_bytes:
+        return 2 * costs.need * longest >= 2**31 - 1  # else DIFFERENCE is faster
     if kernel in (CAPPED, TABLE) and spec.mode is Mode.GLOBAL:
         return 2 * costs.components * costs.extend * edits**2 <= limits.table
     return True
@@ -177,6 +179,15 @@ def test_all_cells_of_a_long_query_and_a_short_target_are_fewer_than_a_band_of_t
     assert first(300, 500_000) == first(5000, 4000) == STRIPES
 
 
+@pytest.mark.parametrize("max_cost", [None, 10**9])
+def test_few_cells_of_a_pair_that_is_too_long_for_differences(max_cost):
+    spec = spec_for(SCHEMES[11], max_cost=max_cost)
+    for lengths in ((30_000_000, 4), (4, 30_000_000)):
+        batch = pairs_of(*([b"A" * length] for length in lengths))
+        (only,) = route(with_estimates(batch, spec), spec, Limits())
+        assert only.kernel == GOTOH
+
+
 def test_free_ends_of_the_target_take_time():
     spec, plain = spec_for(AFFINE, Mode.HW), spec_for(AFFINE, Mode.ENDS_FREE, FreeEnds(target_begin=1, target_end=1))
     none, some, many = (times_of(spec, 1000, 1000 + more, 50) for more in (0, 500, 5000))
@@ -265,7 +276,7 @@ def test_only_the_rows_that_speak_for_all_are_asked():
 
 
 def test_a_kernel_for_all_is_charged_for_what_it_hands_on():
-    narrow, wide = (1.0, 0, 0, 0, 0, 0, 1e9, 5, True, 3.0), (10.0, 0, 0, 0, 0, 0, 1e9, 1e9, True, 1.0)
+    narrow, wide = (1.0, 0, 0, 0, 0, 0, 0, 1e9, 5, True, 3.0), (10.0, 0, 0, 0, 0, 0, 0, 1e9, 1e9, True, 1.0)
     batch = pairs_of(["A"] * 2, ["A"] * 2).with_edits(np.array([5, 6], np.int32))
     kernels, rows = Forecaster([wide, narrow], 0.1), np.arange(2, dtype=np.int32)
     # The narrow one costs 1 + (3 * 1 + 10), the wide one 10 + 10; the best of each pair costs 1 + 10, plus the choice.
@@ -288,7 +299,7 @@ def test_estimates_of_some_rows():
 
 
 def test_what_a_forecaster_cannot_use():
-    model = (0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1e9, 1e9, True, 1.0)
+    model = (0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1e9, 1e9, True, 1.0)
     with pytest.raises(ValueError, match="no kernels"):
         Forecaster([], 0.1)
     with pytest.raises((TypeError, IndexError, RuntimeError)):

@@ -222,7 +222,14 @@ def _native_model(name: str, spec: AlignSpec, limits: Limits, threads: int) -> t
     longest, *rest = (model.unit * factor for factor in (work.longest, work.band, work.edit, work.square, work.cells))
     start, base = _rows_before(name, spec)
     terms = (model.start + start, model.per_base + base + longest, *rest)
-    return (*(share * term for term in terms), reach.longest, reach.edits, reach.other_bases, 1 / scores)
+    return (
+        *(share * term for term in terms),
+        reach.shortest,
+        reach.longest,
+        reach.edits,
+        reach.other_bases,
+        1 / scores,
+    )
 
 
 def _rows_before(kernel: str, spec: AlignSpec) -> tuple[float, float]:

@@ -38,11 +38,18 @@ GOTOH = "gotoh"  # all cells, any costs
 
 @dataclass(frozen=True)
 class Reach:
-    """Pairs that a kernel is worth a try for: maximum bases and edits, and whether bases but A C G T may occur."""
+    """Pairs that a kernel is worth a try for.
+
+    Attributes:
+        longest, edits: maximum bases of the longer sequence, and maximum edits.
+        other_bases: True if bases other than A C G T may occur.
+        shortest: minimum bases of the longer sequence.
+    """
 
     longest: float = math.inf
     edits: float = math.inf
     other_bases: bool = True
+    shortest: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -154,6 +161,14 @@ def _reach_of_difference(spec: AlignSpec, limits: Limits) -> Reach:
     return Reach(longest=(2**31 - 1) / costs.need / 2 if costs.in_words else -1.0)
 
 
+def _reach_of_gotoh(spec: AlignSpec, limits: Limits) -> Reach:
+    if spec.heuristics:
+        return Reach(longest=-1.0)
+    # DIFFERENCE is faster for every pair that it supports; beyond, a long and a short sequence have few cells.
+    slower = CostTraits.of(spec).in_bytes and plainly_global(spec) and not is_edit(spec)
+    return Reach(shortest=_reach_of_difference(spec, limits).longest if slower else 0.0)
+
+
 def _reach_of_reads(spec: AlignSpec, limits: Limits) -> Reach:
     longest = tuning.READS_LONGEST if CostTraits.of(spec).in_bytes else -1.0
     return Reach(longest=longest, other_bases=spec.ambiguous is not Ambiguous.WILDCARD)
@@ -253,7 +268,7 @@ _ROWS = (
         GOTOH,
         lambda models, costs: models.gotoh,
         lambda costs: Work(cells=1.0),
-        lambda spec, limits: Reach(longest=-1.0 if spec.heuristics else math.inf),
+        _reach_of_gotoh,
         {Status.UNSUPPORTED: _after_gotoh},
         algorithm="gotoh",
         score_share=tuning.SCORE_ONLY["gotoh"],
@@ -314,8 +329,7 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
         # Bands of bit-vectors are as wide as lengths differ: of a long query and a short target all cells are fewer.
         first = (STRIPES, TABLE) if spec.max_cost is not None else (*BITS, STRIPES, CAPPED)
         return (*first, LINEAR, GOTOH)
-    # DIFFERENCE does not support long pairs whose costs hardly fit it.
-    others = () if costs.in_bytes or dense == GOTOH else (GOTOH,)
+    others = () if dense == GOTOH else (GOTOH,)  # see _reach_of_gotoh
     return (dense, TABLE, LINEAR, *others) if spec.max_cost is not None else (dense, READS, CAPPED, LINEAR, *others)
 
 

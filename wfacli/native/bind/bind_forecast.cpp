@@ -113,10 +113,11 @@ KernelModel model_of(nb::handle row) {
           .per_edit = value(3),
           .per_edit_squared = value(4),
           .per_cell = value(5),
-          .max_length = value(6),
-          .max_edits = value(7),
-          .accepts_ambiguous = nb::cast<bool>(row[8]),
-          .failed_attempt_factor = value(9)};
+          .min_length = value(6),
+          .max_length = value(7),
+          .max_edits = value(8),
+          .accepts_ambiguous = nb::cast<bool>(row[9]),
+          .failed_attempt_factor = value(10)};
 }
 
 void make_forecaster(Forecaster* self, nb::sequence rows, double default_error_rate) {

@@ -20,9 +20,9 @@ struct PairShape {
 // + per_edit * edits + per_edit_squared * edits^2 + per_cell * cells.
 struct KernelModel {
   double start, per_base, per_base_edit, per_edit, per_edit_squared, per_cell;
-  double max_length, max_edits;  // maximum length and edits of a pair that it accepts
-  bool accepts_ambiguous;        // it accepts bases other than A C G T
-  double failed_attempt_factor;  // time of a failed attempt, as a multiple of the model's time
+  double min_length, max_length, max_edits;  // longer lengths and edits of the pairs that it accepts
+  bool accepts_ambiguous;                    // it accepts bases other than A C G T
+  double failed_attempt_factor;              // time of a failed attempt, as a multiple of the model's time
 
   double microseconds(const PairShape& pair) const {
     const double quadratic = (per_edit + per_edit_squared * pair.edits) * pair.edits;
@@ -30,7 +30,7 @@ struct KernelModel {
            per_cell * pair.cells;
   }
   bool accepts(const PairShape& pair) const {
-    return pair.max_length <= max_length && pair.edits <= max_edits && (accepts_ambiguous || !pair.has_ambiguous);
+    return pair.max_length >= min_length && pair.max_length <= max_length && pair.edits <= max_edits && (accepts_ambiguous || !pair.has_ambiguous);
   }
 };
 
