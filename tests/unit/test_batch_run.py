@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.cli.support import fasta
 from wfacli.config import Config, Format, OutputSpec
-from wfacli.core.batch import PairBatch
+from wfacli.core.batch import AlignmentBatch, PairBatch
 from wfacli.core.stats import Stats
 from wfacli.errors import DeviceError, InternalError
 from wfacli.io.read.reader import PairFiles
 from wfacli.io.write.format import Formatter
-from wfacli.run.align import PairAligner, expected_gpus, opened_aligner, planner_of
+from wfacli.run.align import expected_gpus, opened_aligner, planner_of
 from wfacli.run.batch_run import opened
 from wfacli.run.pairs import PairInputs
-from wfacli.run.parts import Account
+from wfacli.run.parts import Account, Aligner
 
 CONFIG = Config(output=OutputSpec(format=Format.PAF), batch_bases=8)
 
@@ -31,7 +32,7 @@ class Parts:
         for name in ("q.fa", "t.fa"):
             (folder / name).write_bytes(fasta(["ACGT", "ACGA"]))
         self.inputs = PairInputs(PairFiles(str(folder / "q.fa"), str(folder / "t.fa")), CONFIG, "0", self.stats)
-        for kind, name in ((PairInputs, "inputs"), (PairAligner, "aligner")):
+        for kind, name in ((PairInputs, "inputs"), (Aligner, "aligner")):
             monkeypatch.setattr(kind, "close", self._noting(kind.close, name))
 
     def _noting(self, close, name):
@@ -41,7 +42,7 @@ class Parts:
 
         return noted
 
-    def aligner(self) -> PairAligner:
+    def aligner(self) -> Aligner:
         return opened_aligner(CONFIG, planner_of(CONFIG, expected_gpus(CONFIG)), self.stats, None)
 
     def opened(self, open_aligner=None):
@@ -70,7 +71,7 @@ def test_a_run_closes_its_inputs_before_the_engine_whose_memory_they_fill(parts:
 
 
 def test_no_file_is_left_if_the_engine_cannot_be_opened(parts: Parts) -> None:
-    def no_gpu() -> PairAligner:
+    def no_gpu() -> Aligner:
         raise DeviceError("no GPU")
 
     with pytest.raises(DeviceError), parts.opened(no_gpu):
@@ -79,16 +80,18 @@ def test_no_file_is_left_if_the_engine_cannot_be_opened(parts: Parts) -> None:
     assert parts.written == []
 
 
-def test_a_run_that_fails_keeps_the_records_before_the_failure(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    aligned = PairAligner.aligned
+def test_a_run_that_fails_keeps_the_records_before_the_failure(parts: Parts) -> None:
+    def failing() -> Aligner:
+        aligner = parts.aligner()
 
-    def fails_later(aligner: PairAligner, pairs: PairBatch) -> object:
-        if pairs.ordinal:
-            raise InternalError("a fault")
-        return aligned(aligner, pairs)
+        def align(pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
+            if pairs.ordinal:
+                raise InternalError("a fault")
+            return aligner.align(pairs)
 
-    monkeypatch.setattr(PairAligner, "aligned", fails_later)
-    with pytest.raises(InternalError), parts.opened() as run:
+        return replace(aligner, align=align)
+
+    with pytest.raises(InternalError), parts.opened(failing) as run:
         run.run()
     assert parts.closed == ["inputs", "aligner"]
     assert run.partial is not None

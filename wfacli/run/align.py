@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from .._native import AlignOptions, check_batch
+from .._native import check_batch
 from ..config import AlignSpec, Ambiguous, Config, EngineName
 from ..core.batch import AlignmentBatch, PairBatch
 from ..core.stats import Stats, counted
@@ -21,7 +21,7 @@ from ..plan.kernels import TABLE
 from ..plan.planner import Planner
 from .batch_run import BatchRun, opened
 from .pairs import PairInputs
-from .parts import Account
+from .parts import Account, Aligner
 
 if TYPE_CHECKING:
     from ..gpu.runtime.pinned_pool import PinnedPool
@@ -54,7 +54,7 @@ def align_run(
         files, config, version, stats, ahead=(planner.prepare, gpus) if gpus and gpu_wanted(config) else None
     )
 
-    def open_aligner() -> PairAligner:
+    def open_aligner() -> Aligner:
         return opened_aligner(config, planner, stats, tell, inputs.pool)
 
     account = Account(
@@ -67,45 +67,14 @@ def align_run(
     return opened(config, inputs, open_aligner, Formatter.of(config), output, report, account, stats)
 
 
-@dataclass(frozen=True)
-class PairAligner:
-    """Aligns each pair by the kernel that a planner chooses; see parts.Aligner."""
-
-    engine: Engine
-    gpus: int
-    planner: Planner
-    stats: Stats
-    check_options: AlignOptions
-
-    def records(self, pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
-        """See Aligner."""
-        return pairs, self.aligned(pairs)
-
-    def aligned(self, pairs: PairBatch) -> AlignmentBatch:
-        """Align a batch."""
-        return align_batch(self.engine, pairs, self.planner, self.stats)
-
-    def fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
-        """See Aligner."""
-        return check_batch(pairs, alignments, self.check_options)
-
-    def cancel(self) -> None:
-        """See Aligner."""
-        self.engine.cancel()
-
-    def close(self) -> None:
-        """See Aligner."""
-        self.engine.close()
-
-
 def opened_aligner(
     config: Config,
     planner: Planner,
     stats: Stats,
     tell: Callable[[str], None] | None,
     pool: PinnedPool | None = None,
-) -> PairAligner:
-    """Open the engine of a configuration.
+) -> Aligner:
+    """Open the engine of a configuration; each pair is aligned by the kernel that a planner chooses.
 
     Args:
         config: configuration of the run.
@@ -129,7 +98,11 @@ def opened_aligner(
         gpus = engine.gpus if isinstance(engine, HybridEngine) else 0
     if gpus != expected_gpus(config):
         planner = planner_of(config, gpus)
-    return PairAligner(engine, gpus, planner, stats, check_options)
+
+    def align(pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
+        return pairs, align_batch(engine, pairs, planner, stats)
+
+    return Aligner(engine, gpus, align, lambda pairs, found: check_batch(pairs, found, check_options))
 
 
 def gpu_wanted(config: Config) -> bool:

@@ -86,7 +86,7 @@ class BatchRun:
         return with_sam_names(batches, self.inputs.files.query, self.inputs.files.reference)
 
     def _work(self, pairs: PairBatch) -> _Text:
-        pairs, alignments = self.aligner.records(pairs)
+        pairs, alignments = self.aligner.align(pairs)
         if self.config.check:
             with self.stats.timed("check"):
                 self._check(pairs, alignments)

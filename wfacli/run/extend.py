@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from .._native import ExtendOptions, check_batch
+from .._native import check_batch
 from ..config import EngineName, Limits, OutputSpec
 from ..core.batch import AlignmentBatch, PairBatch
 from ..core.stats import Stats, counted
@@ -21,7 +21,7 @@ from ..scoring.spec import ExtendSpec
 from ..scoring.statistics import Significance
 from .batch_run import BatchRun, opened
 from .pairs import Choice, PairInputs
-from .parts import Account
+from .parts import Account, Aligner
 
 
 @dataclass(frozen=True)
@@ -65,41 +65,18 @@ def extend_run(
         significance=Significance.of(spec),
     )
 
-    def open_aligner() -> ExtendAligner:
+    def open_aligner() -> Aligner:
+        check_options = native_options(spec, config.limits)
         engine, gpus = _opened_engine(config, inputs.large, stats, tell)
         path = " and ".join(dict.fromkeys(source.path for source in inputs.sources))
-        return ExtendAligner(engine, gpus, spec, path, stats, native_options(spec, config.limits))
+
+        def align(pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
+            return pairs, extend_batch(engine, pairs, spec, stats, path)
+
+        return Aligner(engine, gpus, align, lambda pairs, found: check_batch(pairs, found, check_options))
 
     account = Account(_values(spec), lambda: counted(stats.counts["pairs"], "pair"))
     return opened(config, inputs, open_aligner, formatter, output, report, account, stats)
-
-
-@dataclass(frozen=True)
-class ExtendAligner:
-    """Aligns batches under the scores of a spec; see parts.Aligner. `path` names the inputs in error messages."""
-
-    engine: Engine
-    gpus: int
-    spec: ExtendSpec
-    path: str
-    stats: Stats
-    check_options: ExtendOptions
-
-    def records(self, pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
-        """See Aligner."""
-        return pairs, extend_batch(self.engine, pairs, self.spec, self.stats, self.path)
-
-    def fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
-        """See Aligner."""
-        return check_batch(pairs, alignments, self.check_options)
-
-    def cancel(self) -> None:
-        """See Aligner."""
-        self.engine.cancel()
-
-    def close(self) -> None:
-        """See Aligner."""
-        self.engine.close()
 
 
 def _opened_engine(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from typing import Any
 
 from .._native import MappedReader, Reference
 from ..config import Ambiguous, Config, Format, MappingSpec
 from ..core.batch import AlignmentBatch, PairBatch
 from ..core.stats import Stats, counted
-from ..engines.base import Engine
 from ..errors import InputError, text_of
 from ..io.mapper.mapped import MappedFiles, check_fits, mapped_reader, read_reference, reference_lines
 from ..io.read.ahead import Ahead
@@ -19,7 +18,7 @@ from ..io.read.reader import batches_of
 from ..io.read.sources import Source
 from ..io.write.format import Formatter
 from ..io.write.header import header_around
-from .align import PairAligner, expected_gpus, left_out, opened_aligner, planner_of
+from .align import expected_gpus, left_out, opened_aligner, planner_of
 from .batch_run import BatchRun, opened
 from .ends import Extender, Lend
 from .pairs import has_sam_header
@@ -57,7 +56,13 @@ def mapped_run(
         whole = opened_aligner(config, planner, stats, tell)
         if not mapping.ends:
             return whole
-        return MappedAligner(whole, Extender(mapping.ends, config.spec, config.limits, config.threads, stats))
+        extender = Extender(mapping.ends, config.spec, config.limits, config.threads, stats)
+        lend = whole.engine.batch_memory if whole.gpus else None
+
+        def align(pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
+            return extender.aligned(pairs, lambda inner: whole.align(inner)[1], lend)
+
+        return replace(whole, align=align, extender=extender)
 
     account = Account(
         {**asdict(config.spec), "mapping": asdict(mapping)},
@@ -70,43 +75,6 @@ def mapped_run(
     )
     formatter = Formatter.of(config, mapped=True)
     return opened(config, inputs, open_aligner, formatter, output, report, account, stats)
-
-
-@dataclass(frozen=True)
-class MappedAligner:
-    """Aligns mapped parts by one aligner, and their ends by an extender; see parts.Aligner."""
-
-    inner: PairAligner
-    extender: Extender
-
-    @property
-    def engine(self) -> Engine:
-        """The engine of the mapped parts."""
-        return self.inner.engine
-
-    @property
-    def gpus(self) -> int:
-        """See Aligner."""
-        return self.inner.gpus
-
-    def records(self, pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
-        """See Aligner."""
-        lend = self.engine.batch_memory if self.gpus else None
-        return self.extender.aligned(pairs, self.inner.aligned, lend)
-
-    def fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
-        """See Aligner."""
-        return self.inner.fault(pairs, alignments)
-
-    def cancel(self) -> None:
-        """See Aligner."""
-        self.inner.cancel()
-        self.extender.cancel()
-
-    def close(self) -> None:
-        """See Aligner."""
-        self.inner.close()
-        self.extender.close()
 
 
 class MappedInputs:

@@ -1,4 +1,4 @@
-"""Interfaces of the parts of a batch run: inputs, aligner, and what its report says."""
+"""Parts of a batch run: inputs, aligner, and what its report says."""
 
 from __future__ import annotations
 
@@ -11,30 +11,38 @@ from ..core.stats import Stats
 from ..engines.base import Engine
 from ..io.read.reader import Files
 from ..io.read.sources import Source
+from .ends import Extender
 
 
-class Aligner(Protocol):
-    """Aligns batches; all methods are thread-safe."""
+@dataclass(frozen=True)
+class Aligner:
+    """Aligns batches; all methods are thread-safe.
 
-    @property
-    def engine(self) -> Engine:
-        """The engine."""
+    Attributes:
+        engine: the engine.
+        gpus: number of GPUs that it has.
+        align: aligns a batch; returns the pairs to write, which may have other rows, and their alignments.
+        fault: checks alignments; returns the first wrong row and what is wrong with it, or None.
+        extender: extends the alignments of `align`; None: nothing does.
+    """
 
-    @property
-    def gpus(self) -> int:
-        """Number of GPUs that the engine has."""
-
-    def records(self, pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
-        """Align a batch; return the pairs to write, which may have other rows, and their alignments."""
-
-    def fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
-        """Check alignments; return the first wrong row and what is wrong with it, or None."""
+    engine: Engine
+    gpus: int
+    align: Callable[[PairBatch], tuple[PairBatch, AlignmentBatch]]
+    fault: Callable[[PairBatch, AlignmentBatch], tuple[int, str] | None]
+    extender: Extender | None = None
 
     def cancel(self) -> None:
         """Stop running work soon."""
+        self.engine.cancel()
+        if self.extender:
+            self.extender.cancel()
 
     def close(self) -> None:
         """Wait for running work and free all resources."""
+        self.engine.close()
+        if self.extender:
+            self.extender.close()
 
 
 class Inputs(Protocol):
