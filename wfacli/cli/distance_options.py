@@ -64,8 +64,8 @@ class DistancePair(LongPair):
         bool,
         typer.Option(
             "--lines",
-            help="Compare two files line by line: a changed, added or missing line counts 1. A line ends with a line "
-            "feed, or carriage return and line feed, which do not belong to it; the last line may end without.",
+            help="Compare two files line by line: a changed, added or missing line counts 1. Line ends (LF or CR LF) "
+            "are not compared; the last line may lack one.",
             rich_help_panel=INPUT,
         ),
     ] = False
@@ -91,8 +91,7 @@ class DistanceOutput:
             metavar="K",
             min=0,
             show_default=False,
-            help="Stop as soon as the distance is known to be more than K, and say so; the exit status is 0 all the "
-            "same.",
+            help="Stop as soon as the distance is known to exceed K, and report that; the exit status is still 0.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -101,10 +100,11 @@ class DistanceOutput:
         bool,
         typer.Option(
             "--path",
-            help="Also make the alignment, and write it. Of sequences (A is the query, B the target) it is the one "
-            "that wfacli align --metric edit makes, as PAF, SAM or BAM; of --lines a unified diff with which patch "
-            "makes B of A, line ends included; of --text a table of what is equal, replaced, deleted or inserted, "
-            "with places in A and in B. Without -o it goes to standard output, and the result to standard error.",
+            help="Also compute the alignment and write it. Of sequences (A is the query, B the target) it is the "
+            "alignment of wfacli align --metric edit, as PAF, SAM or BAM; of --lines a unified diff that patch "
+            "applies to A, line ends included; of --text a table of equal, replaced, deleted and inserted parts, "
+            "with their positions in A and B. Without -o it goes to standard output, and the result to standard "
+            "error.",
             rich_help_panel=OUTPUT,
         ),
     ] = False
@@ -115,7 +115,7 @@ class DistanceOutput:
             "--output",
             metavar="FILE",
             show_default="standard output",
-            help="Where the result goes; with --path, where the alignment goes. The file gets its name when complete.",
+            help="Output file of the result; with --path, of the alignment. It gets its name when it is complete.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -124,8 +124,8 @@ class DistanceOutput:
         typer.Option(
             "--format",
             show_default="by the suffix of --output, else paf, for --lines diff, for --text tsv",
-            help="How --path writes the alignment: sequences as paf, sam or bam (by pysam: pip install "
-            r"'wfacli\[bam]'), lines as diff or tsv, texts as tsv.",
+            help="Format of the alignment of --path: of sequences paf, sam or bam (by pysam: pip install "
+            r"'wfacli\[bam]'), of lines diff or tsv, of texts tsv.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -140,7 +140,7 @@ class DistanceEngine:
         EngineName,
         typer.Option(
             "--engine",
-            help="Where to compute; auto takes the soonest. The distance is the same.",
+            help="Where to compute; auto chooses the fastest. The distance is the same.",
             rich_help_panel=ENGINE,
         ),
     ] = EngineName.AUTO
@@ -148,7 +148,7 @@ class DistanceEngine:
         AlgorithmName,
         typer.Option(
             "--algorithm",
-            help="Which to take, and to stay with; auto chooses by an estimate. The distance is the same.",
+            help="Use only this algorithm; auto chooses by an estimate and may switch. The distance is the same.",
             rich_help_panel=ENGINE,
         ),
     ] = AlgorithmName.AUTO

@@ -86,9 +86,7 @@ PathOption = Annotated[
 ]
 TextOption = Annotated[
     bool,
-    typer.Option(
-        "--text", help="The files are no FASTA: each is one sequence of bytes, all of them.", rich_help_panel=_INPUT
-    ),
+    typer.Option("--text", help="Read each file as one sequence of bytes instead of FASTA.", rich_help_panel=_INPUT),
 ]
 KmerOption = Annotated[
     int | None,
@@ -98,8 +96,8 @@ KmerOption = Annotated[
         metavar="N",
         min=1,
         show_default="by length, such that few match by chance",
-        help="Symbols of a dot: 1 to 32 nucleotides, up to 64 with --literal or --text. Fewer show what is less "
-        "alike, among more noise.",
+        help="Symbols of a dot: 1 to 32 nucleotides, up to 64 with --literal or --text. A smaller number shows "
+        "weaker similarity among more noise.",
         rich_help_panel=_DOTS,
     ),
 ]
@@ -130,8 +128,8 @@ PlotOption = Annotated[
         "-o",
         "--output",
         metavar="FILE",
-        help="Where the picture goes: .html (one page to zoom in, nothing else needed), .png, .svg or .pdf (by "
-        r"matplotlib: pip install 'wfacli\[plot]').",
+        help="Output file: .html (one self-contained page that zooms), .png, .svg or .pdf (by matplotlib: pip "
+        r"install 'wfacli\[plot]').",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -45,8 +45,8 @@ class Selection(Pairs):
         bool,
         typer.Option(
             "--all",
-            help="Align every query to every target; both files' sequences are kept in memory. One query against many "
-            "targets is the usual case.",
+            help="Align every query to every target; the sequences of both files are kept in memory. Typically one "
+            "query is aligned to many targets.",
             rich_help_panel=INPUT,
         ),
     ] = False
@@ -56,8 +56,8 @@ class Selection(Pairs):
             "--pairs",
             metavar="FILE",
             show_default=False,
-            help="Align the pairs that FILE lists: a query's and a target's name a line, with a tab between. Both "
-            "files' sequences are kept in memory.",
+            help="Align the pairs that FILE lists, one per line: names of a query and a target, separated by a tab. "
+            "The sequences of both files are kept in memory.",
             rich_help_panel=INPUT,
         ),
     ] = None
@@ -106,7 +106,7 @@ class Scores:
             "--n-score",
             metavar="N",
             show_default="a mismatch",
-            help="Score of N, and of any other base than A C G T U, beside any base (-127 to 127); not with --matrix.",
+            help="Score of N, and of any base other than A C G T U, with any base (-127 to 127); not with --matrix.",
             rich_help_panel=SCORING,
         ),
     ] = None
@@ -121,8 +121,8 @@ class ExtendScores(Scores):
         bool,
         typer.Option(
             "--second-best",
-            help="Also write the best score that the query has beside its place: with the target's symbols before the "
-            "best alignment, or with those after it (tag XS:i; with local and semiglobal).",
+            help="Also write the best score of the query elsewhere in the target: in the part before the best "
+            "alignment, or in the part after it (tag XS:i; with local and semiglobal).",
             rich_help_panel=SCORING,
         ),
     ] = False
@@ -136,9 +136,9 @@ class ExtendExtent:
         ExtendMode,
         typer.Option(
             "--mode",
-            help="local: the best-scoring parts of both. extension: from both beginnings to the best-scoring end. "
-            "semiglobal: the whole query anywhere in the target. global: both whole. What stays unaligned of the "
-            "query is soft-clipped in SAM.",
+            help="local: the best-scoring parts of both. extension: from the start of both to the best-scoring end. "
+            "semiglobal: the whole query anywhere in the target. global: both end to end. Unaligned bases of the "
+            "query are soft-clipped in SAM.",
             rich_help_panel=SPAN,
         ),
     ] = ExtendMode.LOCAL
@@ -149,8 +149,8 @@ class ExtendExtent:
             metavar="W",
             min=0,
             show_default="off",
-            help="Compute cells within W diagonals of the one that begins at both beginnings (global: of those "
-            "between the two corners). Records that may be improved carry xh:i:1.",
+            help="Compute cells within W diagonals of the one that starts at the start of both sequences (global: of "
+            "those between the two corners). Records that may be improved carry xh:i:1.",
             rich_help_panel=HEURISTICS,
         ),
     ] = 0
@@ -161,7 +161,7 @@ class ExtendExtent:
             metavar="N",
             min=0,
             show_default="off",
-            help="Give up cells of an extension that score more than N below the best before them.",
+            help="Abandon cells of an extension that score more than N below the best before them.",
             rich_help_panel=HEURISTICS,
         ),
     ] = 0
@@ -172,8 +172,8 @@ class ExtendExtent:
             metavar="N",
             min=0,
             show_default="off",
-            help="End an extension where an anti-diagonal's best score falls more than N below the best before it, "
-            "what lengthening the gap between the two costs left aside.",
+            help="End an extension where the best score of an anti-diagonal falls more than N below the best before "
+            "it, not counting the cost of lengthening the gap between the two.",
             rich_help_panel=HEURISTICS,
         ),
     ] = 0
@@ -188,9 +188,10 @@ class ExtendEngineOptions:
         EngineName,
         typer.Option(
             "--engine",
-            help="Where to align. auto begins on the CPU and opens a GPU, where there is one, once a run has taken "
-            "longer than that takes. Of bands and drops it has the scores of extensions (--bandwidth, --zdrop, "
-            "--score-only); their CIGARs, --xdrop and --second-best are the CPU's alone. The result is the same.",
+            help="Where to align. auto starts on the CPU and opens a GPU, if there is one, once a run has taken "
+            "longer than opening it takes. Of the heuristics, a GPU supports --bandwidth and --zdrop of extensions "
+            "with --score-only; --xdrop, --second-best and CIGARs with heuristics run on the CPU. The result is the "
+            "same.",
             rich_help_panel=ENGINE,
         ),
     ] = EngineName.AUTO

@@ -71,7 +71,7 @@ class LocalOutput:
         bool,
         typer.Option(
             "--score-only",
-            help="Find the best score and where its alignment begins, and write no alignment.",
+            help="Find the best score and the start of its alignment, and write no alignment.",
             rich_help_panel=OUTPUT,
         ),
     ] = False
@@ -82,8 +82,8 @@ class LocalOutput:
             "--output",
             metavar="FILE",
             show_default="standard output",
-            help="Where the alignments go (the result then goes to standard output, else to standard error); with "
-            "--score-only, where the result goes. The file gets its name when complete.",
+            help="Output file of the alignments (the result then goes to standard output, else to standard error); "
+            "with --score-only, of the result. It gets its name when it is complete.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -93,7 +93,7 @@ class LocalOutput:
             "--format",
             metavar="<paf|sam|bam|tsv>",
             show_default="by the suffix of --output, else paf",
-            help="How alignments are written: paf, sam, bam (by pysam) or tsv. A is the query, B the target.",
+            help="Format of the alignments: paf, sam, bam (by pysam) or tsv. A is the query, B the target.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -109,9 +109,9 @@ class LocalEngine:
         EngineName,
         typer.Option(
             "--engine",
-            help="Where to search; auto takes a GPU where there is one that has the pair sooner. It finds the score, "
-            "and the CPU's threads make the alignment from what it has kept. The result is the same, and a "
-            "checkpoint of one goes on with the other.",
+            help="Where to search; auto uses a GPU if there is one and it is expected to be faster. The GPU finds "
+            "the score, and the threads of the CPU compute the alignment from the rows that it has kept. The result "
+            "is the same, and a run can be resumed on the other engine.",
             rich_help_panel=ENGINE,
         ),
     ] = EngineName.AUTO
@@ -121,8 +121,8 @@ class LocalEngine:
         typer.Option(
             "--max-memory",
             metavar="SIZE",
-            help="About how much the way back may keep, besides the sequences; with less it takes a little longer. A "
-            "checkpoint is about as large. Like 500M or 2G.",
+            help="Memory for the traceback, besides the sequences, like 500M or 2G; with less, a run takes a little "
+            "longer. A checkpoint is about as large.",
             rich_help_panel=ENGINE,
         ),
     ] = "1G"

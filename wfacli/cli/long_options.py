@@ -25,8 +25,8 @@ PlotOption = Annotated[
         "--plot",
         metavar="FILE",
         show_default=False,
-        help="Also draw the alignment, over what A and B have in common, as wfacli dotplot does: .html (nothing else "
-        r"needed), .png, .svg or .pdf (by matplotlib: pip install 'wfacli\[plot]').",
+        help="Also draw the alignment over what A and B have in common, as wfacli dotplot does: .html "
+        r"(self-contained), .png, .svg or .pdf (by matplotlib: pip install 'wfacli\[plot]').",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -65,13 +65,15 @@ class LongPair:
             "--name-a",
             metavar="NAME",
             show_default=False,
-            help="The record of A, where it has several (the header up to its first blank).",
+            help="Name of the record of A, if it has several (the header up to its first blank).",
             rich_help_panel=INPUT,
         ),
     ] = None
     name_b: Annotated[
         str | None,
-        typer.Option("--name-b", metavar="NAME", show_default=False, help="The record of B.", rich_help_panel=INPUT),
+        typer.Option(
+            "--name-b", metavar="NAME", show_default=False, help="Name of the record of B.", rich_help_panel=INPUT
+        ),
     ] = None
 
 
@@ -85,9 +87,9 @@ class Checkpoints:
             "--checkpoint",
             metavar="FILE",
             show_default=False,
-            help="Keep in FILE what a run needs to go on after its end by whatever cause; at most the time since the "
-            "last writing is lost. Ctrl-C, SIGTERM and SIGHUP write once more. FILE is removed when the result is "
-            "out.",
+            help="Save the state of the run in FILE, so that it can be resumed after any interruption; at most the "
+            "time since the last checkpoint is lost. Ctrl-C, SIGTERM and SIGHUP write a last checkpoint. FILE is "
+            "removed when the result is written.",
             rich_help_panel=LONG_RUNS,
         ),
     ] = None
@@ -97,7 +99,7 @@ class Checkpoints:
             "--checkpoint-every",
             metavar="TIME",
             show_default="120s",
-            help="How often, like 30s, 5m or 1h.",
+            help="Time between checkpoints, like 30s, 5m or 1h.",
             rich_help_panel=LONG_RUNS,
         ),
     ] = None
@@ -105,7 +107,8 @@ class Checkpoints:
         bool,
         typer.Option(
             "--resume",
-            help="Go on from --checkpoint's FILE; where there is none yet, begin. One of other inputs is refused.",
+            help="Resume from the file of --checkpoint; start from the beginning if it does not exist. A checkpoint "
+            "of other inputs is refused.",
             rich_help_panel=LONG_RUNS,
         ),
     ] = False
@@ -139,7 +142,7 @@ class LongReporting:
     verbose: Annotated[
         bool,
         typer.Option(
-            "-v", "--verbose", help="Say on standard error what is done, and why.", rich_help_panel=REPORTING
+            "-v", "--verbose", help="Print on standard error what is done, and why.", rich_help_panel=REPORTING
         ),
     ] = False
     progress: Annotated[
@@ -147,7 +150,7 @@ class LongReporting:
         typer.Option(
             "--progress/--no-progress",
             show_default="a bar on a terminal, else a line every 10 s",
-            help="Show what is found so far, and how long it may take, on standard error.",
+            help="Show what is found so far and the expected remaining time, on standard error.",
             rich_help_panel=REPORTING,
         ),
     ] = None
@@ -157,7 +160,7 @@ class LongReporting:
             "--stats",
             metavar="FILE",
             show_default=False,
-            help="Write what was done (algorithms, times, memory, versions) as JSON.",
+            help="Write algorithms, times, memory and versions of the run as JSON.",
             rich_help_panel=REPORTING,
         ),
     ] = None

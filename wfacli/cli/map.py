@@ -51,15 +51,16 @@ class ReadFiles:
         str,
         typer.Argument(
             metavar="REFERENCE",
-            help="FASTA with the sequences to map to. Plain, gzip, bgzip or zstd; a file, since it is read twice.",
+            help="FASTA with the sequences to map to. Plain, gzip, bgzip or zstd; it is read twice, so it must be a "
+            "file.",
         ),
     ]
     reads: Annotated[
         str,
         typer.Argument(
             metavar="READS",
-            help="FASTA, FASTQ, or BAM or SAM (extra bam), which are files. - is standard input. Of pairs in two "
-            "files the first reads, with the others as MATES. Several files of single reads are mapped one after the "
+            help="FASTA, FASTQ, or BAM or SAM files (extra bam). - is standard input. For pairs in two files, the "
+            "first reads, with the second reads as MATES. Several files of single reads are mapped one after the "
             "other.",
         ),
     ]
@@ -69,7 +70,7 @@ class ReadFiles:
             metavar="[MATES | READS]...",
             show_default=False,
             help="One more file, without --preset or with sr: the second reads of pairs. With another preset, or "
-            "several more: further reads, which are mapped one file behind the other, as minimap2 does.",
+            "several more files: further reads, which are mapped one file after the other, as minimap2 does.",
         ),
     ] = None
 
@@ -92,16 +93,18 @@ class Mapper:
             "--preset",
             metavar="NAME",
             show_default="map-ont; with --mates sr",
-            help="minimap2's: map-ont, map-hifi, map-pb, lr:hq, sr, asm5, asm10, asm20, … Its scores (match, "
-            "mismatch, gaps) are those of the alignments, so that AS is what minimap2 would give, unless --metric, "
-            "--penalties or --match replace them.",
+            help="Preset of minimap2: map-ont, map-hifi, map-pb, lr:hq, sr, asm5, asm10, asm20, … Alignments use its "
+            "scores (match, mismatch, gaps), so that AS is scored as by minimap2, unless --metric, --penalties or "
+            "--match replace them.",
             rich_help_panel=MAPPED,
         ),
     ] = None
     as_sam: Annotated[
         bool,
         typer.Option(
-            "-a", help="Nothing: as minimap2 writes SAM by it, which is written anyway.", rich_help_panel=MAPPED
+            "-a",
+            help="No effect, accepted for compatibility with minimap2: SAM is the default.",
+            rich_help_panel=MAPPED,
         ),
     ] = False
 

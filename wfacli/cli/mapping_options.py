@@ -39,8 +39,8 @@ OnErrorOption = Annotated[
     OnError,
     typer.Option(
         "--on-error",
-        help="fail: a faulty mapping (an unknown name, a place outside its sequence, …) ends the run. skip: it is "
-        "left out, and counted.",
+        help="fail: a faulty mapping (an unknown name, a position outside its sequence, …) ends the run. skip: it is "
+        "left out and counted.",
         rich_help_panel=MAPPED,
     ),
 ]
@@ -56,10 +56,10 @@ class Mappings:
             "--mappings",
             metavar="FILE",
             show_default=False,
-            help="PAF, SAM or BAM that says where each read of QUERY lies on TARGET, a reference: by minimap2 "
-            "without -c, wfmash -m and the like. Each mapping becomes a record; of a CIGAR only what it spans is "
-            "taken. - is standard input, where a read's mappings follow one another; in a file they may be in any "
-            "order.",
+            help="PAF, SAM or BAM with the positions of the reads of QUERY on TARGET, a reference: by minimap2 "
+            "without -c, wfmash -m and similar programs. Each mapping becomes a record; only the span of its CIGAR "
+            "is used. - is standard input, where the mappings of a read must be adjacent; in a file they may be in "
+            "any order.",
             rich_help_panel=MAPPED,
         ),
     ] = None
@@ -77,8 +77,8 @@ class Mappings:
             "--preset",
             metavar="NAME",
             show_default=False,
-            help="Take the scores (match, mismatch, gaps) of this preset of minimap2: map-ont, map-hifi, sr, asm5, … "
-            "Then AS is the score that minimap2 would give. --metric, --penalties and --match replace them.",
+            help="Use the scores (match, mismatch, gaps) of this preset of minimap2: map-ont, map-hifi, sr, asm5, … "
+            "AS is then scored as by minimap2. --metric, --penalties and --match replace them.",
             rich_help_panel=MAPPED,
         ),
     ] = None
@@ -92,10 +92,10 @@ class Placement:
         Span,
         typer.Option(
             "--span",
-            help="extended: the mapped parts, and from there outward as far as the score rises, with a Z-drop; the "
-            "rest is clipped. mapped: the mapped part of the read with that of the target, end to end. padded: the "
-            "mapped part of the read, anywhere in that of the target and --pad beside it. read: the whole read, for "
-            "reads that lie in one place; of split reads it aligns all for each mapping, which takes long.",
+            help="extended: the mapped parts, extended outward as far as the score rises, with a Z-drop; the rest is "
+            "clipped. mapped: the mapped part of the read with that of the target, end to end. padded: the mapped "
+            "part of the read, anywhere in that of the target and --pad bases beside it. read: the whole read, for "
+            "reads that map to one place; a split read is aligned as a whole for each mapping, which takes long.",
             rich_help_panel=MAPPED,
         ),
     ] = Span.EXTENDED
@@ -107,7 +107,7 @@ class Placement:
             min=0,
             max=WHOLE,
             show_default=f"{_DEFAULT_PAD}; with --span extended and mapped none",
-            help="Bases taken beside the mapped parts, on either side.",
+            help="Bases of the target beside the mapped part, on either side.",
             rich_help_panel=MAPPED,
         ),
     ] = None
@@ -116,7 +116,7 @@ class Placement:
         typer.Option(
             _UNMAPPED,
             show_default="keep in SAM, BAM and CRAM, drop in PAF and TSV",
-            help="What becomes of reads without a mapping: records with flag 4, in the order of the reads, or none.",
+            help="Whether reads without a mapping are written: as records with flag 4, in the order of the reads.",
             rich_help_panel=MAPPED,
         ),
     ] = None
@@ -124,8 +124,8 @@ class Placement:
         bool,
         typer.Option(
             "--copy-tags",
-            help="Keep the reads' own tags, as BAM has them, or FASTQ in its headers, with tabs between them "
-            "(samtools fastq -T '*' writes them so). For SAM, BAM and CRAM.",
+            help="Copy the tags of the reads, from BAM, or from FASTQ headers, where tabs separate them (as samtools "
+            "fastq -T '*' writes them). For SAM, BAM and CRAM.",
             rich_help_panel=MAPPED,
         ),
     ] = False
@@ -133,7 +133,7 @@ class Placement:
         Clip,
         typer.Option(
             "--clip",
-            help="soft: supplementary records hold the whole read. hard: only the part that they align.",
+            help="soft: supplementary records contain the whole read. hard: only the part that they align.",
             rich_help_panel=MAPPED,
         ),
     ] = Clip.SOFT
@@ -147,7 +147,7 @@ class GivenPlacement(Placement):
         bool,
         typer.Option(
             _UNMAPPED,
-            help="Write reads that have no mapping too, unmapped, behind all others.",
+            help="Also write reads without a mapping, as unmapped records after all others.",
             rich_help_panel=MAPPED,
         ),
     ] = False

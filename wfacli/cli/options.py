@@ -44,7 +44,7 @@ GpuMemoryOption = Annotated[
         "--gpu-memory",
         metavar="SIZE",
         show_default="half of what is free, 24G at most",
-        help="Memory of each GPU that may be used, like 4G, or a share of what is free, like 0.8.",
+        help="Memory of each GPU that may be used, like 4G, or a fraction of the free memory, like 0.8.",
         rich_help_panel=ENGINE,
     ),
 ]
@@ -55,7 +55,7 @@ BatchBasesOption = Annotated[
         min=1,
         max=MAX_BYTES,
         show_default=f"{CPU_BATCH:,} on the CPU, {GPU_BATCH:,} on a GPU",
-        help="Bases that are worked on at once; a few such batches are in memory. The output does not depend on it.",
+        help="Bases per batch; a few batches are in memory at a time. The output does not depend on it.",
         rich_help_panel=ENGINE,
     ),
 ]
@@ -86,8 +86,8 @@ MaxLineOption = Annotated[
         "--max-line",
         metavar="SIZE",
         callback=_set_longest_line,
-        help="Bytes that a header, a mapping or another line may have that is no sequence, like 64M; SEQ and QUAL of "
-        "SAM and BAM do not count. Sequences and their lines have no such bound.",
+        help="Maximum bytes of a header, a mapping or another line that is not a sequence, like 64M. Sequences and "
+        "their lines, and SEQ and QUAL of SAM and BAM, have no maximum.",
         rich_help_panel=INPUT,
     ),
 ]
@@ -97,7 +97,7 @@ ProgressOption = Annotated[
     typer.Option(
         "--progress/--no-progress",
         show_default="a bar on a terminal, else a line every 10 s",
-        help="Show how far the run is, on standard error.",
+        help="Show the progress of the run on standard error.",
         rich_help_panel=REPORTING,
     ),
 ]
@@ -114,9 +114,9 @@ class Pairs:
         str,
         typer.Argument(
             metavar="QUERY",
-            help="FASTA or FASTQ with the reads, or one file of pairs: .seq lines '>query' '<target' in turn, or a "
-            "table with tabs (query, target; or name, query, target). Plain, gzip, bgzip or zstd. - is standard "
-            "input.",
+            help="FASTA or FASTQ with the reads, or one file of pairs: .seq with alternating lines '>query' and "
+            "'<target', or a tab-separated table (query, target; or name, query, target). Plain, gzip, bgzip or "
+            "zstd. - is standard input.",
             rich_help_panel=INPUT,
         ),
     ]
@@ -125,7 +125,7 @@ class Pairs:
         typer.Argument(
             metavar="TARGET",
             show_default=False,
-            help="FASTA or FASTQ: record i is what record i of QUERY is aligned to.",
+            help="FASTA or FASTQ: record i of QUERY is aligned to record i of TARGET.",
             rich_help_panel=INPUT,
         ),
     ] = None
@@ -140,7 +140,7 @@ class EngineOptions:
         EngineName,
         typer.Option(
             "--engine",
-            help="Where to align; auto takes a GPU where there is one. The output does not depend on it.",
+            help="Where to align; auto uses a GPU if there is one. The output does not depend on it.",
             rich_help_panel=ENGINE,
         ),
     ] = EngineName.AUTO
@@ -150,8 +150,8 @@ class EngineOptions:
         typer.Option(
             "--devices",
             metavar="all|N,...",
-            help="Which GPUs to use, counted from 0 among those that CUDA_VISIBLE_DEVICES leaves. One that fails is "
-            "left out with a warning. The output does not depend on it.",
+            help="GPUs to use, counted from 0 among those that CUDA_VISIBLE_DEVICES leaves. One that fails is left "
+            "out with a warning. The output does not depend on it.",
             rich_help_panel=ENGINE,
         ),
     ] = "0"

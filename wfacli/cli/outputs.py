@@ -57,7 +57,7 @@ class Records:
             "--output",
             metavar="FILE",
             show_default="standard output",
-            help="Where alignments go. The file gets its name when it is complete.",
+            help="Output file. It gets its name when it is complete.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -66,7 +66,7 @@ class Records:
         typer.Option(
             "--format",
             show_default="by the suffix of --output, else sam; tsv with --score-only",
-            help="What to write.",
+            help="Output format.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -83,14 +83,14 @@ class Records:
             "--read-group",
             metavar="LINE",
             show_default=False,
-            help=r"SAM read group, like '@RG\tID:run1\tSM:sample1'; each record gets its RG tag. Without it, reads "
-            "and mappings keep those that SAM or BAM says.",
+            help=r"SAM read group, like '@RG\tID:run1\tSM:sample1'; each record gets its RG tag. Without it, records "
+            "keep the read groups of reads and mappings in SAM and BAM.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
     header: Annotated[
         bool,
-        typer.Option("--header/--no-header", help="Begin SAM and TSV with their header.", rich_help_panel=OUTPUT),
+        typer.Option("--header/--no-header", help="Write a header in SAM and TSV.", rich_help_panel=OUTPUT),
     ] = True
     sort: Annotated[
         bool,
@@ -112,8 +112,8 @@ class Records:
             min=0,
             max=9,
             show_default="htslib's, about 6",
-            help="How hard BAM and CRAM are compressed. 1 takes a third of 6's time for BAM a sixth larger; 0 for "
-            "pipes.",
+            help="Compression level of BAM and CRAM. Compared with 6, level 1 takes a third of the time for BAM that "
+            "is a sixth larger; 0 is for pipes.",
             rich_help_panel=OUTPUT,
         ),
     ] = None

@@ -18,7 +18,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _MIN_MEMORY, _MIN_GPU_MEMORY = 1 * MIB, 64 * MIB
 
 
-_MATCH_HELP = "What each match earns."
+_MATCH_HELP = "Score of each match."
 PenaltiesOption = Annotated[
     str | None,
     typer.Option(
@@ -54,8 +54,8 @@ BandOption = Annotated[
         "--band",
         metavar="W[,STEP]",
         show_default="off",
-        help="Compute W diagonals on either side of the way between the ends; with STEP, of the diagonal that is "
-        "ahead, looked for again every STEP scores. Records that may be improved carry xh:i:1.",
+        help="Compute W diagonals on either side of the line between the ends; with STEP, on either side of the "
+        "diagonal that is ahead, which is chosen again every STEP scores. Records that may be improved carry xh:i:1.",
         rich_help_panel=HEURISTICS,
     ),
 ]
@@ -66,7 +66,7 @@ XdropOption = Annotated[
         metavar="N",
         min=0,
         show_default="off",
-        help="Give up diagonals whose score is more than N below the best (needs --match).",
+        help="Abandon diagonals whose score is more than N below the best (needs --match).",
         rich_help_panel=HEURISTICS,
     ),
 ]
@@ -81,8 +81,8 @@ class Costs:
         typer.Option(
             "--metric",
             show_default="affine; with --preset affine2p with its scores",
-            help="edit: each mismatch, inserted or deleted base costs 1. indel: no mismatches. linear: a gap of l "
-            "bases costs l·e. affine: o + l·e. affine2p: the cheaper of two such.",
+            help="edit: each mismatch, inserted or deleted base costs 1. indel: as edit, without mismatches. linear: "
+            "a gap of l bases costs l·e. affine: o + l·e. affine2p: the cheaper of two affine costs.",
             rich_help_panel=SCORING,
         ),
     ] = None
@@ -127,10 +127,10 @@ class Extent:
         Mode,
         typer.Option(
             "--mode",
-            help="global: both sequences whole. hw: the query whole, anywhere inside the target. overlap: an end of "
+            help="global: both sequences end to end. hw: the whole query, anywhere in the target. overlap: an end of "
             "one with an end of the other, or one inside the other (needs --match). ends-free: see --free. "
-            "extension: from both beginnings to the best-scoring end (needs --match). What stays unaligned is "
-            "soft-clipped in SAM. For local alignments see wfacli extend.",
+            "extension: from the start of both to the best-scoring end (needs --match). Unaligned bases of the query "
+            "are soft-clipped in SAM. For local alignments see wfacli extend.",
             rich_help_panel=SPAN,
         ),
     ] = Mode.GLOBAL
@@ -140,8 +140,9 @@ class Extent:
             "--free",
             metavar="QB,QE,TB,TE",
             show_default=False,
-            help="Bases that ends-free may leave unaligned: at the query's begin, its end, the target's begin, its "
-            "end. At either end, one of the two sequences at most is left unaligned. 'all' for the whole sequence.",
+            help="Bases that ends-free may leave unaligned: at the start and the end of the query, and at the start "
+            "and the end of the target. At either end, at most one of the two sequences is left unaligned. 'all' for "
+            "the whole sequence.",
             rich_help_panel=SPAN,
         ),
     ] = None
@@ -160,7 +161,7 @@ class HeuristicOptions:
             metavar="N",
             min=0,
             show_default="off",
-            help="End an extension where its score falls more than N below its best, a gap in between left aside.",
+            help="End an extension where its score falls more than N below its best, not counting a gap in between.",
             rich_help_panel=HEURISTICS,
         ),
     ] = 0

@@ -266,8 +266,8 @@ void bind_engine(nb::module_& m) {
   m.def("stage_columns", &stage_columns_of, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"),
         "The same columns from the buffer's beginning, for bases that lie elsewhere as they stand in the batch");
   m.def("rows_summary", &summary_of_rows, nb::arg("batch"), nb::arg("rows"),
-        "(bytes that stage_rows takes, length of the longest sequence, most by which a pair's lengths differ, least "
-        "and most estimated edits, rows with other symbols than A C G T) of rows i32[m]");
+        "(bytes that stage_rows takes, length of the longest sequence, maximum difference of a pair's lengths, "
+        "minimum and maximum of the estimated edits, rows with other symbols than A C G T) of rows i32[m]");
   m.def("unstage_rows", &unstage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("cost"), nb::arg("status"),
         nb::arg("unit"), nb::arg("bonus"),
         "(cut u8[m], score i32[m], span i32[4m]) of a GPU's results: cost i32[m], status u8[m]");

@@ -8,7 +8,7 @@
 namespace wfacli {
 namespace {
 
-constexpr char kNoCigar[] = "has no CIGAR, so that nobody knows what part of the read is mapped (PAF says it)";
+constexpr char kNoCigar[] = "has no CIGAR, so the mapped part of the read is unknown (PAF has it)";
 constexpr int kPafColumns = 12, kSamColumns = 11;
 constexpr std::int64_t kMaxRun = std::int64_t{1} << 32;         // of CIGAR operations, so that sums cannot overflow
 constexpr std::int64_t kLargest = (std::int64_t{1} << 62) - 1;  // of numeric fields; doubled, it does not overflow
