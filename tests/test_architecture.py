@@ -25,7 +25,7 @@ ROOMS = """
     solve.base
     solve.facts solve.watchers
     solve.checkpoint
-    solve.gpu
+    solve.gpu solve.saving
     engines
     run dotplot
     simulate

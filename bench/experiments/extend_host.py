@@ -23,7 +23,7 @@ from wfacli.core.batch import PairBatch, Records
 from wfacli.core.stats import Stats
 from wfacli.engines.extend_cpu import ExtendEngine, extend_batch
 from wfacli.engines.extend_gpu import ExtendGpuEngine
-from wfacli.run.batch_run import SWITCH_BESIDE_A_GPU
+from wfacli.run.sizes import SWITCH_BESIDE_A_GPU
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 

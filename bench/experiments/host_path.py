@@ -35,7 +35,7 @@ from wfacli.gpu.kernels.properties import Gpu
 from wfacli.gpu.runtime import task
 from wfacli.gpu.runtime.driver import Memory
 from wfacli.plan.planner import Planner
-from wfacli.run.batch_run import MOST_BESIDE_A_GPU, SWITCH_BESIDE_A_GPU
+from wfacli.run.sizes import MOST_BESIDE_A_GPU, SWITCH_BESIDE_A_GPU
 
 LENGTH, EDITS = 150, 3
 

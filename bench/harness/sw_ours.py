@@ -18,7 +18,7 @@ from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
-from wfacli.run.batch_run import MOST_BESIDE_A_GPU
+from wfacli.run.sizes import MOST_BESIDE_A_GPU
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 

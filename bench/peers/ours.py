@@ -7,7 +7,7 @@ from typing import Any
 from wfacli.config import CPU_BATCH, AlignSpec, EngineName, Heuristics, Metric, Penalties
 from wfacli.core.batch import PairBatch
 from wfacli.measure.engine import Engine as MeasuredEngine
-from wfacli.run.batch_run import shared_out
+from wfacli.run.sizes import shared_out
 
 from .gpu_work import Files, Pairs
 from .verdict import Costs

@@ -37,7 +37,7 @@ from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.measure.spread import Spread
 from wfacli.measure.work import Work, bases, pairs_in_memory
 from wfacli.plan.planner import Planner
-from wfacli.run.batch_run import MOST_BESIDE_A_GPU
+from wfacli.run.sizes import MOST_BESIDE_A_GPU
 
 TIMED = {
     "seconds": "one kernel with all pairs of a row, from letters in ordinary memory to CIGARs in memory: best repeat",

@@ -32,7 +32,7 @@ from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 from wfacli.measure.engine import TIMED as ENGINE
 from wfacli.measure.engine import Engine
 from wfacli.measure.spread import Spread
-from wfacli.run.batch_run import shared_out
+from wfacli.run.sizes import shared_out
 
 TIMED = {
     "engine": ENGINE + "; letters page-locked once",

@@ -33,7 +33,7 @@ from wfacli.errors import DeviceError
 from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.measure.limits import bus_rate
-from wfacli.run.batch_run import SWITCH_BESIDE_A_GPU
+from wfacli.run.sizes import SWITCH_BESIDE_A_GPU
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
 SEEDS = ("illumina250", "hifi_human_wfagpu", "pacbio_clr_ecoli")

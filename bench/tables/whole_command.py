@@ -23,7 +23,7 @@ from wfacli.core.batch import PairBatch
 from wfacli.io.read.reader import PairFiles, layout_of, read_batches
 from wfacli.measure.engine import Engine
 from wfacli.measure.spread import Spread
-from wfacli.run.batch_run import shared_out
+from wfacli.run.sizes import shared_out
 
 TIMED = {
     "engine": "pairs in memory as read, to statuses, scores and CIGARs in memory; threads and the GPU ready before",

@@ -201,7 +201,7 @@ def test_letters_that_the_matrix_lacks(inside: Inside, folder: Path) -> None:
     (folder / "t.fa").write_bytes(fasta(["MKV"] * 3, "t"))
     arguments = ["extend", "q.fa", "t.fa", "--matrix", "PAM250", "--format", "paf", "--batch-bases", "1"]
     result = inside(*arguments, cwd=folder)
-    assert_failure(result, 1, "record r2 and t2", "the letter U, for which PAM250 has no scores")
+    assert_failure(result, 1, "record r2 and t2", "contains the symbol U, for which PAM250 has no scores")
     assert [row[0] for row in result.rows] == ["r1"]
 
 

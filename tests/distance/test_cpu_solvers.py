@@ -246,9 +246,9 @@ def test_a_solver_stops_soon_says_how_far_it_is_and_closes(solver):
 def test_letters_of_other_types_are_refused():
     letters = np.zeros(4, np.uint8)
     for query, target in ((letters.astype(np.uint16), letters), (letters, letters.astype(np.uint32))):
-        with pytest.raises(TypeError, match="letters"):
+        with pytest.raises(TypeError, match="symbols"):
             CpuWavefront(Pair(query, target, False), None, 1)
-    with pytest.raises(TypeError, match="letters"):
+    with pytest.raises(TypeError, match="symbols"):
         CpuBits(pair_of(b"AC", b"A", np.uint32), None, 1)
 
 

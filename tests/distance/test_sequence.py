@@ -87,7 +87,7 @@ BAD = [
     (b">a\x01\nACGT\n", r"line 1: byte 0x01 in a header"),
     (b"@a\nACGT\n", r"the file ends inside a FASTQ record"),
     (b"@a\nACGT\n+\nIII", r"the file ends inside a FASTQ record"),
-    (b"@a\nACGT\n+\nIII\n@b\nA\n+\nI\n", r"line 4, record a: the quality has 3 letters, the sequence 4"),
+    (b"@a\nACGT\n+\nIII\n@b\nA\n+\nI\n", r"line 4, record a: the quality has 3 characters, the sequence 4"),
     (b"@a\nACGT\nACGT\n+\nIIIIIIII\n", r"line 3, record a: expected the '\+' line"),
     (b"@a\nA\n+\nI\n>b\nA\n", r"line 5, record a: expected a header that starts with '@', found '>'"),
 ]

@@ -19,7 +19,7 @@ from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli import cli
 from wfacli.engines import choice
 from wfacli.errors import DeviceError, OutOfDeviceMemory
-from wfacli.run import batch_run as run
+from wfacli.run import pairs as run
 
 from .support import some_pairs
 

@@ -128,7 +128,7 @@ def test_goes_on_from_a_state():
 
 def test_what_makes_no_sense_is_refused():
     good = Scheme.of_scores(2, 4, 4, 2)
-    with pytest.raises(ValueError, match="none of the scheme's"):
+    with pytest.raises(ValueError, match="not one of the scheme's"):
         _native.LocalSolver(np.array([7], np.uint8), good.codes[:0], good.matrix, 4, 2, good.same, NO_RUNS)
     with pytest.raises(ValueError, match="must cost something"):
         _native.LocalSolver(good.codes[:0], good.codes[:0], good.matrix, 0, 0, good.same, NO_RUNS)

@@ -167,8 +167,8 @@ COLUMNS = {
 FAULTS = [
     ({"read": "nobody"}, "nobody: a mapping's read is not among the reads"),
     ({"target": "chrZ"}, "maps to chrZ, which is not in the reference"),
-    ({"t_len": "7"}, "letters in the reference, and 7 here: is this another reference?"),
-    ({"length": "9"}, "a mapping is of a read of 9 letters, and the read has"),
+    ({"t_len": "7"}, "bases in the reference, and 7 here: is this another reference?"),
+    ({"length": "9"}, "a mapping is of a read of 9 bases, and the read has"),
     ({"t_end": "100000"}, "to 100000 of"),
     ({"q_end": "100000"}, "to 100000 of a read of"),
     ({"q_beg": "-1"}, "'-1', which is no number"),
@@ -177,7 +177,7 @@ FAULTS = [
     ({"strand": ""}, "the strand is '', and not + or -"),
     ({"strand": "*"}, "the strand is '*', and not + or -"),
     ({"target": "*"}, "maps to *, which is not in the reference"),
-    ({"t_beg": "999"}, "maps to letters 999 to"),
+    ({"t_beg": "999"}, "maps to bases 999 to"),
     ({"t_end": "99999999999999999999"}, "which is no number"),
     ({"mapq": "high"}, "the mapping quality is 'high', which is no number"),
     ({"mapq": "256"}, "the mapping quality is 256; 0 to 255 are allowed"),
@@ -236,7 +236,7 @@ def test_mappings_to_another_reference_of_the_same_names(world: World, tmp_path:
     (tmp_path / "map.sam").write_text(sam)
     if form == "bam":
         pysam.view("-b", "-o", str(tmp_path / "map.bam"), str(tmp_path / "map.sam"), catch_stdout=False)
-    words = f"chr1 has {there} letters in the reference, and {there + 1} here: is this another reference?"
+    words = f"chr1 has {there} bases in the reference, and {there + 1} here: is this another reference?"
     assert_failure(align(tmp_path, "--mappings", f"map.{form}", "-o", "x.sam"), 1, words)
     skipped = align(tmp_path, "--mappings", f"map.{form}", "-o", "x.sam", "--on-error", "skip")
     assert_success(skipped)
@@ -251,11 +251,11 @@ SAM = "read1\t{}\tchr0\t{}\t60\t{}\t*\t0\t0\t*\t*\n"
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (SAM.format(0, 5, "10M"), "a mapping is of a read of 10 letters"),
+        (SAM.format(0, 5, "10M"), "a mapping is of a read of 10 bases"),
         (SAM.format(0, 5, "*"), "has no CIGAR"),
         (SAM.format(0, 5, "10Q"), "the CIGAR is none"),
         (SAM.format(0, 5, "9223372036854775807M9223372036854775807M"), "the CIGAR is none"),
-        (SAM.format(0, 5, "3H6M4S").replace("\t*\t*\n", "\tACGT\t*\n"), "the CIGAR is of 10 letters, and SEQ has 4"),
+        (SAM.format(0, 5, "3H6M4S").replace("\t*\t*\n", "\tACGT\t*\n"), "the CIGAR is of 10 bases, and SEQ has 4"),
         (SAM.format(0, 5, "4M100N4M"), "record read1: has an intron"),
         ("read1\t9\t0\t8\t+\tchr0\t350\t5\t113\t8\t8\t60\ttp:A:P\tcg:Z:4M100N4M\n", "minimap2 -ax splice"),
         ("read1\t9\t0\t8\t+\tchr0\t350\t5\t113\t8\t8\t60\tcs:Z::4~gt100ag:4\n", "record read1: has an intron"),

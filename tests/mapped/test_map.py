@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
+import signal
 import sys
 import time
 from pathlib import Path
@@ -161,6 +163,19 @@ def test_a_mapper_that_finds_nothing_and_fails_leaves_no_header_behind(folder: P
     result = map_(folder, "--preset", "no-such", "-o", name)
     assert_failure(result, 1, "minimap2: [ERROR] out of luck")
     assert "incomplete" not in result.err and not list(folder.glob(f"{name}*"))
+
+
+def test_a_mapper_is_stopped_if_the_gpu_cannot_be_opened(folder: Path) -> None:
+    (folder / "bin" / "minimap2").write_text(
+        "#!/bin/sh\n[ $# -gt 1 ] || exit 0\necho $$ > process\ncat map.paf\nexec sleep 600\n"
+    )
+    env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin", CUDA_VISIBLE_DEVICES="")
+    result = run("map", "ref.fa", "reads.fq", "--engine", "gpu", "-o", "x.sam", cwd=folder, env=env)
+    assert result.code == 1
+    mapper = int((folder / "process").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(mapper, signal.SIGKILL)
+    assert not list(folder.glob("x.sam*"))
 
 
 def test_reads_behind_a_mapper_that_fails_are_not_called_unmapped(folder: Path) -> None:

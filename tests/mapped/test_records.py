@@ -29,7 +29,8 @@ from wfacli.config import (
 )
 from wfacli.errors import InputError
 from wfacli.io.mapper.mapped import MappedFiles
-from wfacli.run.mapped import MappedRun
+from wfacli.run.batch_run import BatchRun
+from wfacli.run.mapped import mapped_run
 
 SEEDS = range(4)
 
@@ -50,14 +51,14 @@ def aligned(
     skip: bool = False,
     shelf: int = 1 << 20,
     **output: object,
-) -> tuple[list[list[str]], MappedRun]:
+) -> tuple[list[list[str]], BatchRun]:
     """Return (lines of the output without the header, split at tabs, the run)."""
     mode = Span(span).mode
     spec = AlignSpec(penalties=Penalties(match=match), ambiguous=Ambiguous(rule), mode=mode, free=FreeEnds.of(mode))
     config = Config(spec=spec, output=OutputSpec(**{"md": True, **output}), batch_bases=batch, threads=2, check=True)
     files = MappedFiles(*(str(folder / name) for name in (reads, reference, mappings)))
-    run = MappedRun(config, MappingSpec(Span(span), pad, keep, skip, shelf), files, str(folder / out), "0")
-    run.run()
+    with mapped_run(config, MappingSpec(Span(span), pad, keep, skip, shelf), files, str(folder / out), "0") as run:
+        run.run()
     if config.output.container is not Container.SAM:
         return [], run
     lines = (folder / out).read_text().splitlines()
@@ -179,8 +180,8 @@ def test_any_form_and_order_says_the_same(form: str, tmp_path: Path) -> None:
         assert sum(a != b for a, b in itertools.pairwise(names)) == len(set(names)) - 1
     else:
         assert found == wanted
-    assert run.counts["reads"] == len(world.reads)
-    assert run.counts["mapped_reads"] == len({row.read for row in world.rows})
+    assert run.account.more()["reads"] == len(world.reads)
+    assert run.account.more()["mapped_reads"] == len({row.read for row in world.rows})
 
 
 def _split(sam: str) -> tuple[list[str], list[str]]:
@@ -218,8 +219,8 @@ def test_a_pair_that_costs_too_much_leaves_its_place_to_another(tmp_path: Path) 
     spec = AlignSpec(max_cost=40)
     config = Config(spec=spec, output=OutputSpec(), threads=1)
     files = MappedFiles(*(str(tmp_path / name) for name in ("reads.fq", "ref.fa", "map.paf")))
-    run = MappedRun(config, MappingSpec(), files, str(tmp_path / "out"), "0")
-    run.run()
+    with mapped_run(config, MappingSpec(), files, str(tmp_path / "out"), "0") as run:
+        run.run()
     records = [x.split("\t") for x in (tmp_path / "out").read_text().splitlines() if x[0] != "@"]
     assert [r[:6] for r in records] == [["a", "0", "t", "81", "60", "80="], ["b", "4", "*", "0", "0", "*"]]
     assert records[1][9] == like

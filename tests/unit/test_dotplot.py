@@ -356,7 +356,7 @@ def test_files_that_are_no_path(tmp_path: Path, text: str, words: str) -> None:
 
 
 def test_a_path_that_does_not_fit(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"ab.paf, line 1: the path has fewer letters than the sequences"):
+    with pytest.raises(InputError, match=r"ab.paf, line 1: the path has fewer symbols than the sequences"):
         lines_of(read(tmp_path, paf(tag="\tcg:Z:20=")), *axes(), 5, False, "ab.paf")
 
 

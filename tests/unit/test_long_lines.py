@@ -147,10 +147,10 @@ def test_faults_in_parts_have_the_line(tmp_path: Path, monkeypatch: pytest.Monke
     for text, message, line in [
         (b">r\n" + letters + b"\n" + letters + b" " * 90_000 + b"A\n", "a blank in the sequence", 3),
         (b">r\n" + letters + b"\x01" + letters + b"\n>s\n", "byte 0x01 in the sequence", 2),
-        (b"@r\n" + letters + b"\n+\n" + letters + b"I\n", "the quality has 200001 letters, the sequence 200000", 4),
+        (b"@r\n" + letters + b"\n+\n" + letters + b"I\n", "the quality has 200001 characters, the sequence 200000", 4),
         (
             b"@r\n" + letters + b"\n+\n" + letters[:-1] + b"\n",
-            "the quality has 199999 letters, the sequence 200000",
+            "the quality has 199999 characters, the sequence 200000",
             4,
         ),
         (b"@r\n" + letters + b"\n+\n" + letters[:-9] + b"\x7f" + letters[:8] + b"\n", "byte 0x7f in the quality", 4),

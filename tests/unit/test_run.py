@@ -14,7 +14,7 @@ from wfacli.engines.execute import align_batch
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan.kernels import TABLE
 from wfacli.plan.planner import Planner
-from wfacli.run.batch_run import shared_out
+from wfacli.run.sizes import shared_out
 
 
 @pytest.mark.parametrize("total", [1, GPU_BATCH, GPU_BATCH + 1, 200_040_000, 290_000_000, 608_000_000, 10**12])

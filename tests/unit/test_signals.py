@@ -16,7 +16,7 @@ from wfacli.config import Config, Format, OutputSpec
 from wfacli.core.interruption import deferred
 from wfacli.io.read.reader import PairFiles
 from wfacli.io.write import output
-from wfacli.run.align import AlignRun
+from wfacli.run.align import align_run
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +60,7 @@ def test_what_is_written_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """A signal that arrives between a write and its count loses nothing that is written."""
     (tmp_path / "one.seq").write_bytes(b">ACGT\n<ACGT\n")
     config = Config(output=OutputSpec(format=Format.PAF))
-    run = AlignRun(config, PairFiles(str(tmp_path / "one.seq"), None), str(tmp_path / "x.paf"), wfacli.__version__)
+    opened = align_run(config, PairFiles(str(tmp_path / "one.seq"), None), str(tmp_path / "x.paf"), wfacli.__version__)
     write = os.write
 
     def interrupted(descriptor: int, data: bytes) -> int:
@@ -69,7 +69,7 @@ def test_what_is_written_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return done
 
     monkeypatch.setattr(output.os, "write", interrupted)
-    with pytest.raises(signals.Terminated):
+    with pytest.raises(signals.Terminated), opened as run:
         run.run()
     assert run.stats.counts["pairs"] == 1
     assert run.partial and run.partial.read_bytes().startswith(b"pair1\t4\t")

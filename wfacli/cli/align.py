@@ -2,192 +2,131 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
+import enum
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Annotated
+
+import typer
 
 from .. import __version__
-from ..config import Ambiguous, CigarStyle, Config, EngineName, Mode, Span
-from ..core.cores import usable_cores
 from ..io.mapper.mapped import MappedFiles
 from ..io.read.reader import PairFiles
-from ..run.align import AlignRun
-from ..run.mapped import MappedRun
+from ..plan.kernels import CPU_KERNELS
+from ..run.align import align_run
+from ..run.batch_run import BatchRun
+from ..run.mapped import mapped_run
 from .console import note
+from .groups import ENGINE, REPORTING, grouped
 from .mapping_options import (
     Clip,
-    ClipOption,
-    CopyTagsOption,
-    KeepUnmappedOption,
-    MappingsOption,
-    MatesOption,
+    GivenPlacement,
+    Mappings,
     OnError,
     OnErrorOption,
-    PadOption,
-    ScoresOfOption,
-    SpanOption,
     check_with_mappings,
     mapping_spec,
     refuse_tags,
     refuse_without_mappings,
 )
-from .options import (
-    AmbiguousOption,
-    BandOption,
-    BatchBasesOption,
-    CheckOption,
-    ChecksumsOption,
-    CigarOption,
-    CompressionOption,
-    CsOption,
-    DebugOption,
-    DevicesOption,
-    EngineOption,
-    ExplainOption,
-    FormatOption,
-    FreeOption,
-    GpuMemoryOption,
-    HeaderOption,
-    KernelOption,
-    MatchOrPresetOption,
-    MaxLineOption,
-    MaxMemoryOption,
-    MaxScoreOption,
-    MdOption,
-    MetricOption,
-    ModeOption,
-    OutputOption,
-    PenaltiesOption,
-    ProgressOption,
-    QueryArgument,
-    QuietOption,
-    ReadGroupOption,
-    ScoreOnlyOption,
-    SortOption,
-    StatsOption,
-    TargetArgument,
-    ThreadsOption,
-    WriteIndexOption,
-    XdropOption,
-    ZdropOption,
-)
-from .outputs import Storage, Tags, output_spec
+from .options import CheckOption, DebugOption, EngineOptions, MaxLineOption, Pairs, Reporting
+from .outputs import ChecksumsOption, Records
 from .running import execute
-from .scoring import devices_of, ends_of, gpu_memory_of, limits_of, preset_named, spec_of
+from .scoring import Extent, HeuristicOptions, Scoring, ends_of, preset_named, spec_of
+
+ALIGN_HELP = """Align record i of QUERY to record i of TARGET, exactly and (unless --mode says otherwise) end to end.
+
+Of equally good alignments it always writes the same one (gaps left-most): the output is identical \
+for every number of threads and every batch size.
+
+[bold]Examples[/bold]
+
+  wfacli align reads.fq.gz targets.fa -o out.sam
+
+  wfacli align reads.fa targets.fa --metric edit --format paf > out.paf
+
+  wfacli align reads.fa regions.fa --mode hw --score-only -o scores.tsv
+
+  zcat pairs.seq.gz | wfacli align - --format tsv | head
+
+  wfacli align reads.fq targets.fa --md -o out.bam
+
+  minimap2 -x map-hifi ref.fa reads.fq | wfacli align reads.fq ref.fa --mappings - --sort -o out.bam
+"""
+
+# Typer requires choices to be an enum.
+Kernel = enum.StrEnum("Kernel", {name: name for name in CPU_KERNELS})  # type: ignore[misc]
+
+KernelOption = Annotated[
+    Kernel | None,
+    typer.Option(
+        "--kernel",
+        show_default="the fastest for each pair",
+        help="The kernel that gets every pair first. The output does not depend on it; see --explain.",
+        rich_help_panel=ENGINE,
+    ),
+]
+ExplainOption = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        help="Print which kernels aligned the pairs, and why.",
+        rich_help_panel=REPORTING,
+    ),
+]
 
 
+@grouped
 def align(
-    query: QueryArgument,
-    target: TargetArgument = None,
-    mappings: MappingsOption = None,
-    mates: MatesOption = None,
-    preset: ScoresOfOption = None,
-    span: SpanOption = Span.EXTENDED,
-    pad: PadOption = None,
-    keep_unmapped: KeepUnmappedOption = False,
-    copy_tags: CopyTagsOption = False,
-    clip: ClipOption = Clip.SOFT,
+    *,
+    pairs: Pairs,
+    reads: Mappings,
+    placement: GivenPlacement,
     on_error: OnErrorOption = OnError.FAIL,
-    metric: MetricOption = None,
-    penalties: PenaltiesOption = None,
-    match: MatchOrPresetOption = None,
-    ambiguous: AmbiguousOption = Ambiguous.MISMATCH,
-    score_only: ScoreOnlyOption = False,
-    max_score: MaxScoreOption = None,
-    mode: ModeOption = Mode.GLOBAL,
-    free: FreeOption = None,
-    band: BandOption = None,
-    xdrop: XdropOption = 0,
-    zdrop: ZdropOption = 0,
-    output: OutputOption = None,
-    format_: FormatOption = None,
-    cigar: CigarOption = CigarStyle.EQX,
-    md: MdOption = False,
-    cs: CsOption = False,
-    read_group: ReadGroupOption = None,
-    header: HeaderOption = True,
-    sort: SortOption = False,
-    write_index: WriteIndexOption = False,
-    compression: CompressionOption = None,
+    scoring: Scoring,
+    extent: Extent,
+    heuristics: HeuristicOptions,
+    records: Records,
     checksums: ChecksumsOption = False,
-    threads: ThreadsOption = None,
-    engine: EngineOption = EngineName.AUTO,
-    gpu_memory: GpuMemoryOption = None,
-    devices: DevicesOption = "0",
-    batch_bases: BatchBasesOption = None,
-    max_memory: MaxMemoryOption = "784M",
+    engine: EngineOptions,
     kernel: KernelOption = None,
     check: CheckOption = False,
     max_line: MaxLineOption = "16M",
-    quiet: QuietOption = False,
-    progress: ProgressOption = None,
-    stats: StatsOption = None,
+    reporting: Reporting,
     explain: ExplainOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Aligns record i of QUERY to record i of TARGET; the help is options.ALIGN_HELP."""
-    if mappings is not None:
-        check_with_mappings(target, mode, free, score_only)
-    scores = None if preset is None else preset_named(preset)
-    spec = spec_of(
-        metric=metric,
-        penalties=penalties,
-        match=match,
-        ambiguous=ambiguous,
-        score_only=score_only,
-        max_score=max_score,
-        mode=mode if mappings is None else span.mode,
-        free=free,
-        band=band,
-        xdrop=xdrop,
-        zdrop=zdrop,
-        preset=scores,
-    )
+    """Aligns record i of QUERY to record i of TARGET; the help is ALIGN_HELP."""
+    if reads.mappings is not None:
+        check_with_mappings(pairs.target, extent.mode, extent.free, scoring.score_only)
+        extent = replace(extent, mode=placement.span.mode)
+    preset = None if reads.preset is None else preset_named(reads.preset)
+    spec = spec_of(scoring, extent, heuristics, preset)
     mapping = None
-    if mappings is not None:
-        ends = ends_of(spec.penalties, scores)
-        mapping = mapping_spec(span, pad, keep_unmapped, on_error, copy_tags, mates is not None, ends)
-    config = Config(
-        spec=spec,
-        output=output_spec(
+    if reads.mappings is not None:
+        ends = ends_of(spec.penalties, preset)
+        mapping = mapping_spec(placement, skip=on_error is OnError.SKIP, mates=reads.mates is not None, ends=ends)
+    config = engine.config(
+        spec,
+        records.spec(
             "align",
-            output,
-            format_,
-            score_only,
-            Tags(cigar, md, cs, read_group),
-            Storage(header, sort, write_index, clip is Clip.HARD, checksums, compression),
+            score_only=scoring.score_only,
+            hard_clip=placement.clip is Clip.HARD,
+            checksums=checksums,
         ),
-        limits=limits_of(max_memory),
-        engine=engine,
-        gpu_memory=gpu_memory_of(gpu_memory),
-        devices=devices_of(devices),
-        threads=threads or usable_cores(),
-        batch_bases=batch_bases,
         check=check,
         kernel=None if kernel is None else kernel.value,
         explain=explain,
-        command_line=shlex.join(["wfacli", *sys.argv[1:]]),
     )
-    refuse_tags(copy_tags, config.output.format)
-    tell = None if quiet else note
+    refuse_tags(placement.copy_tags, config.output.format)
     if mapping is None:
-        refuse_without_mappings(
-            {
-                "--mates": mates is not None,
-                "--preset": preset is not None,
-                "--span": span is not Span.EXTENDED,
-                "--pad": pad is not None,
-                "--keep-unmapped": keep_unmapped,
-                "--copy-tags": copy_tags,
-                "--clip": clip is not Clip.SOFT,
-                "--on-error": on_error is not OnError.FAIL,
-                "--checksums": checksums,
-            }
-        )
+        refuse_without_mappings(reads, placement, on_error, checksums)
+    outputs = records.output, __version__, reporting.stats, None if reporting.quiet else note
 
-    def made() -> AlignRun:
+    def opened() -> AbstractContextManager[BatchRun]:
         if mapping is None:
-            return AlignRun(config, PairFiles(query, target), output, __version__, stats, tell)
-        files = MappedFiles(query, target or "", mappings or "", mates)
-        return MappedRun(config, mapping, files, output, __version__, stats, tell)
+            return align_run(config, PairFiles(pairs.query, pairs.target), *outputs)
+        files = MappedFiles(pairs.query, pairs.target or "", reads.mappings or "", reads.mates)
+        return mapped_run(config, mapping, files, *outputs)
 
-    execute(made, progress=progress, quiet=quiet)
+    execute(opened, progress=reporting.progress, quiet=reporting.quiet)

@@ -40,8 +40,7 @@ class _Entry(NamedTuple):
 
 
 def _align() -> tuple[_Body, str]:
-    from .align import align
-    from .options import ALIGN_HELP
+    from .align import ALIGN_HELP, align
 
     return align, ALIGN_HELP
 

@@ -21,7 +21,7 @@ from .console import console
 from .report import rate
 
 if TYPE_CHECKING:
-    from ..run.batch_run import Watch
+    from ..run.parts import Watch
 
 
 class _PairRate(ProgressColumn):

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from .._native import keep_memory_flat
-from ..config import AlignSpec, Ambiguous, EngineName, Metric, Mode
+from ..config import AlignSpec, EngineName, Metric
 from ..core.cores import usable_cores
 from ..dotplot.picture import PictureFormat, format_of
 from ..errors import DeviceError, UsageError
@@ -39,19 +39,20 @@ from .bench_options import (
 from .bench_table import print_report
 from .console import note
 from .numbers import count_of
-from .options import (
-    BandOption,
-    DebugOption,
-    GpuMemoryOption,
-    MatchOption,
-    PenaltiesOption,
-    ProgressOption,
-    QuietOption,
-    XdropOption,
-)
+from .options import DebugOption, GpuMemoryOption, ProgressOption, QuietOption
 from .progress import shown_long
 from .progress_line import ProgressLine
-from .scoring import gpu_memory_of, spec_of
+from .scoring import (
+    BandOption,
+    Extent,
+    HeuristicOptions,
+    MatchOption,
+    PenaltiesOption,
+    Scoring,
+    XdropOption,
+    gpu_memory_of,
+    spec_of,
+)
 from .simulate_options import Model, ModelOption, SeedOption
 
 _METRICS = (Metric.AFFINE, Metric.EDIT)
@@ -174,19 +175,7 @@ def _specs(
         raise UsageError("--penalties are those of one --metric: name it")
     scores = {Wanted.CIGAR: (False,), Wanted.SCORE: (True,), Wanted.BOTH: (False, True)}[wanted]
     return [
-        spec_of(
-            metric=metric,
-            penalties=penalties,
-            match=match,
-            ambiguous=Ambiguous.MISMATCH,
-            score_only=score_only,
-            max_score=None,
-            mode=Mode.GLOBAL,
-            free=None,
-            band=band,
-            xdrop=xdrop,
-            zdrop=0,
-        )
+        spec_of(Scoring(metric, penalties, match, score_only=score_only), Extent(), HeuristicOptions(band, xdrop))
         for metric in chosen
         for score_only in scores
     ]

@@ -26,7 +26,7 @@ the table has the best, the middle and the slowest of these. Exact engines must 
   wfacli bench -l 10k --metric affine --band 100    # how much faster, and its recall
 
 [bold]GCUPS[/bold] are cells of the whole matrices (length times length) by the second, in thousands of millions, \
-computed or not. [bold]of limit[/bold]: the time that the letters alone take through memory (CPU), or over the bus to \
+computed or not. [bold]of limit[/bold]: the time that the bases alone take through memory (CPU), or over the bus to \
 the GPU (GPU), by the time taken; both rates are measured first.
 """
 
@@ -48,7 +48,7 @@ LengthsOption = Annotated[
         "--length",
         metavar="N,...",
         show_default="150,1k,10k",
-        help="Letters of targets: 150, 1k; may be given again.",
+        help="Bases of targets: 150, 1k; may be given again.",
         rich_help_panel=_WORK,
     ),
 ]
@@ -59,7 +59,7 @@ ErrorsOption = Annotated[
         "--error",
         metavar="RATE,...",
         show_default="0.02,0.05,0.1; with another --model its own",
-        help="Edits a letter of the target; may be given again.",
+        help="Edits per base of the target; may be given again.",
         rich_help_panel=_ERRORS,
     ),
 ]
@@ -84,7 +84,8 @@ MetricsOption = Annotated[
     ),
 ]
 WantedOption = Annotated[
-    Wanted, typer.Option("--task", help="Alignments, scores alone, or one after the other.", rich_help_panel=_TASK)
+    Wanted,
+    typer.Option("--task", help="Alignments, scores alone, or both, one after the other.", rich_help_panel=_TASK),
 ]
 ThreadCountsOption = Annotated[
     list[str] | None,
@@ -93,8 +94,8 @@ ThreadCountsOption = Annotated[
         "--threads",
         metavar="N,...",
         show_default="1, and the cores this process may use",
-        help="Threads of the CPU engine, each count measured by itself; may be given again. A GPU has the most "
-        "of them behind it.",
+        help="Threads of the CPU engine, each count measured separately; may be given again. A GPU uses the largest "
+        "count.",
         rich_help_panel=_ENGINE,
     ),
 ]
@@ -102,7 +103,7 @@ BenchEngineOption = Annotated[
     EngineName,
     typer.Option(
         "--engine",
-        help="What is measured; auto: the CPU, and a GPU where there is one that works.",
+        help="Engines to measure; auto: the CPU, and a GPU if there is one that works.",
         rich_help_panel=_ENGINE,
     ),
 ]
@@ -116,7 +117,7 @@ MinutesOption = Annotated[
         metavar="M",
         min=0.0,
         show_default="as long as it takes",
-        help="After these nothing more is begun; what has no row is named below the table.",
+        help="Start no measurement after this time; what was not measured is listed below the table.",
         rich_help_panel=_WORK,
     ),
 ]
@@ -127,7 +128,7 @@ RepeatsOption = Annotated[
         metavar="N",
         min=1,
         show_default="5; 3 with --quick",
-        help="Of each row, after the one that is not counted.",
+        help="Repeats of each row, after one run that is not counted.",
         rich_help_panel=_WORK,
     ),
 ]
@@ -137,8 +138,8 @@ JsonOption = Annotated[
         "--json",
         metavar="FILE",
         show_default=False,
-        help="Also write every repeat, with machine, versions, commit and what is inside the times; two such files "
-        "are compared by bench/compare.py of the repository.",
+        help="Also write every repeat, with machine, versions, commit and what the times include; "
+        "bench/harness/compare.py of the repository compares two such files.",
         rich_help_panel=_OUTPUT,
     ),
 ]
@@ -148,7 +149,7 @@ BenchPlotOption = Annotated[
         "--plot",
         metavar="FILE",
         show_default=False,
-        help="Also draw it: .html (one page with the whole table, nothing else needed), .png, .svg or .pdf (by "
+        help="Also draw the results: .html (self-contained, with the whole table), .png, .svg or .pdf (by "
         r"matplotlib: pip install 'wfacli\[plot]').",
         rich_help_panel=_OUTPUT,
     ),

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import __version__
-from ..config import Ambiguous, EngineName, Format
+from ..config import Ambiguous, Format
 from ..core.cores import usable_cores
 from ..dotplot import format_of
 from ..errors import UsageError
 from ..io.write.output import Output
-from ..solve.checkpoint import Checkpoint, Identity
+from ..solve.checkpoint import Identity
 from ..solve.distance.algorithm import Resources
 from ..solve.distance.choose import AlgorithmChoice
 from ..solve.distance.deliver import Delivery, Form, form_of
@@ -21,100 +21,57 @@ from ..solve.distance.path import PathOptions, check_names
 from ..solve.distance.result import as_history, as_values
 from ..solve.distance.run import DistanceRun
 from .console import warning
-from .distance_options import (
-    AArgument,
-    AlgorithmName,
-    AlgorithmOption,
-    AmbiguousOption,
-    BArgument,
-    CheckpointEveryOption,
-    CheckpointOption,
-    EngineOption,
-    FormatOption,
-    JsonOption,
-    LinesOption,
-    MaxDistanceOption,
-    NameAOption,
-    NameBOption,
-    OutputOption,
-    PathOption,
-    PlotOption,
-    ProgressOption,
-    QuietOption,
-    ResumeOption,
-    StatsOption,
-    TextOption,
-    ThreadsOption,
-    VerboseOption,
-)
+from .distance_options import AlgorithmName, DistanceEngine, DistanceOutput, DistancePair
 from .distance_report import as_text, progress_line
-from .long_run import LongCommand, LongOrder, command_line, gpu_for, resumed, seconds_of
-from .options import DebugOption, MaxLineOption
+from .groups import grouped
+from .long_options import Checkpoints, LongReporting
+from .long_run import LongCommand, LongOrder, gpu_for
+from .options import DebugOption, MaxLineOption, command_line
 from .progress import shown_long
 
 
+@grouped
 def distance(
-    a: AArgument,
-    b: BArgument,
-    name_a: NameAOption = None,
-    name_b: NameBOption = None,
-    text: TextOption = False,
-    lines: LinesOption = False,
-    ambiguous: AmbiguousOption = Ambiguous.LITERAL,
-    max_distance: MaxDistanceOption = None,
-    as_json: JsonOption = False,
-    path: PathOption = False,
-    output: OutputOption = None,
-    format_: FormatOption = None,
-    plot: PlotOption = None,
-    checkpoint: CheckpointOption = None,
-    checkpoint_every: CheckpointEveryOption = None,
-    resume: ResumeOption = False,
-    engine: EngineOption = EngineName.AUTO,
-    algorithm: AlgorithmOption = AlgorithmName.AUTO,
-    threads: ThreadsOption = None,
+    *,
+    pair: DistancePair,
+    wanted: DistanceOutput,
+    checkpoints: Checkpoints,
+    engine: DistanceEngine,
     max_line: MaxLineOption = "16M",
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    progress: ProgressOption = None,
-    stats: StatsOption = None,
+    reporting: LongReporting,
     debug: DebugOption = False,
 ) -> None:
     """Computes the distance of A and B; the help is distance_options.DISTANCE_HELP."""
-    if text and lines:
+    if pair.text and pair.lines:
         raise UsageError("--text and --lines do not go together")
-    if (text or lines) and (name_a is not None or name_b is not None or ambiguous is not Ambiguous.LITERAL):
+    named = pair.name_a is not None or pair.name_b is not None
+    if (pair.text or pair.lines) and (named or pair.ambiguous is not Ambiguous.LITERAL):
         raise UsageError("--name-a, --name-b and --ambiguous are for sequences, not for --text and --lines")
-    if format_ is not None and not path:
+    if wanted.format_ is not None and not wanted.path:
         raise UsageError("--format is the format of --path: give --path")
-    if path and as_json and output in (None, "-"):
+    if wanted.path and wanted.as_json and wanted.output in (None, "-"):
         raise UsageError("--json and the alignment cannot both go to standard output: give -o")
-    unit = Unit.BYTES if text else Unit.LINES if lines else Unit.SYMBOLS
-    if plot is not None:
-        format_of(plot)
-    with gpu_for(engine, quiet) as gpu:
+    unit = Unit.BYTES if pair.text else Unit.LINES if pair.lines else Unit.SYMBOLS
+    if wanted.plot is not None:
+        format_of(wanted.plot)
+    with gpu_for(engine.engine, reporting.quiet) as gpu:
         order = _Order(
-            paths=(a, b),
-            names=(name_a, name_b),
+            pair=pair,
             unit=unit,
-            rule=ambiguous,
-            max_distance=max_distance,
-            as_json=as_json,
-            form=form_of(output, format_, unit) if path else None,
-            plot=plot,
-            output=output,
-            stats=stats,
-            checkpoint=checkpoint,
-            interval=seconds_of(checkpoint_every, checkpoint),
-            resume=resumed(resume, checkpoint),
+            rule=pair.ambiguous,
+            max_distance=wanted.max_distance,
+            as_json=wanted.as_json,
+            form=form_of(wanted.output, wanted.format_, unit) if wanted.path else None,
+            plot=wanted.plot,
+            output=wanted.output,
+            checkpoints=checkpoints,
+            interval=checkpoints.interval(),
             choice=AlgorithmChoice(
-                Resources(threads or usable_cores(), gpu),
-                engine,
-                None if algorithm is AlgorithmName.AUTO else algorithm.value,
+                Resources(engine.threads or usable_cores(), gpu),
+                engine.engine,
+                None if engine.algorithm is AlgorithmName.AUTO else engine.algorithm.value,
             ),
-            quiet=quiet,
-            verbose=verbose and not quiet,
-            bar=progress,
+            reporting=reporting,
         )
         order.refuse_overwriting()
         _Command(order).run()
@@ -124,7 +81,6 @@ def distance(
 class _Order(LongOrder):
     """Options of the command line."""
 
-    names: tuple[str | None, str | None]
     unit: Unit
     rule: Ambiguous
     max_distance: int | None
@@ -134,11 +90,12 @@ class _Order(LongOrder):
 
     def read(self) -> Inputs:
         """Read both inputs."""
+        paths, names = (self.pair.a, self.pair.b), (self.pair.name_a, self.pair.name_b)
         if self.unit is Unit.BYTES:
-            return read_texts(self.paths)
+            return read_texts(paths)
         if self.unit is Unit.LINES:
-            return read_lines(self.paths)
-        return read_sequences(self.paths, self.names, self.rule, self.form in (Form.SAM, Form.BAM))
+            return read_lines(paths)
+        return read_sequences(paths, names, self.rule, self.form in (Form.SAM, Form.BAM))
 
 
 class _Command(LongCommand):
@@ -155,11 +112,7 @@ class _Command(LongCommand):
             inputs = order.read()
         if order.form in (Form.SAM, Form.BAM):
             check_names(inputs)  # fails before the long computation
-        saved = None
-        if order.checkpoint:
-            with self._stats.timed("checkpoint"):
-                self._checkpoint = Checkpoint(order.checkpoint, Identity.of(inputs.pair, order.max_distance))
-                saved = self._saved(self._checkpoint)
+        saved = self._opened_checkpoint(lambda: Identity.of(inputs.pair, order.max_distance))
         with self._stats.timed("estimate"):
             estimate = None if saved else inputs.estimate()
         run = DistanceRun(
@@ -168,7 +121,7 @@ class _Command(LongCommand):
         path: dict[str, Any] | None = None
         with (
             self._stop.between_slices(self._stop_message()),
-            shown_long(lambda: progress_line(run.progress), order.bar, order.quiet),
+            shown_long(lambda: progress_line(run.progress), order.reporting.progress, order.reporting.quiet),
         ):
             with self._stats.timed("distance"):
                 outcome = run.run(saved)
@@ -194,7 +147,7 @@ class _Command(LongCommand):
         if alignment is None:
             return None
         spent = time.perf_counter() - begun
-        if alignment["card_failed"] and not self._order.quiet:
+        if alignment["card_failed"] and not self._order.reporting.quiet:
             warning(f"the GPU failed, and the CPU computed the alignment: {alignment['card_failed']}")
         form, named = self._order.form, self._order.output not in (None, "-")
         file = self._order.output if form and named else None

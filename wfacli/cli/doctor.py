@@ -73,7 +73,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
     lines += _rows(
         ("works", _yes(gpu)),
         ("driver", f"CUDA {gpu['driver']}, {gpu['cards']} GPUs" if gpu["driver"] else "none"),
-        ("card", _gpu(opened) if opened else "none opened"),
+        ("GPU", _gpu(opened) if opened else "none opened"),
         ("PyCUDA", gpu["pycuda"] or "none"),
         ("nvcc", f"{nvcc['version']}, {nvcc['path']}" if nvcc else "none"),
         ("cache", f"{cache['folder']}: {cache['kernels']} kernels, {cache['bytes'] / 1e6:.1f} MB{_readonly(cache)}"),

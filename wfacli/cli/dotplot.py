@@ -21,7 +21,7 @@ from .options import DebugOption, MaxLineOption, QuietOption
 
 DOTPLOT_HELP = """Draw which parts of two sequences or genomes are alike, to look at them before you believe a number.
 
-TARGET runs to the right, QUERY upwards, both from the lower left corner. A dot is k letters that both have: blue on \
+TARGET runs to the right, QUERY upwards, both from the lower left corner. A dot is a k-mer that both have: blue on \
 the same strand, orange where the query's reverse complement has them, darker where a pixel has more of them \
 (logarithmic). So what is conserved rises along the diagonal, an inversion falls, a repeat stands beside the \
 diagonal, and a gap shifts it.
@@ -86,9 +86,7 @@ PathOption = Annotated[
 ]
 TextOption = Annotated[
     bool,
-    typer.Option(
-        "--text", help="The files are no FASTA: each is one sequence of bytes, all of them.", rich_help_panel=_INPUT
-    ),
+    typer.Option("--text", help="Read each file as one sequence of bytes instead of FASTA.", rich_help_panel=_INPUT),
 ]
 KmerOption = Annotated[
     int | None,
@@ -98,8 +96,8 @@ KmerOption = Annotated[
         metavar="N",
         min=1,
         show_default="by length, such that few match by chance",
-        help="Letters of a dot: 1 to 32 nucleotides, to 64 with --literal or --text. Fewer show what is less alike, "
-        "among more noise.",
+        help="Symbols of a dot: 1 to 32 nucleotides, up to 64 with --literal or --text. A smaller number shows "
+        "weaker similarity among more noise.",
         rich_help_panel=_DOTS,
     ),
 ]
@@ -107,7 +105,7 @@ LiteralOption = Annotated[
     bool,
     typer.Option(
         "--literal",
-        help="Every letter matches itself, on one strand; for proteins. Otherwise only A C G T U do. Case never "
+        help="Every symbol matches itself, on one strand; for proteins. Otherwise only A C G T U do. Case never "
         "matters, but with --text.",
         rich_help_panel=_DOTS,
     ),
@@ -130,8 +128,8 @@ PlotOption = Annotated[
         "-o",
         "--output",
         metavar="FILE",
-        help="Where the picture goes: .html (one page to zoom in, nothing else needed), .png, .svg or .pdf (by "
-        r"matplotlib: pip install 'wfacli\[plot]').",
+        help="Output file: .html (one self-contained page that zooms), .png, .svg or .pdf (by matplotlib: pip "
+        r"install 'wfacli\[plot]').",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from ..plan.forecast import ExpectedTime
-from ..run.align import AlignRun
+from ..run.batch_run import BatchRun
 from .console import console, ignoring_output_errors, note
 
 _WHY = {
@@ -18,7 +18,7 @@ _WHY = {
 }
 
 
-def explain(run: AlignRun) -> None:
+def explain(run: BatchRun) -> None:
     """Print the routes of a run, which are recorded if `config.explain` is set."""
     from rich.table import Table
 
@@ -34,8 +34,8 @@ def explain(run: AlignRun) -> None:
         table.add_row(kernel, f"{first:,}", f"{100 * first / total:.1f}%", f"{stats.kernels[kernel]:,}", why)
     with ignoring_output_errors():
         console().print(table)
-    if run.config.kernel:
-        note(f"--kernel {run.config.kernel} was the first kernel of every pair; time models were not used")
+    if run.account.kernel:
+        note(f"--kernel {run.account.kernel} was the first kernel of every pair; time models were not used")
     for (kernel, reason, to), pairs in sorted(stats.handed_on.items()):
         note(f"{pairs:,} passed from {kernel} to {to}: {_WHY.get(reason, reason)}")
 

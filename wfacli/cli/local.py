@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from .. import __version__
-from ..config import Ambiguous, EngineName
+from ..config import EngineName
 from ..core.cores import usable_cores
 from ..dotplot.draw import write as write_picture
 from ..dotplot.paths import Block
@@ -16,7 +16,7 @@ from ..errors import UsageError
 from ..io.write.output import Output, refuse_overwriting
 from ..scoring.scheme import Scheme
 from ..solve.base import Pair
-from ..solve.checkpoint import Checkpoint, Identity
+from ..solve.checkpoint import Identity
 from ..solve.distance.deliver import Form, choose_form
 from ..solve.distance.inputs import Inputs
 from ..solve.distance.path import check_names
@@ -27,114 +27,71 @@ from ..solve.local.searches import OnCpu, OnGpu, Searches
 from ..solve.local.task import Task
 from ..solve.local.writing import FORMS, write_alignments
 from .console import note
-from .distance_options import (
-    AArgument,
-    BArgument,
-    CheckpointEveryOption,
-    CheckpointOption,
-    JsonOption,
-    NameAOption,
-    NameBOption,
-    PlotOption,
-    ProgressOption,
-    QuietOption,
-    ResumeOption,
-    StatsOption,
-    ThreadsOption,
-    VerboseOption,
-)
 from .extend import scheme_of
-from .extend_options import GapsOption, MatrixOption, NScoreOption, ScoresOption
-from .local_options import (
-    LocalAmbiguousOption,
-    LocalEngineOption,
-    LocalFormatOption,
-    LocalOutputOption,
-    LocalScoreOnlyOption,
-    RowMemoryOption,
-    TopOption,
-)
+from .groups import grouped
+from .local_options import LocalEngine, LocalOutput, LocalScores
 from .local_report import as_text, progress_line
-from .long_run import LongCommand, LongOrder, command_line, gpu_for, resumed, seconds_of
-from .options import DebugOption, MaxLineOption
+from .long_options import Checkpoints, LongPair, LongReporting
+from .long_run import LongCommand, LongOrder, gpu_for
+from .options import DebugOption, MaxLineOption, command_line
 from .progress import shown_long
 from .scoring import bytes_of
 
 _MIN_MEMORY = 1 << 20
 
 
+@grouped
 def local(
-    a: AArgument,
-    b: BArgument,
-    name_a: NameAOption = None,
-    name_b: NameBOption = None,
-    scores: ScoresOption = None,
-    matrix: MatrixOption = None,
-    gaps: GapsOption = None,
-    ambiguous: LocalAmbiguousOption = Ambiguous.MISMATCH,
-    n_score: NScoreOption = None,
-    top: TopOption = 1,
-    score_only: LocalScoreOnlyOption = False,
-    output: LocalOutputOption = None,
-    format_: LocalFormatOption = None,
-    as_json: JsonOption = False,
-    plot: PlotOption = None,
-    checkpoint: CheckpointOption = None,
-    checkpoint_every: CheckpointEveryOption = None,
-    resume: ResumeOption = False,
-    engine: LocalEngineOption = EngineName.AUTO,
-    threads: ThreadsOption = None,
-    max_memory: RowMemoryOption = "1G",
+    *,
+    pair: LongPair,
+    scores: LocalScores,
+    wanted: LocalOutput,
+    checkpoints: Checkpoints,
+    engine: LocalEngine,
     max_line: MaxLineOption = "16M",
-    quiet: QuietOption = False,
-    verbose: VerboseOption = False,
-    progress: ProgressOption = None,
-    stats: StatsOption = None,
+    reporting: LongReporting,
     debug: DebugOption = False,
 ) -> None:
     """Finds the best local alignments of A and B; the help is local_options.LOCAL_HELP."""
+    score_only, output, plot = wanted.score_only, wanted.output, wanted.plot
     if plot is not None:
         format_of(plot)
-    if score_only and (format_ is not None or plot is not None or top > 1):
+    if score_only and (wanted.format_ is not None or plot is not None or wanted.top > 1):
         raise UsageError("--score-only writes no alignments: --format, --plot and --top do not go with it")
-    if as_json and not score_only and output in (None, "-"):
+    if wanted.as_json and not score_only and output in (None, "-"):
         raise UsageError("--json and the alignments cannot both go to standard output: give -o")
-    memory = bytes_of("--max-memory", max_memory)
+    memory = bytes_of("--max-memory", engine.max_memory)
     if memory < _MIN_MEMORY:
-        raise UsageError(f"--max-memory is {max_memory}; it must be 1M at least")
-    refuse_overwriting((matrix,), (output, stats, checkpoint, plot))
-    scheme = scheme_of(scores, matrix, gaps, ambiguous, n_score)
+        raise UsageError(f"--max-memory is {engine.max_memory}; it must be 1M at least")
+    refuse_overwriting((scores.matrix,), (output, reporting.stats, checkpoints.checkpoint, plot))
+    scheme = scheme_of(scores)
     scheme.require_positive("local")
+    form = None
+    if not score_only:
+        form = choose_form(FORMS, output, wanted.format_, "wfacli local …", "local alignments are written")
     order = _Order(
-        paths=(a, b),
-        names=(name_a, name_b),
+        pair=pair,
         scheme=scheme,
-        protein=matrix is not None,
-        top=top,
-        as_json=as_json,
-        form=None
-        if score_only
-        else choose_form(FORMS, output, format_, "wfacli local …", "local alignments are written"),
+        protein=scores.matrix is not None,
+        top=wanted.top,
+        as_json=wanted.as_json,
+        form=form,
         output=output,
         plot=plot,
-        stats=stats,
-        checkpoint=checkpoint,
-        interval=seconds_of(checkpoint_every, checkpoint),
-        resume=resumed(resume, checkpoint),
-        threads=threads or usable_cores(),
+        checkpoints=checkpoints,
+        interval=checkpoints.interval(),
+        threads=engine.threads or usable_cores(),
         memory=memory,
-        quiet=quiet,
-        verbose=verbose and not quiet,
-        bar=progress,
+        reporting=reporting,
     )
     order.refuse_overwriting()
-    with gpu_for(engine, quiet) as gpu:
+    with gpu_for(engine.engine, reporting.quiet) as gpu:
         searches: Searches = OnCpu()
         if gpu is not None:
-            gpu_requested = engine is EngineName.GPU
+            gpu_requested = engine.engine is EngineName.GPU
             if gpu_requested:
                 gpu.driver()  # raises DeviceError
-            searches = OnGpu(gpu, gpu_requested, _ignore if quiet else note)
+            searches = OnGpu(gpu, gpu_requested, _ignore if reporting.quiet else note)
         _Command(order, searches).run()
 
 
@@ -146,7 +103,6 @@ def _ignore(_: str) -> None:
 class _Order(LongOrder):
     """Options of the command line."""
 
-    names: tuple[str | None, str | None]
     scheme: Scheme
     protein: bool
     top: int
@@ -172,20 +128,16 @@ class _Command(LongCommand):
     def _compute(self, out: Output) -> None:
         order = self._order
         with self._stats.timed("read"):
-            inputs = read_pair(order.paths, order.names)
+            inputs = read_pair((order.pair.a, order.pair.b), (order.pair.name_a, order.pair.name_b))
             query, target = codes_of(inputs, order.scheme)
         if order.form in (Form.SAM, Form.BAM):
             check_names(inputs)  # fails before the long computation
         task = Task(query, target, order.scheme, order.top, order.form is None, order.threads, order.memory)
-        saved = None
-        if order.checkpoint:
-            with self._stats.timed("checkpoint"):
-                self._checkpoint = Checkpoint(order.checkpoint, order.identity(Pair(query, target, False)))
-                saved = self._saved(self._checkpoint)
+        saved = self._opened_checkpoint(lambda: order.identity(Pair(query, target, False)))
         run = LocalRun(task, self._watchers, self._checkpoint, order.interval, self._searches)
         with (
             self._stop.between_slices(self._stop_message()),
-            shown_long(lambda: progress_line(run.progress), order.bar, order.quiet),
+            shown_long(lambda: progress_line(run.progress), order.reporting.progress, order.reporting.quiet),
             self._stats.timed("local"),
         ):
             outcome = run.run(saved)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from ..config import Ambiguous, EngineName
 from ..solve.distance.deliver import Form
+from .extend_options import Scores
+from .groups import ENGINE, OUTPUT, SCORING
+from .long_options import JsonOption, PlotOption, ThreadsOption
 
 LOCAL_HELP = """Find the best local alignments (Smith-Waterman, affine gaps) of two sequences of any length.
 
-One pair, several million letters each, exactly: the best-scoring part of A with the best-scoring part of B, and with \
+One pair, several million symbols each, exactly: the best-scoring part of A with the best-scoring part of B, and with \
 --top the next best ones. For many pairs there is [bold]wfacli extend[/bold]. Large pairs run on an NVIDIA GPU where \
 there is one, with the same result.
 
@@ -28,79 +32,97 @@ there is one, with the same result.
   wfacli local a.fa b.fa --score-only
 
 Of equally good alignments the one that begins last in A is taken, then last in B; gaps lie left-most. \
-With [bold]--top[/bold] each further alignment is the best that pairs no two letters which one before it pairs \
+With [bold]--top[/bold] each further alignment is the best that pairs no two symbols which one before it pairs \
 (Waterman and Eggert), and takes about as long as the first. [bold]GCUPS[/bold] are the cells of the whole matrix by \
 the second, in thousands of millions, computed or left out because no best alignment can lead through them.
 """
 
-_INPUT, _OUTPUT, _SCORING, _LONG, _ENGINE = "Input", "Output", "Scoring", "Long runs", "Engine"
 
-LocalAmbiguousOption = Annotated[
-    Ambiguous,
-    typer.Option(
-        "--ambiguous",
-        help="Letters other than A C G T U, with --scores: mismatch (they match nothing), wildcard (IUPAC codes match "
-        "what they stand for), literal (each matches itself). Case never matters.",
-        rich_help_panel=_SCORING,
-    ),
-]
-TopOption = Annotated[
-    int,
-    typer.Option(
-        "--top",
-        metavar="K",
-        min=1,
-        help="Find the K best alignments, or as many as there are with a score above 0.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-LocalScoreOnlyOption = Annotated[
-    bool,
-    typer.Option(
-        "--score-only",
-        help="Find the best score and where its alignment begins, and write no alignment.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-LocalOutputOption = Annotated[
-    str | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        show_default="standard output",
-        help="Where the alignments go (the result then goes to standard output, else to standard error); with "
-        "--score-only, where the result goes. The file gets its name when complete.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-LocalFormatOption = Annotated[
-    Form | None,
-    typer.Option(
-        "--format",
-        metavar="<paf|sam|bam|tsv>",
-        show_default="by the suffix of --output, else paf",
-        help="How alignments are written: paf, sam, bam (by pysam) or tsv. A is the query, B the target.",
-        rich_help_panel=_OUTPUT,
-    ),
-]
-LocalEngineOption = Annotated[
-    EngineName,
-    typer.Option(
-        "--engine",
-        help="Where to search; auto takes a GPU where there is one that has the pair sooner. It finds the score, and "
-        "the CPU's threads make the alignment from what it has kept. The result is the same, and a checkpoint of one "
-        "goes on with the other.",
-        rich_help_panel=_ENGINE,
-    ),
-]
-RowMemoryOption = Annotated[
-    str,
-    typer.Option(
-        "--max-memory",
-        metavar="SIZE",
-        help="About how much the way back may keep, besides the sequences; with less it takes a little longer. A "
-        "checkpoint is about as large. Like 500M or 2G.",
-        rich_help_panel=_ENGINE,
-    ),
-]
+@dataclass(frozen=True)
+class LocalScores(Scores):
+    """Substitution scores and gap penalties."""
+
+    ambiguous: Annotated[
+        Ambiguous,
+        typer.Option(
+            "--ambiguous",
+            help="Symbols other than A C G T U, with --scores: mismatch (they match nothing), wildcard (IUPAC codes "
+            "match what they stand for), literal (each matches itself). Case never matters.",
+            rich_help_panel=SCORING,
+        ),
+    ] = Ambiguous.MISMATCH
+
+
+@dataclass(frozen=True)
+class LocalOutput:
+    """What is searched and written."""
+
+    top: Annotated[
+        int,
+        typer.Option(
+            "--top",
+            metavar="K",
+            min=1,
+            help="Find the K best alignments, or as many as there are with a score above 0.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = 1
+    score_only: Annotated[
+        bool,
+        typer.Option(
+            "--score-only",
+            help="Find the best score and the start of its alignment, and write no alignment.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            show_default="standard output",
+            help="Output file of the alignments (the result then goes to standard output, else to standard error); "
+            "with --score-only, of the result. It gets its name when it is complete.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+    format_: Annotated[
+        Form | None,
+        typer.Option(
+            "--format",
+            metavar="<paf|sam|bam|tsv>",
+            show_default="by the suffix of --output, else paf",
+            help="Format of the alignments: paf, sam, bam (by pysam) or tsv. A is the query, B the target.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+    as_json: JsonOption = False
+    plot: PlotOption = None
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Where alignments are searched, and with which resources."""
+
+    engine: Annotated[
+        EngineName,
+        typer.Option(
+            "--engine",
+            help="Where to search; auto uses a GPU if there is one and it is expected to be faster. The GPU finds "
+            "the score, and the threads of the CPU compute the alignment from the rows that it has kept. The result "
+            "is the same, and a run can be resumed on the other engine.",
+            rich_help_panel=ENGINE,
+        ),
+    ] = EngineName.AUTO
+    threads: ThreadsOption = None
+    max_memory: Annotated[
+        str,
+        typer.Option(
+            "--max-memory",
+            metavar="SIZE",
+            help="Memory for the traceback, besides the sequences, like 500M or 2G; with less, a run takes a little "
+            "longer. A checkpoint is about as large.",
+            rich_help_panel=ENGINE,
+        ),
+    ] = "1G"

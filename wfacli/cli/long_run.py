@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
-import shlex
 import signal
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -21,16 +19,15 @@ from ..config import EngineName
 from ..core.stats import Stats, peak_memory, versions
 from ..errors import Cancelled, UsageError
 from ..io.write.output import Output, is_standard_output, refuse_overwriting
-from ..solve.checkpoint import Checkpoint, Saved
+from ..solve.checkpoint import Checkpoint, Identity, Saved
 from ..solve.gpu.on_demand import GpuOnDemand, any_gpu
 from ..solve.watchers import Watchers
 from .console import note, warning
+from .long_options import Checkpoints, LongPair, LongReporting
+from .options import command_line
 from .signals import REPEAT_SECONDS
 
-_DEFAULT_INTERVAL = 120.0  # default seconds between two checkpoints
 _TERMINATING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|min)?")
-_UNITS = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 @dataclass(frozen=True)
@@ -38,32 +35,28 @@ class LongOrder:
     """Common options of such a command: files, checkpoints and messages.
 
     Attributes:
-        paths: both input files.
-        output, plot, stats, checkpoint: output files; None: not written (of `output`: standard output).
+        pair: both input files.
+        output, plot: output files; None: not written (of `output`: standard output).
+        checkpoints: checkpoint file, and whether to resume from it.
         interval: seconds between two checkpoints.
-        resume: True to resume from the checkpoint.
-        quiet, verbose: suppress or extend messages.
-        bar: False to show no progress.
+        reporting: messages, progress and report.
     """
 
-    paths: tuple[str, str]
+    pair: LongPair
     output: str | None
     plot: str | None
-    stats: str | None
-    checkpoint: str | None
+    checkpoints: Checkpoints
     interval: float
-    resume: bool
-    quiet: bool
-    verbose: bool
-    bar: bool | None
+    reporting: LongReporting
 
     def refuse_overwriting(self) -> None:
         """Raise UsageError if an output would overwrite an input, another output or an existing checkpoint."""
-        refuse_overwriting(self.paths, (self.output, self.stats, self.checkpoint, self.plot))
-        if self.stats is not None and is_standard_output(self.stats) and is_standard_output(self.output):
+        stats, checkpoint = self.reporting.stats, self.checkpoints.checkpoint
+        refuse_overwriting((self.pair.a, self.pair.b), (self.output, stats, checkpoint, self.plot))
+        if stats is not None and is_standard_output(stats) and is_standard_output(self.output):
             raise UsageError("--stats and the result cannot both go to standard output")
-        if self.checkpoint and not self.resume and Path(self.checkpoint).exists():
-            raise UsageError(f"{self.checkpoint} exists: give --resume to continue from it, or remove it")
+        if checkpoint and not self.checkpoints.resume and Path(checkpoint).exists():
+            raise UsageError(f"{checkpoint} exists: give --resume to continue from it, or remove it")
 
 
 @contextlib.contextmanager
@@ -90,7 +83,8 @@ class LongCommand(ABC):
     def run(self) -> None:
         """Execute the command; outputs get their final names only when it is complete."""
         order = self._long
-        report, complete = Output(order.stats) if order.stats else None, False
+        stats = order.reporting.stats
+        report, complete = Output(stats) if stats else None, False
         opened = [report] if report else []
         try:
             out = Output(order.output)
@@ -121,24 +115,35 @@ class LongCommand(ABC):
 
     @property
     def _watchers(self) -> Watchers:
-        order = self._long
+        reporting = self._long.reporting
         return Watchers(
-            note if order.verbose else _ignore, _ignore if order.quiet else warning, lambda: self._stop.requested
+            note if reporting.steps else _ignore,
+            _ignore if reporting.quiet else warning,
+            lambda: self._stop.requested,
         )
 
+    def _opened_checkpoint(self, identity: Callable[[], Identity]) -> Saved | None:
+        """Open the checkpoint, if there is to be one; return the state to resume from. Raises InputError."""
+        path = self._long.checkpoints.checkpoint
+        if not path:
+            return None
+        with self._stats.timed("checkpoint"):
+            self._checkpoint = Checkpoint(path, identity())
+            return self._saved(self._checkpoint)
+
     def _saved(self, checkpoint: Checkpoint) -> Saved | None:
-        if not self._long.resume:
+        if not self._long.checkpoints.resume:
             return None
         if not checkpoint.exists():
-            if not self._long.quiet:
+            if not self._long.reporting.quiet:
                 note(f"there is no checkpoint {checkpoint.path} yet: starting from the beginning")
             return None
         return checkpoint.read()
 
     def _stop_message(self) -> str:
-        if self._long.quiet or not self._long.checkpoint:
+        if self._long.reporting.quiet or not self._long.checkpoints.checkpoint:
             return ""
-        return f"stopped; the same command with --resume continues from {self._long.checkpoint}"
+        return f"stopped; the same command with --resume continues from {self._long.checkpoints.checkpoint}"
 
     def _write(self, words: str | None, out: Output, records: bool) -> None:
         """Write the result; if records go to standard output, to standard error.
@@ -151,7 +156,7 @@ class LongCommand(ABC):
         if words is None:
             words = json.dumps({"wfacli": __version__, **self._found}, indent=2) + "\n"
         if records and self._long.output in (None, "-"):
-            if not self._long.quiet:
+            if not self._long.reporting.quiet:
                 sys.stderr.write(words)
         else:
             (Output(None) if records else out).write(words.encode(errors="surrogateescape"))
@@ -217,30 +222,6 @@ class Stop:
     def _restore(self) -> None:
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
-
-
-def command_line() -> str:
-    """Return the command line as the user entered it."""
-    return shlex.join(["wfacli", *sys.argv[1:]])
-
-
-def seconds_of(every: str | None, checkpoint: str | None) -> float:
-    """Parse `--checkpoint-every` into seconds. Raises UsageError."""
-    if every is None:
-        return _DEFAULT_INTERVAL
-    if checkpoint is None:
-        raise UsageError("--checkpoint-every belongs to --checkpoint FILE")
-    found = _TIME.fullmatch(every.strip().lower())
-    if not found or not float(found[1]):
-        raise UsageError(f"--checkpoint-every expects a time like 30s, 5m or 1h, not {every!r}")
-    return float(found[1]) * _UNITS[found[2]]
-
-
-def resumed(resume: bool, checkpoint: str | None) -> bool:
-    """Validate `--resume`. Raises UsageError if there is no --checkpoint."""
-    if resume and checkpoint is None:
-        raise UsageError("--resume continues from a checkpoint: give --checkpoint FILE too")
-    return resume
 
 
 def _ignore(_: str) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
 from ..config import WHOLE, Ends, Format, MappingSpec, Mode, Span
 from ..errors import UsageError
+from .groups import MAPPED
 
-PANEL = "Reads against a reference"
 _DEFAULT_PAD = 100
 
 
@@ -28,141 +29,170 @@ class Clip(enum.StrEnum):
     HARD = "hard"
 
 
-MappingsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--mappings",
-        metavar="FILE",
-        show_default=False,
-        help="PAF, SAM or BAM that says where each read of QUERY lies on TARGET, a reference: by minimap2 without -c, "
-        "wfmash -m and the like. Each mapping becomes a record; of a CIGAR only what it spans is taken. - is standard "
-        "input, where a read's mappings follow one another; in a file they may be in any order.",
-        rich_help_panel=PANEL,
-    ),
-]
-
-
 def mates_option(description: str) -> Any:
     """Return the option --mates with a command's help text."""
-    return typer.Option("--mates", metavar="FILE", show_default=False, help=description, rich_help_panel=PANEL)
+    return typer.Option("--mates", metavar="FILE", show_default=False, help=description, rich_help_panel=MAPPED)
 
 
-MatesOption = Annotated[
-    str | None,
-    mates_option(
-        "FASTA or FASTQ with the second reads of pairs, where QUERY has the first ones. Without it mates are both in "
-        "QUERY: in BAM, named NAME/1 and NAME/2, or the first one before the second. Which mappings are of mates, "
-        "flags say, in SAM and BAM."
-    ),
-]
-SpanOption = Annotated[
-    Span,
-    typer.Option(
-        "--span",
-        help="extended: the mapped parts, and from there outward as far as the score rises, with a Z-drop; the rest "
-        "is clipped. mapped: the mapped part of the read with that of the target, end to end. padded: the mapped part "
-        "of the read, anywhere in that of the target and --pad beside it. read: the whole read, for reads that lie in "
-        "one place; of split reads it aligns all for each mapping, which takes long.",
-        rich_help_panel=PANEL,
-    ),
-]
-PadOption = Annotated[
-    int | None,
-    typer.Option(
-        "--pad",
-        metavar="N",
-        min=0,
-        max=WHOLE,
-        show_default=f"{_DEFAULT_PAD}; with --span extended and mapped none",
-        help="Letters taken beside the mapped parts, on either side.",
-        rich_help_panel=PANEL,
-    ),
-]
 _UNMAPPED = "--keep-unmapped/--drop-unmapped"
-KeepUnmappedOption = Annotated[
-    bool,
-    typer.Option(
-        _UNMAPPED,
-        help="Write reads that have no mapping too, unmapped, behind all others.",
-        rich_help_panel=PANEL,
-    ),
-]
-DropUnmappedOption = Annotated[
-    bool | None,
-    typer.Option(
-        _UNMAPPED,
-        show_default="keep in SAM, BAM and CRAM, drop in PAF and TSV",
-        help="What becomes of reads without a mapping: records with flag 4, in the order of the reads, or none.",
-        rich_help_panel=PANEL,
-    ),
-]
-CopyTagsOption = Annotated[
-    bool,
-    typer.Option(
-        "--copy-tags",
-        help="Keep the reads' own tags, as BAM has them, or FASTQ in its headers, with tabs between them (samtools "
-        "fastq -T '*' writes them so). For SAM, BAM and CRAM.",
-        rich_help_panel=PANEL,
-    ),
-]
-ClipOption = Annotated[
-    Clip,
-    typer.Option(
-        "--clip",
-        help="soft: supplementary records hold the whole read. hard: only the part that they align.",
-        rich_help_panel=PANEL,
-    ),
-]
 OnErrorOption = Annotated[
     OnError,
     typer.Option(
         "--on-error",
-        help="fail: a faulty mapping (an unknown name, a place outside its sequence, …) ends the run. skip: it is "
-        "left out, and counted.",
-        rich_help_panel=PANEL,
+        help="fail: a faulty mapping (an unknown name, a position outside its sequence, …) ends the run. skip: it is "
+        "left out and counted.",
+        rich_help_panel=MAPPED,
     ),
 ]
 
 
-ScoresOfOption = Annotated[
-    str | None,
-    typer.Option(
-        "--preset",
-        metavar="NAME",
-        show_default=False,
-        help="Take the scores (match, mismatch, gaps) of this preset of minimap2: map-ont, map-hifi, sr, asm5, … Then "
-        "AS is the score that minimap2 would give. --metric, --penalties and --match replace them.",
-        rich_help_panel=PANEL,
-    ),
-]
+@dataclass(frozen=True)
+class Mappings:
+    """Mappings of reads, and what belongs to them."""
+
+    mappings: Annotated[
+        str | None,
+        typer.Option(
+            "--mappings",
+            metavar="FILE",
+            show_default=False,
+            help="PAF, SAM or BAM with the positions of the reads of QUERY on TARGET, a reference: by minimap2 "
+            "without -c, wfmash -m and similar programs. Each mapping becomes a record; only the span of its CIGAR "
+            "is used. - is standard input, where the mappings of a read must be adjacent; in a file they may be in "
+            "any order.",
+            rich_help_panel=MAPPED,
+        ),
+    ] = None
+    mates: Annotated[
+        str | None,
+        mates_option(
+            "FASTA or FASTQ with the second reads of pairs, where QUERY has the first ones. Without it mates are both "
+            "in QUERY: in BAM, named NAME/1 and NAME/2, or the first one before the second. Which mappings are of "
+            "mates, flags say, in SAM and BAM."
+        ),
+    ] = None
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            "--preset",
+            metavar="NAME",
+            show_default=False,
+            help="Use the scores (match, mismatch, gaps) of this preset of minimap2: map-ont, map-hifi, sr, asm5, … "
+            "AS is then scored as by minimap2. --metric, --penalties and --match replace them.",
+            rich_help_panel=MAPPED,
+        ),
+    ] = None
 
 
-def mapping_spec(
-    span: Span,
-    pad: int | None,
-    keep_unmapped: bool,
-    on_error: OnError,
-    copy_tags: bool,
-    mates: bool = False,
-    ends: Ends | None = None,
-) -> MappingSpec:
-    """Return the MappingSpec of a command's options; `ends` are the parameters of --span extended.
+@dataclass(frozen=True)
+class Placement:
+    """What of a mapped read is aligned to what, and which records are written; `map`."""
+
+    span: Annotated[
+        Span,
+        typer.Option(
+            "--span",
+            help="extended: the mapped parts, extended outward as far as the score rises, with a Z-drop; the rest is "
+            "clipped. mapped: the mapped part of the read with that of the target, end to end. padded: the mapped "
+            "part of the read, anywhere in that of the target and --pad bases beside it. read: the whole read, for "
+            "reads that map to one place; a split read is aligned as a whole for each mapping, which takes long.",
+            rich_help_panel=MAPPED,
+        ),
+    ] = Span.EXTENDED
+    pad: Annotated[
+        int | None,
+        typer.Option(
+            "--pad",
+            metavar="N",
+            min=0,
+            max=WHOLE,
+            show_default=f"{_DEFAULT_PAD}; with --span extended and mapped none",
+            help="Bases of the target beside the mapped part, on either side.",
+            rich_help_panel=MAPPED,
+        ),
+    ] = None
+    keep_unmapped: Annotated[
+        bool | None,
+        typer.Option(
+            _UNMAPPED,
+            show_default="keep in SAM, BAM and CRAM, drop in PAF and TSV",
+            help="Whether reads without a mapping are written: as records with flag 4, in the order of the reads.",
+            rich_help_panel=MAPPED,
+        ),
+    ] = None
+    copy_tags: Annotated[
+        bool,
+        typer.Option(
+            "--copy-tags",
+            help="Copy the tags of the reads, from BAM, or from FASTQ headers, where tabs separate them (as samtools "
+            "fastq -T '*' writes them). For SAM, BAM and CRAM.",
+            rich_help_panel=MAPPED,
+        ),
+    ] = False
+    clip: Annotated[
+        Clip,
+        typer.Option(
+            "--clip",
+            help="soft: supplementary records contain the whole read. hard: only the part that they align.",
+            rich_help_panel=MAPPED,
+        ),
+    ] = Clip.SOFT
+
+
+@dataclass(frozen=True)
+class GivenPlacement(Placement):
+    """As Placement, for `align --mappings`."""
+
+    keep_unmapped: Annotated[
+        bool,
+        typer.Option(
+            _UNMAPPED,
+            help="Also write reads without a mapping, as unmapped records after all others.",
+            rich_help_panel=MAPPED,
+        ),
+    ] = False
+
+
+def mapping_spec(placement: Placement, *, skip: bool = False, mates: bool, ends: Ends) -> MappingSpec:
+    """Return the MappingSpec of a command's options.
+
+    Args:
+        placement: options of the command.
+        skip: True to skip faulty mappings.
+        mates: True if second reads are in a file of their own.
+        ends: parameters of --span extended.
 
     Raises:
         UsageError: options are incompatible.
     """
+    span, pad = placement.span, placement.pad
     without = span in (Span.EXTENDED, Span.MAPPED)
     if pad is not None and without:
         raise UsageError(f"--pad belongs to --span padded and read; --span {span} has no use for it")
-    bases = 0 if without else _DEFAULT_PAD if pad is None else pad
-    ends = ends if span is Span.EXTENDED else None
     return MappingSpec(
-        span, bases, keep_unmapped, on_error is OnError.SKIP, copy_tags=copy_tags, mates=mates, ends=ends
+        span,
+        0 if without else _DEFAULT_PAD if pad is None else pad,
+        bool(placement.keep_unmapped),
+        skip,
+        copy_tags=placement.copy_tags,
+        mates=mates,
+        ends=ends if span is Span.EXTENDED else None,
     )
 
 
-def refuse_without_mappings(given: dict[str, bool]) -> None:
-    """Raise UsageError for an option that is given (True) but has no effect without --mappings."""
+def refuse_without_mappings(reads: Mappings, placement: GivenPlacement, on_error: OnError, checksums: bool) -> None:
+    """Raise UsageError for an option that is given but has no effect without --mappings."""
+    given = {
+        "--mates": reads.mates is not None,
+        "--preset": reads.preset is not None,
+        "--span": placement.span is not Span.EXTENDED,
+        "--pad": placement.pad is not None,
+        "--keep-unmapped": placement.keep_unmapped,
+        "--copy-tags": placement.copy_tags,
+        "--clip": placement.clip is not Clip.SOFT,
+        "--on-error": on_error is not OnError.FAIL,
+        "--checksums": checksums,
+    }
     for option, used in given.items():
         if used:
             raise UsageError(f"{option} is for reads against a reference: give --mappings FILE")

@@ -14,7 +14,7 @@ from .progress_line import ProgressLine, line, seconds
 from .report import rate
 
 if TYPE_CHECKING:
-    from ..run.batch_run import Watch
+    from ..run.parts import Watch
 
 _LINE_SECONDS = 10.0
 _BAR_SECONDS = 0.2

@@ -16,10 +16,10 @@ from ..run.batch_run import BatchRun
 def summary(run: BatchRun) -> str:
     """Return one line: pairs, effects of limits and heuristics, bases, identity, time, rate, engine."""
     c, wall = run.stats.counts, run.stats.wall
-    engine = run.engine.stats()
+    engine = run.aligner.engine.stats()
     identity = f"{100 * run.stats.identity:.2f}% identity, " if c["matches"] or c["mismatches"] else ""
     return (
-        f"{run.subject}{_limit_counts(run)}, {_bases(c['query_bases'])} of queries, "
+        f"{run.account.subject()}{_limit_counts(run)}, {_bases(c['query_bases'])} of queries, "
         f"{_bases(c['target_bases'])} of targets, {identity}{wall:.2f} s, {rate(c['pairs'] / wall)} pairs/s "
         f"({_where(engine)})"
     )
@@ -33,7 +33,7 @@ def _where(engine: dict[str, Any]) -> str:
 
 def _limit_counts(run: BatchRun) -> str:
     """Return, in parentheses, counts of pairs that the user's limits or heuristics affected; "" if there are none."""
-    counts = {what: run.stats.unaligned[status] for status, what in run.left_out.items()}
+    counts = {what: run.stats.unaligned[status] for status, what in run.account.left_out.items()}
     counts["that may be improved"] = run.stats.counts["heuristic"]
     words = ", ".join(f"{n:,} {what}" for what, n in counts.items() if n)
     return f" ({words})" if words else ""
@@ -53,7 +53,7 @@ def _bases(count: float) -> str:
 
 def fail_if_unaligned(run: BatchRun) -> None:
     """Raise WfacliError if pairs have no alignment for other reasons than the user's limits."""
-    reasons_left = {status: n for status, n in run.stats.unaligned.items() if status not in run.left_out}
+    reasons_left = {status: n for status, n in run.stats.unaligned.items() if status not in run.account.left_out}
     failed = sum(reasons_left.values())
     if failed:
         reasons = ", ".join(f"{n:,} {status}" for status, n in sorted(reasons_left.items()))
@@ -67,21 +67,21 @@ def fail_if_unaligned(run: BatchRun) -> None:
 
 def write_stats(out: Output, run: BatchRun, complete: bool) -> None:
     """Write the JSON report of a run. Raises OutputError."""
-    config = run.settings
+    config = run.config
     report = {
         "complete": complete,
         "versions": versions(__version__),
         "command_line": config.command_line,
         "options": {
-            "spec": run.asked_for,
+            "spec": run.account.spec,
             "output": asdict(config.output),
             "limits": asdict(config.limits),
             "threads": config.threads,
-            "batch_bases": run.batch_bases,
+            "batch_bases": run.inputs.batch_bases,
             "check": config.check,
         },
-        "engine": run.engine.stats(),
+        "engine": run.aligner.engine.stats(),
         **run.stats.report(),
-        **run.more,
+        **run.account.more(),
     }
     out.write_whole(json.dumps(report, indent=2).encode() + b"\n")

@@ -5,25 +5,24 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from .._native import keep_memory_flat
-from ..config import Ambiguous
 from ..core.stats import counted
 from ..errors import OutputClosed
-from ..run.align import AlignRun
-from ..run.batch_run import SWITCH_BESIDE_A_GPU, BatchRun
-from ..run.mapped import MappedRun
+from ..run.batch_run import BatchRun
+from ..run.sizes import SWITCH_BESIDE_A_GPU
 from .console import note, warning
 from .explain import explain as print_routes
 from .progress import shown
 from .report import fail_if_unaligned, summary, write_stats
 
 
-def execute(create: Callable[[], BatchRun], *, progress: bool | None, quiet: bool) -> None:
-    """Create a run, execute it, and print its summary.
+def execute(create: Callable[[], AbstractContextManager[BatchRun]], *, progress: bool | None, quiet: bool) -> None:
+    """Open a run, execute it, and print its summary.
 
     Args:
-        create: creates the run; called after this process is set up.
+        create: returns the run's context; called after this process is set up.
         progress: True or None to show progress, False not to.
         quiet: True to print errors only.
 
@@ -32,26 +31,26 @@ def execute(create: Callable[[], BatchRun], *, progress: bool | None, quiet: boo
     """
     keep_memory_flat()
     gc.freeze()  # objects made by imports live to the end: exclude them from garbage collection
-    run = create()
-    if run.on_gpu:
-        sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
-    complete = False
+    run, complete = None, False
     try:
-        with shown(run.watch, bar=progress, quiet=quiet):
-            run.run()
+        with create() as run:
+            if run.aligner.gpus:
+                sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
+            with shown(run.watch, bar=progress, quiet=quiet):
+                run.run()
         complete = True
     except OutputClosed:
         raise
     except BaseException:
-        if left := _incomplete_output(run):
+        if run and (left := _incomplete_output(run)):
             note(f"incomplete: {left}")
         raise
     finally:
-        if run.report:
+        if run and run.report:
             write_stats(run.report, run, complete)
     if not quiet:
         _print_summary(run)
-    if isinstance(run, AlignRun) and run.config.explain:
+    if run.config.explain:
         print_routes(run)
     fail_if_unaligned(run)
 
@@ -69,13 +68,13 @@ def _incomplete_output(run: BatchRun) -> str | None:
 
 def _print_summary(run: BatchRun) -> None:
     non_nucleotide = run.stats.counts["non_nucleotide"]
-    if non_nucleotide and isinstance(run, AlignRun) and run.config.spec.ambiguous is not Ambiguous.LITERAL:
+    if non_nucleotide and run.account.nucleotides_only:
         warning(
             f"{counted(non_nucleotide, 'pair', 'contains', 'contain')} characters that are not nucleotide codes and "
             "match nothing; for proteins give --ambiguous literal"
         )
-    if failure := run.engine.stats().get("failure"):
+    if failure := run.aligner.engine.stats().get("failure"):
         warning(f"the GPU failed, and the CPU aligned the rest: {failure}")
-    if isinstance(run, MappedRun) and run.skipped:
-        warning(run.skipped)
+    if skipped := run.account.skipped():
+        warning(skipped)
     note(summary(run))

@@ -1,54 +1,195 @@
-"""Conversion of the scoring, memory and device options into an AlignSpec, Limits and values."""
+"""Options for costs and modes, and their conversion, and that of memory and devices, into specifications."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import typer
 
 from ..config import MIB, WHOLE, AlignSpec, Ambiguous, Ends, FreeEnds, Heuristics, Limits, Metric, Mode, Penalties
 from ..errors import UsageError
 from ..scoring.presets import DEFAULT, PRESETS
+from .groups import HEURISTICS, SCORING, SPAN
 from .numbers import MAX_BYTES
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _MIN_MEMORY, _MIN_GPU_MEMORY = 1 * MIB, 64 * MIB
 
 
-def spec_of(
-    *,
-    metric: Metric | None,
-    penalties: str | None,
-    match: int | None,
-    ambiguous: Ambiguous,
-    score_only: bool,
-    max_score: int | None,
-    mode: Mode,
-    free: str | None,
-    band: str | None,
-    xdrop: int,
-    zdrop: int,
-    preset: Ends | None = None,
-) -> AlignSpec:
+_MATCH_HELP = "Score of each match."
+PenaltiesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--penalties",
+        metavar="X,O,E",
+        show_default="linear 4,2; affine 4,6,2; affine2p 4,6,2,24,1",
+        help="Costs: mismatch x, gap opening o, gap extension e (linear: x,e; affine2p: x,o1,e1,o2,e2). A gap of l "
+        "bases costs o + l·e, so its first base costs o + e. AS is the score: minus the cost, plus --match.",
+        rich_help_panel=SCORING,
+    ),
+]
+MatchOption = Annotated[
+    int,
+    typer.Option("--match", metavar="N", min=0, help=_MATCH_HELP, rich_help_panel=SCORING),
+]
+AmbiguousOption = Annotated[
+    Ambiguous,
+    typer.Option(
+        "--ambiguous",
+        help="Symbols other than A C G T U: mismatch (they match nothing), wildcard (IUPAC codes match what they "
+        "stand for), literal (every symbol matches itself; for proteins). Case never matters; U reads as T "
+        "unless literal.",
+        rich_help_panel=SCORING,
+    ),
+]
+ScoreOnlyOption = Annotated[
+    bool,
+    typer.Option("--score-only", help="Write scores and no alignments (TSV). Faster.", rich_help_panel=SCORING),
+]
+BandOption = Annotated[
+    str | None,
+    typer.Option(
+        "--band",
+        metavar="W[,STEP]",
+        show_default="off",
+        help="Compute W diagonals on either side of the line between the ends; with STEP, on either side of the "
+        "diagonal that is ahead, which is chosen again every STEP scores. Records that may be improved carry xh:i:1.",
+        rich_help_panel=HEURISTICS,
+    ),
+]
+XdropOption = Annotated[
+    int,
+    typer.Option(
+        "--xdrop",
+        metavar="N",
+        min=0,
+        show_default="off",
+        help="Abandon diagonals whose score is more than N below the best (needs --match).",
+        rich_help_panel=HEURISTICS,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What an alignment costs."""
+
+    metric: Annotated[
+        Metric | None,
+        typer.Option(
+            "--metric",
+            show_default="affine; with --preset affine2p with its scores",
+            help="edit: each mismatch, inserted or deleted base costs 1. indel: as edit, without mismatches. linear: "
+            "a gap of l bases costs l·e. affine: o + l·e. affine2p: the cheaper of two affine costs.",
+            rich_help_panel=SCORING,
+        ),
+    ] = None
+    penalties: PenaltiesOption = None
+    match: Annotated[
+        int | None,
+        typer.Option(
+            "--match",
+            metavar="N",
+            min=0,
+            show_default="0; with --preset the preset's",
+            help=_MATCH_HELP,
+            rich_help_panel=SCORING,
+        ),
+    ] = None
+    ambiguous: AmbiguousOption = Ambiguous.MISMATCH
+
+
+@dataclass(frozen=True)
+class Scoring(Costs):
+    """What an alignment costs, and whether it is wanted."""
+
+    score_only: ScoreOnlyOption = False
+    max_score: Annotated[
+        int | None,
+        typer.Option(
+            "--max-score",
+            metavar="N",
+            min=0,
+            show_default=False,
+            help="Write pairs that cost more than N without an alignment (not with --match).",
+            rich_help_panel=SCORING,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Which parts of two sequences are aligned."""
+
+    mode: Annotated[
+        Mode,
+        typer.Option(
+            "--mode",
+            help="global: both sequences end to end. hw: the whole query, anywhere in the target. overlap: an end of "
+            "one with an end of the other, or one inside the other (needs --match). ends-free: see --free. "
+            "extension: from the start of both to the best-scoring end (needs --match). Unaligned bases of the query "
+            "are soft-clipped in SAM. For local alignments see wfacli extend.",
+            rich_help_panel=SPAN,
+        ),
+    ] = Mode.GLOBAL
+    free: Annotated[
+        str | None,
+        typer.Option(
+            "--free",
+            metavar="QB,QE,TB,TE",
+            show_default=False,
+            help="Bases that ends-free may leave unaligned: at the start and the end of the query, and at the start "
+            "and the end of the target. At either end, at most one of the two sequences is left unaligned. 'all' for "
+            "the whole sequence.",
+            rich_help_panel=SPAN,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class HeuristicOptions:
+    """Heuristics, which are off by default."""
+
+    band: BandOption = None
+    xdrop: XdropOption = 0
+    zdrop: Annotated[
+        int,
+        typer.Option(
+            "--zdrop",
+            metavar="N",
+            min=0,
+            show_default="off",
+            help="End an extension where its score falls more than N below its best, not counting a gap in between.",
+            rich_help_panel=HEURISTICS,
+        ),
+    ] = 0
+
+
+def spec_of(scoring: Costs, extent: Extent, heuristics: HeuristicOptions, preset: Ends | None = None) -> AlignSpec:
     """Return the AlignSpec of a command's options; --metric, --penalties and --match override the scores of `preset`.
 
     Raises:
         UsageError: options are incompatible.
     """
-    metric, charged = _charged(metric, penalties, match, preset)
+    metric, charged = _charged(scoring, preset)
+    mode, free = extent.mode, extent.free
     if free is not None and mode is not Mode.ENDS_FREE:
         raise UsageError(f"--free belongs to --mode ends-free, not to {mode}")
     if mode is Mode.ENDS_FREE and free is None:
         raise UsageError("--mode ends-free needs --free QB,QE,TB,TE")
-    width, step = _band(band)
+    width, step = _band(heuristics.band)
+    wanted = scoring if isinstance(scoring, Scoring) else Scoring()
     return AlignSpec(
         metric=metric,
         penalties=charged,
-        ambiguous=ambiguous,
+        ambiguous=scoring.ambiguous,
         mode=mode,
         free=FreeEnds.of(mode) if free is None else _free(free),
-        score_only=score_only,
-        heuristics=Heuristics(width, step, xdrop, zdrop),
-        max_cost=max_score,
+        score_only=wanted.score_only,
+        heuristics=Heuristics(width, step, heuristics.xdrop, heuristics.zdrop),
+        max_cost=wanted.max_score,
     )
 
 
@@ -65,16 +206,14 @@ def ends_of(penalties: Penalties, preset: Ends | None) -> Ends:
     return replace(ends, penalties=penalties) if penalties.match else ends
 
 
-def _charged(
-    metric: Metric | None, penalties: str | None, match: int | None, preset: Ends | None
-) -> tuple[Metric, Penalties]:
-    if preset and metric is None and penalties is None:
-        earned = preset.penalties.match if match is None else match
+def _charged(costs: Costs, preset: Ends | None) -> tuple[Metric, Penalties]:
+    if preset and costs.metric is None and costs.penalties is None:
+        earned = preset.penalties.match if costs.match is None else costs.match
         return Metric.AFFINE2P, replace(preset.penalties, match=earned)
-    metric, match = metric or Metric.AFFINE, match or 0
-    return metric, Penalties.of(metric, None, match) if penalties is None else Penalties.parse(
-        metric, penalties, match
-    )
+    metric, match = costs.metric or Metric.AFFINE, costs.match or 0
+    if costs.penalties is None:
+        return metric, Penalties.of(metric, None, match)
+    return metric, Penalties.parse(metric, costs.penalties, match)
 
 
 def limits_of(max_memory: str) -> Limits:

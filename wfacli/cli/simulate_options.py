@@ -46,7 +46,7 @@ LengthOption = Annotated[
         "-l",
         "--length",
         metavar="N|MIN-MAX",
-        help="Letters of the target, or of each read: 150, 10k; 100-20k for all lengths between, as frequent.",
+        help="Bases of the target, or of each read: 150, 10k; 100-20k for all lengths between, as frequent.",
         rich_help_panel=_PAIRS,
     ),
 ]
@@ -55,8 +55,8 @@ ReferenceOption = Annotated[
     typer.Option(
         "--reference",
         metavar="FILE",
-        show_default="random letters",
-        help="FASTA, plain, gzip, bgzip or zstd: targets are windows of it that have no other letters than A C G T, "
+        show_default="random bases",
+        help="FASTA, plain, gzip, bgzip or zstd: targets are windows of it that have no other symbols than A C G T, "
         "on the forward strand; their headers say where they lie. Sequences shorter than the longest target are "
         "left out.",
         rich_help_panel=_PAIRS,
@@ -76,7 +76,7 @@ InsertOption = Annotated[
         "--insert",
         metavar="N",
         show_default="400",
-        help="Mean letters of a fragment, from the outer end of one read to that of the other; never less than a "
+        help="Mean length of a fragment, from the outer end of one read to that of the other; never less than a "
         "read's.",
         rich_help_panel=_READS,
     ),
@@ -122,7 +122,7 @@ ErrorOption = Annotated[
         "--error",
         metavar="RATE",
         show_default=", ".join(f"{model.error} {name}" for name, model in MODELS.items()),
-        help="Edits a letter of the target, in the mean of many pairs: 0.05.",
+        help="Edits per base of the target, in the mean of many pairs: 0.05.",
         rich_help_panel=_ERRORS,
     ),
 ]

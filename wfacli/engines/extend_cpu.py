@@ -124,6 +124,6 @@ def extend_batch(engine: Engine, pairs: PairBatch, spec: ExtendSpec, stats: Stat
 def foreign_message(spec: ExtendSpec, letter: str) -> str:
     """Return the error message for a symbol without scores."""
     return (
-        f"holds the letter {letter}, for which {spec.scheme.name} has no scores (it has {spec.scheme.alphabet}); "
+        f"contains the symbol {letter}, for which {spec.scheme.name} has no scores (it has {spec.scheme.alphabet}); "
         "replace it, as by X in a protein, or give a matrix with a row for it (--matrix FILE)"
     )

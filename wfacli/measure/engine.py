@@ -24,7 +24,7 @@ from ..engines.hybrid import HybridEngine
 from ..errors import InternalError
 from ..plan.kernels import TABLE
 from ..plan.planner import Planner
-from ..run.batch_run import MOST_BESIDE_A_GPU, SWITCH_BESIDE_A_GPU
+from ..run.sizes import MOST_BESIDE_A_GPU, SWITCH_BESIDE_A_GPU
 
 TIMED = (
     "all pairs of a row, from sequences in memory to scores and alignments in memory: estimates, dispatch, kernels,"

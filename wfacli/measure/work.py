@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.batch import PairBatch
 from ..io.read.reader import PairFiles, layout_of, read_batches
-from ..run.batch_run import shared_out
+from ..run.sizes import shared_out
 from ..simulate.pairs import MODELS, PairsFormat, PairsSpec, simulator
 
 _BLOCK = 1 << 21  # target bases simulated at a time

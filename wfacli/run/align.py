@@ -3,97 +3,125 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._native import check_batch
-from ..config import Config, EngineName
+from ..config import AlignSpec, Ambiguous, Config, EngineName
 from ..core.batch import AlignmentBatch, PairBatch
+from ..core.stats import Stats, counted
 from ..engines.base import Engine
 from ..engines.cpu import CpuEngine, native_options
 from ..engines.execute import align_batch
 from ..gpu.runtime.presence import may_have_gpu
-from ..io.read.reader import Files
+from ..io.read.reader import PairFiles
 from ..io.write.format import Formatter
 from ..plan.kernels import TABLE
 from ..plan.planner import Planner
-from .batch_run import MOST_BESIDE_A_GPU, BatchRun
+from .batch_run import BatchRun, opened
+from .pairs import PairInputs
+from .parts import Account, Aligner
 
 if TYPE_CHECKING:
-    from .prefetch import EarlyBatches
+    from ..gpu.runtime.pinned_pool import PinnedPool
 
 
-class AlignRun(BatchRun):
-    """Run of an `align` command."""
+def align_run(
+    config: Config,
+    files: PairFiles,
+    output: str | None,
+    version: str,
+    report: str | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> AbstractContextManager[BatchRun]:
+    """Open a run that aligns the pairs of files.
 
-    def __init__(
-        self,
-        config: Config,
-        files: Files,
-        output: str | None,
-        version: str,
-        report: str | None = None,
-        tell: Callable[[str], None] | None = None,
-        formatter: Formatter | None = None,
-    ) -> None:
-        """See BatchRun."""
-        self.config = config
-        self._planner = self._planner_beside(len(config.devices or (0,)))
-        self._check_options = native_options(config.spec, config.limits, TABLE)
-        super().__init__(config, files, output, version, report, formatter or Formatter.of(config), tell)
-        if self._gpus != len(config.devices or (0,)):  # the first planner assumed another number of GPUs
-            self._planner = self._planner_beside(self._gpus)
+    Args:
+        config: configuration of the run.
+        files: QUERY and TARGET.
+        output: path of the output; None: standard output.
+        version: version of the program, for SAM's header.
+        report: path of the report, which the caller writes; None: no report.
+        tell: see engines.choice.with_gpu.
 
-    @property
-    def _gpu_wanted(self) -> bool:
-        config = self.config
-        unasked = config.engine is EngineName.AUTO and config.devices == (0,)
-        return config.engine is not EngineName.CPU and not (unasked and not may_have_gpu())
+    Raises:
+        See batch_run.opened.
+    """
+    stats, planner = Stats(), planner_of(config, expected_gpus(config))
+    gpus = config.devices and len(config.devices)  # None: all GPUs, whose number is not known yet
+    inputs = PairInputs(
+        files, config, version, stats, ahead=(planner.prepare, gpus) if gpus and gpu_wanted(config) else None
+    )
 
-    def _begun_reading(self) -> EarlyBatches | None:
-        """See BatchRun; only for regular files, which can be opened again if there is no GPU after all."""
-        gpus = self.config.devices
-        if not self._gpu_wanted or not gpus or not all(source.regular for source in self._sources):
-            return None
-        # Imported here because it is slow to import.
-        from .prefetch import EarlyBatches
+    def open_aligner() -> Aligner:
+        return opened_aligner(config, planner, stats, tell, inputs.pool)
 
-        letters = self._batch_of(len(gpus))
-        return EarlyBatches(
-            lambda lend: self._timed(self._read(letters, lend)),
-            self._planner.prepare,
-            MOST_BESIDE_A_GPU * len(gpus),
-        )
+    account = Account(
+        asdict(config.spec),
+        lambda: counted(stats.counts["pairs"], "pair"),
+        left_out(config.spec),
+        nucleotides_only=config.spec.ambiguous is not Ambiguous.LITERAL,
+        kernel=config.kernel,
+    )
+    return opened(config, inputs, open_aligner, Formatter.of(config), output, report, account, stats)
 
-    def _planner_beside(self, gpus: int) -> Planner:
-        return Planner(self.config.spec, self.config.limits, self.config.kernel, gpus)
 
-    def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
-        config = self.config
-        cpu = CpuEngine(config.spec, config.limits, config.threads, stats=self.stats)
-        if not self._gpu_wanted:
-            return cpu, 0
+def opened_aligner(
+    config: Config,
+    planner: Planner,
+    stats: Stats,
+    tell: Callable[[str], None] | None,
+    pool: PinnedPool | None = None,
+) -> Aligner:
+    """Open the engine of a configuration; each pair is aligned by the kernel that a planner chooses.
+
+    Args:
+        config: configuration of the run.
+        planner: the planner if the engine has expected_gpus(config) GPUs.
+        stats: counters of the run.
+        tell: see engines.choice.with_gpu.
+        pool: see `letters` of engines.choice.with_gpu.
+
+    Raises:
+        DeviceError: a GPU is required, and none works.
+    """
+    check_options = native_options(config.spec, config.limits, TABLE)
+    engine: Engine = CpuEngine(config.spec, config.limits, config.threads, stats=stats)
+    gpus = 0
+    if gpu_wanted(config):
         # Imported here because the GPU engines are slow to import.
         from ..engines.choice import with_gpu
         from ..engines.hybrid import HybridEngine
 
-        engine = with_gpu(config, cpu, self.stats, tell, self._early.letters if self._early else None)
-        return engine, engine.gpus if isinstance(engine, HybridEngine) else 0
+        engine = with_gpu(config, engine, stats, tell, pool)
+        gpus = engine.gpus if isinstance(engine, HybridEngine) else 0
+    if gpus != expected_gpus(config):
+        planner = planner_of(config, gpus)
 
-    def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
-        return align_batch(self.engine, pairs, self._planner, self.stats)
+    def align(pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
+        return pairs, align_batch(engine, pairs, planner, stats)
 
-    def _fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
-        return check_batch(pairs, alignments, self._check_options)
+    return Aligner(engine, gpus, align, lambda pairs, found: check_batch(pairs, found, check_options))
 
-    @property
-    def asked_for(self) -> dict[str, Any]:
-        """The specification, as plain values for the report."""
-        return asdict(self.config.spec)
 
-    @property
-    def left_out(self) -> dict[str, str]:
-        """Statuses that result from the user's own bounds and heuristics, each with its meaning."""
-        spec = self.config.spec
-        asked = {"SCORE_LIMIT": "over --max-score"} if spec.max_cost is not None else {}
-        return asked | ({"DROPPED": "given up by heuristics"} if spec.heuristics else {})
+def gpu_wanted(config: Config) -> bool:
+    """Return whether to look for a GPU: not without PyCUDA, unless the user asks for one."""
+    unasked = config.engine is EngineName.AUTO and config.devices == (0,)
+    return config.engine is not EngineName.CPU and not (unasked and not may_have_gpu())
+
+
+def expected_gpus(config: Config) -> int:
+    """Return the number of GPUs that batches are planned for before the engine is open."""
+    return len(config.devices or (0,))
+
+
+def planner_of(config: Config, gpus: int) -> Planner:
+    """Return the planner of a configuration beside a number of GPUs."""
+    return Planner(config.spec, config.limits, config.kernel, gpus)
+
+
+def left_out(spec: AlignSpec) -> dict[str, str]:
+    """Return the statuses that result from the user's own bounds and heuristics, each with its meaning."""
+    asked = {"SCORE_LIMIT": "over --max-score"} if spec.max_cost is not None else {}
+    return asked | ({"DROPPED": "given up by heuristics"} if spec.heuristics else {})

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 from .._native import check_batch
-from ..config import GPU_BATCH, EngineName, Limits, OutputSpec
+from ..config import EngineName, Limits, OutputSpec
 from ..core.batch import AlignmentBatch, PairBatch
+from ..core.stats import Stats, counted
 from ..engines.base import Engine
 from ..engines.extend_auto import AutoExtendEngine
 from ..engines.extend_cpu import ExtendEngine, extend_batch, native_options
-from ..errors import UsageError
 from ..gpu.runtime.presence import may_have_gpu
-from ..io.read.chosen import Sequences
-from ..io.read.reader import PairFiles, layout_of
-from ..io.read.sources import Source
+from ..io.read.reader import PairFiles
 from ..io.write.format import Formatter
 from ..scoring.spec import ExtendSpec
 from ..scoring.statistics import Significance
-from .batch_run import BatchRun
+from .batch_run import BatchRun, opened
+from .pairs import Choice, PairInputs
+from .parts import Account, Aligner
 
 
 @dataclass(frozen=True)
@@ -39,21 +40,67 @@ class ExtendConfig:
     command_line: str = ""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Selection of the pairs to align.
+def extend_run(
+    config: ExtendConfig,
+    files: PairFiles,
+    choice: Choice,
+    output: str | None,
+    version: str,
+    report: str | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> AbstractContextManager[BatchRun]:
+    """Open a run that aligns pairs under any scores; see align.align_run for the arguments.
 
-    Attributes:
-        every: True: align each query to each target; False: align record i to record i.
-        listed: path of a file with pairs of names, or None.
+    Raises:
+        UsageError: pairs are selected without two files to select from, or two inputs are standard input.
+        See also batch_run.opened.
     """
+    stats, spec = Stats(), config.spec
+    inputs = PairInputs(files, config, version, stats, choice=choice)
+    formatter = Formatter(
+        config.output,
+        scores_only=spec.score_only,
+        heuristic=spec.heuristic,
+        second=spec.second_best,
+        significance=Significance.of(spec),
+    )
 
-    every: bool = False
-    listed: str | None = None
+    def open_aligner() -> Aligner:
+        check_options = native_options(spec, config.limits)
+        engine, gpus = _opened_engine(config, inputs.large, stats, tell)
+        path = " and ".join(dict.fromkeys(source.path for source in inputs.sources))
 
-    def __post_init__(self) -> None:
-        if self.every and self.listed is not None:
-            raise UsageError("--all aligns every query to every target, and --pairs those of a file: give one of them")
+        def align(pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
+            return pairs, extend_batch(engine, pairs, spec, stats, path)
+
+        return Aligner(engine, gpus, align, lambda pairs, found: check_batch(pairs, found, check_options))
+
+    account = Account(_values(spec), lambda: counted(stats.counts["pairs"], "pair"))
+    return opened(config, inputs, open_aligner, formatter, output, report, account, stats)
+
+
+def _opened_engine(
+    config: ExtendConfig, large: bool, stats: Stats, tell: Callable[[str], None] | None
+) -> tuple[Engine, int]:
+    """Open the engine; return it and its number of GPUs. Raises DeviceError, UsageError."""
+    cpu = ExtendEngine(config.spec, config.limits, config.threads, stats=stats)
+    auto = config.engine is EngineName.AUTO
+    if config.engine is EngineName.CPU or (auto and not (config.spec.for_gpus and may_have_gpu())):
+        return cpu, 0
+
+    def on_gpu() -> Engine:
+        from ..engines.choice import extending  # the GPU engines are slow to import
+
+        return extending(config.spec, cpu, config.gpu_memory, stats, tell)
+
+    if auto:
+        gpus = int(large and _any_gpu())  # use a GPU's batch size from the beginning
+        return AutoExtendEngine(cpu, on_gpu, config.threads, config.spec), gpus
+    try:
+        return on_gpu(), 1
+    except BaseException:
+        cpu.close()
+        raise
 
 
 def _any_gpu() -> bool:
@@ -62,112 +109,17 @@ def _any_gpu() -> bool:
     return any_gpu()
 
 
-class ExtendRun(BatchRun):
-    """Run of an `extend` command."""
-
-    def __init__(
-        self,
-        config: ExtendConfig,
-        files: PairFiles,
-        choice: Choice,
-        output: str | None,
-        version: str,
-        report: str | None = None,
-        tell: Callable[[str], None] | None = None,
-    ) -> None:
-        """See BatchRun.
-
-        Raises:
-            UsageError: pairs are selected without two files to select from, or two inputs are standard input.
-        """
-        self.config, self._choice = config, choice
-        if (choice.every or choice.listed is not None) and files.target is None:
-            raise UsageError("--all and --pairs choose pairs out of two files: give QUERY and TARGET")
-        if choice.listed == "-" and "-" in (files.query, files.target):
-            raise UsageError("only one of QUERY, TARGET and --pairs can be standard input")
-        self._check_options = native_options(config.spec, config.limits)
-        spec = config.spec
-        self._listed = Source(choice.listed) if choice.listed is not None else None
-        formatter = Formatter(
-            config.output,
-            scores_only=spec.score_only,
-            heuristic=spec.heuristic,
-            second=spec.second_best,
-            significance=Significance.of(spec),
-        )
-        super().__init__(config, files, output, version, report, formatter, tell)
-
-    @property
-    def _inputs(self) -> tuple[str | None, ...]:
-        """See BatchRun."""
-        return *super()._inputs, self._choice.listed
-
-    def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
-        config = self.config
-        cpu = ExtendEngine(config.spec, config.limits, config.threads, stats=self.stats)
-        auto = config.engine is EngineName.AUTO
-        if config.engine is EngineName.CPU or (auto and not (config.spec.for_gpus and may_have_gpu())):
-            return cpu, 0
-
-        def opened() -> Engine:
-            from ..engines.choice import extending  # the GPU engines are slow to import
-
-            return extending(config.spec, cpu, config.gpu_memory, self.stats, tell)
-
-        if auto:
-            gpus = int(self._large and _any_gpu())  # use a GPU's batch size from the beginning
-            return AutoExtendEngine(cpu, opened, config.threads, config.spec), gpus
-        try:
-            return opened(), 1
-        except BaseException:
-            cpu.close()
-            raise
-
-    @property
-    def _large(self) -> bool:
-        """Whether the input may have more than one GPU batch, judging by file sizes."""
-        sizes = [source.size for source in self._sources]
-        return self._choice.every or self._listed is not None or None in sizes or sum(filter(None, sizes)) > GPU_BATCH
-
-    def _batches(self, most: int) -> Iterator[PairBatch]:
-        if not self._choice.every and self._listed is None:
-            yield from super()._batches(most)
-            return
-        assert layout_of(self._sources) == "two"
-        sequences = Sequences(*self._sources)
-        if self._listed is None:
-            yield from sequences.all_pairs(self.batch_bases)
-        else:
-            yield from sequences.named_pairs(self._listed, self.batch_bases)
-
-    def _aligned(self, pairs: PairBatch) -> AlignmentBatch:
-        path = " and ".join(dict.fromkeys(source.path for source in self._sources))
-        return extend_batch(self.engine, pairs, self.config.spec, self.stats, path)
-
-    def _fault(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[int, str] | None:
-        return check_batch(pairs, alignments, self._check_options)
-
-    def run(self) -> None:
-        """See BatchRun."""
-        try:
-            super().run()
-        finally:
-            if self._listed:
-                self._listed.close()
-
-    @property
-    def asked_for(self) -> dict[str, Any]:
-        """The specification, as plain values for the report."""
-        spec = self.config.spec
-        scheme = spec.scheme
-        return {
-            "scores": scheme.name,
-            "alphabet": scheme.alphabet,
-            "gaps": [scheme.open, scheme.extend],
-            "mode": spec.mode.value,
-            "score_only": spec.score_only,
-            "second_best": spec.second_best,
-            "band": spec.band,
-            "xdrop": spec.xdrop,
-            "zdrop": spec.zdrop,
-        }
+def _values(spec: ExtendSpec) -> dict[str, Any]:
+    """Return a specification as plain values for the report."""
+    scheme = spec.scheme
+    return {
+        "scores": scheme.name,
+        "alphabet": scheme.alphabet,
+        "gaps": [scheme.open, scheme.extend],
+        "mode": spec.mode.value,
+        "score_only": spec.score_only,
+        "second_best": spec.second_best,
+        "band": spec.band,
+        "xdrop": spec.xdrop,
+        "zdrop": spec.zdrop,
+    }

@@ -1,83 +1,146 @@
-"""The run of an `align --mappings` command: mapped reads against a reference."""
+"""The run of `map` and `align --mappings` commands: mapped reads against a reference."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import asdict, replace
 from typing import Any
 
 from .._native import MappedReader, Reference
-from ..config import Config, Format, MappingSpec
+from ..config import Ambiguous, Config, Format, MappingSpec
 from ..core.batch import AlignmentBatch, PairBatch
-from ..core.stats import counted
+from ..core.stats import Stats, counted
 from ..errors import InputError, text_of
 from ..io.mapper.mapped import MappedFiles, check_fits, mapped_reader, read_reference, reference_lines
 from ..io.read.ahead import Ahead
 from ..io.read.reader import batches_of
+from ..io.read.sources import Source
 from ..io.write.format import Formatter
 from ..io.write.header import header_around
-from .align import AlignRun
-from .ends import Extender
+from .align import expected_gpus, left_out, opened_aligner, planner_of
+from .batch_run import BatchRun, opened
+from .ends import Extender, Lend
+from .pairs import has_sam_header
+from .parts import Account, Aligner, timed
+from .sizes import batch_bases
 
 
-class MappedRun(AlignRun):
-    """Run that aligns reads at the positions given by mappings."""
+def mapped_run(
+    config: Config,
+    mapping: MappingSpec,
+    files: MappedFiles,
+    output: str | None,
+    version: str,
+    report: str | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> AbstractContextManager[BatchRun]:
+    """Open a run that aligns reads at the positions given by mappings.
 
-    def __init__(
-        self,
-        config: Config,
-        mapping: MappingSpec,
-        files: MappedFiles,
-        output: str | None,
-        version: str,
-        report: str | None = None,
-        tell: Callable[[str], None] | None = None,
-    ) -> None:
-        """See BatchRun; config.spec has the mode that mapping.span requires, and mapping.ends implies EXTENDED."""
-        self._mapping, self._mapped_files = mapping, files
+    Args:
+        config: configuration; config.spec has the mode that mapping.span requires, and mapping.ends implies EXTENDED.
+        mapping: options for the mappings.
+        files: reads, reference and mappings.
+        output: path of the output; None: standard output.
+        version: version of the program, for SAM's header.
+        report: path of the report, which the caller writes; None: no report.
+        tell: see engines.choice.with_gpu.
+
+    Raises:
+        See batch_run.opened.
+    """
+    stats, planner = Stats(), planner_of(config, expected_gpus(config))
+    inputs = MappedInputs(files, mapping, config, version, stats)
+
+    def open_aligner() -> Aligner:
+        whole = opened_aligner(config, planner, stats, tell)
+        if not mapping.ends:
+            return whole
+        extender = Extender(mapping.ends, config.spec, config.limits, config.threads, stats)
+        lend = whole.engine.batch_memory if whole.gpus else None
+
+        def align(pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
+            return extender.aligned(pairs, lambda inner: whole.align(inner)[1], lend)
+
+        return replace(whole, align=align, extender=extender)
+
+    account = Account(
+        {**asdict(config.spec), "mapping": asdict(mapping)},
+        inputs.subject,
+        left_out(config.spec),
+        inputs.values,
+        inputs.skipped,
+        config.spec.ambiguous is not Ambiguous.LITERAL,
+        config.kernel,
+    )
+    formatter = Formatter.of(config, mapped=True)
+    return opened(config, inputs, open_aligner, formatter, output, report, account, stats)
+
+
+class MappedInputs:
+    """Reads, a reference and mappings; see parts.Inputs."""
+
+    def __init__(self, files: MappedFiles, mapping: MappingSpec, config: Config, version: str, stats: Stats) -> None:
+        """Take the files; open() opens them."""
+        self.files, self.sources, self.batch_bases = files, tuple[Source, ...](), 0
+        self._mapping, self._config, self._version, self._stats = mapping, config, version, stats
         self._reader: MappedReader | None = None
+        self._header: Ahead[bytes] | None = None
+        self._lend: Lend | None = None
         self._all_mapped = False
-        super().__init__(config, files, output, version, report, tell, Formatter.of(config, mapped=True))
-        ends = mapping.ends
-        self._extender = ends and Extender(ends, config.spec, config.limits, config.threads, self.stats)
 
-    def _begun_header(self) -> Ahead[bytes] | None:
-        return None  # needs the reference, which _prepare reads
+    @property
+    def paths(self) -> tuple[str | None, ...]:
+        """See Inputs."""
+        return self.files.paths
 
-    def _begun_reading(self) -> None:
-        return None  # same as above
+    def open(self) -> None:
+        """See Inputs."""
+        self.sources = self.files.open()
 
-    def _prepare(self) -> None:
-        with self.stats.timed("reference"):
-            self._reference: Reference = read_reference(self._sources[2], self.settings.threads)
-        self._mapped_files.read_mappings_header(self._sources[1])
-        if self._has_sam_header:
-            lines = reference_lines(self._reference, self.config.output.checksums, self._sources[2].path)
-            files = self._mapped_files
-            before = (files.reads_header, files.mappings_header)
-            mapper = files.mapper.line if files.mapper and files.runs_mapper else None
-            self._header = Ahead(header_around(lines, self.config, self._version, before, mapper), 2)
-
-    def _batches(self, most: int) -> Iterator[PairBatch]:
-        out = self.config.output
-        sam = out.format is Format.SAM
-        groups = sam and bool(self._mapped_files.reads_header)
-        self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group), groups)
+    def aligner_opened(self, aligner: Aligner) -> None:
+        """See Inputs."""
+        self.batch_bases = batch_bases(self._config, self.sources, aligner.gpus)
         # With an extender, the engine aligns copies of parts, so the batch's own bases need no pinned memory.
-        lend = self.engine.batch_memory if self.on_gpu and not self._extender else None
-        streams = (*self._sources[:2], *self._sources[3:])
+        self._lend = aligner.engine.batch_memory if aligner.gpus and not self._mapping.ends else None
+
+    def prepare(self) -> None:
+        """Read the reference and the header of the mappings. Raises InputError."""
+        with self._stats.timed("reference"):
+            self._reference: Reference = read_reference(self.sources[2], self._config.threads)
+        self.files.read_mappings_header(self.sources[1])
+        if has_sam_header(self._config):
+            lines = reference_lines(self._reference, self._config.output.checksums, self.sources[2].path)
+            before = (self.files.reads_header, self.files.mappings_header)
+            mapper = self.files.mapper.line if self.files.mapper and self.files.runs_mapper else None
+            self._header = Ahead(header_around(lines, self._config, self._version, before, mapper), 2)
+
+    def header(self) -> Iterable[bytes]:
+        """See Inputs."""
+        return self._header or ()
+
+    def batches(self) -> Iterator[PairBatch]:
+        """See Inputs."""
+        return timed(self._batches(), self._stats)
+
+    def _batches(self) -> Iterator[PairBatch]:
+        out = self._config.output
+        sam = out.format is Format.SAM
+        groups = sam and bool(self.files.reads_header)
+        self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group), groups)
+        streams = (*self.sources[:2], *self.sources[3:])
         batches = batches_of(
-            self._reader, streams, self.batch_bases, lend, threads=self.settings.threads, ended=self._has_more
+            self._reader, streams, self.batch_bases, self._lend, threads=self._config.threads, ended=self._has_more
         )
         try:
             for batch in batches:
-                check_fits(self._reference, self._sources[2].path)
+                check_fits(self._reference, self.sources[2].path)
                 yield batch
-            check_fits(self._reference, self._sources[2].path)  # windows read for checksums must match as well
+            check_fits(self._reference, self.sources[2].path)  # windows read for checksums must match as well
         except InputError as fault:
-            self._mapped_files.check_cause(fault)
+            self.files.check_cause(fault)
             raise
-        self._mapped_files.finished()
+        self.files.finished()
 
     def _has_more(self) -> bool:
         """Return True once, after the last mapping, if further reads follow it.
@@ -87,30 +150,19 @@ class MappedRun(AlignRun):
         assert self._reader
         if not self._mapping.in_order or self._all_mapped:
             return False
-        self._mapped_files.mappings_ended()
+        self.files.mappings_ended()
         self._reader.resume_unmapped()
         self._all_mapped = True
         return True
 
-    def _records(self, pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
-        if not self._extender:
-            return super()._records(pairs)
-        lend = self.engine.batch_memory if self.on_gpu else None
-        return self._extender.aligned(pairs, self._aligned, lend)
-
-    def _cancel(self) -> None:
-        super()._cancel()
-        if self._extender:
-            self._extender.cancel()
-
-    def run(self) -> None:
-        """See BatchRun."""
-        try:
-            super().run()
-        finally:
-            if self._extender:
-                self._extender.close()
-            self._mapped_files.close()
+    def close(self) -> None:
+        """See Inputs."""
+        if self._header:
+            self._header.close()
+        if self.sources:  # otherwise files.open() has failed
+            for source in self.sources:
+                source.close()
+            self.files.close()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -120,7 +172,7 @@ class MappedRun(AlignRun):
         """
         if self._reader is None:
             return {}
-        found, written = self._reader.counts(), self.stats.counts
+        found, written = self._reader.counts(), self._stats.counts
         mapped = written["primary"]
         return {
             **found,
@@ -131,9 +183,8 @@ class MappedRun(AlignRun):
             "soft_clipped_bases": written["clipped"],
         }
 
-    @property
     def subject(self) -> str:
-        """See BatchRun."""
+        """Return a summary of what was aligned; see Account."""
         c = self.counts
         if not c:
             return "no mappings"
@@ -145,22 +196,15 @@ class MappedRun(AlignRun):
             f"{counted(c['soft_clipped_bases'], 'base')} soft-clipped"
         )
 
-    @property
     def skipped(self) -> str:
-        """Message about skipped mappings; empty if there are none."""
+        """Return a message about skipped mappings; empty if there are none."""
         if self._reader is None or not self.counts["skipped"]:
             return ""
         what, line = self._reader.first_skipped()
-        where = f"{self._mapped_files.mappings}, line {line}" if line else self._mapped_files.mappings
+        where = f"{self.files.mappings}, line {line}" if line else self.files.mappings
         return f"{counted(self.counts['skipped'], 'faulty mapping')} left out; the first: {where}: {text_of(what)}"
 
-    @property
-    def asked_for(self) -> dict[str, Any]:
-        """The specification, as plain values for the report."""
-        return {**super().asked_for, "mapping": asdict(self._mapping)}
-
-    @property
-    def more(self) -> dict[str, Any]:
-        """See BatchRun."""
-        mapper = self._mapped_files.mapper
+    def values(self) -> dict[str, Any]:
+        """Return the counts and the mapper as plain values for the report."""
+        mapper = self.files.mapper
         return {**self.counts, "mapper": asdict(mapper) if mapper else None}

@@ -103,13 +103,13 @@ MODELS: dict[str, ErrorModel] = {
         "mismatches, hardly a gap, more of them towards the end of a read", 0.003, 98, 1, 1, last=5, best=40
     ),
     "hifi": ErrorModel(
-        "few, mostly gaps where a letter repeats", 0.002, 2, 4, 4, runs=Fraction(3, 4), kinds=_UNEVEN, best=60
+        "few, mostly gaps where a base repeats", 0.002, 2, 4, 4, runs=Fraction(3, 4), kinds=_UNEVEN, best=60
     ),
     "ont": ErrorModel(
-        "mismatches and gaps, deletions most of all, many where a letter repeats; reads differ much in quality",
+        "mismatches and gaps, deletions most of all, many where a base repeats; reads differ much in quality",
         0.05, 8, 5, 7, gap=Fraction(3, 2), runs=Fraction(1, 2), kinds=_UNEVEN, best=50,
     ),
-    "indels": ErrorModel("mostly gaps of five letters in the mean", 0.05, 2, 4, 4, gap=Fraction(5)),
+    "indels": ErrorModel("mostly gaps of five bases in the mean", 0.05, 2, 4, 4, gap=Fraction(5)),
 }  # fmt: skip
 
 

@@ -43,26 +43,11 @@ class Position:
     cells: int
 
 
-class Solver(Protocol):
-    """One algorithm at work on one pair; not thread-safe.
-
-    Constructed from the pair and the maximum distance of interest (None: unlimited).
-    """
-
-    @property
-    def name(self) -> str:
-        """Name of the algorithm, as in `--stats` and checkpoints."""
+class Sliced(Protocol):
+    """Work on one pair in time slices, between which its state can be saved; not thread-safe."""
 
     def advance(self, seconds: float) -> bool:
         """Work for about `seconds` with the GIL released, at least one step; return True when finished."""
-
-    @property
-    def distance(self) -> int | None:
-        """The distance once finished; None if it exceeds the maximum."""
-
-    @property
-    def position(self) -> Position:
-        """Current progress."""
 
     def save(self) -> State:
         """Return arrays from which a new solver of the same pair can resume; they do not contain the sequences."""
@@ -72,3 +57,22 @@ class Solver(Protocol):
 
     def close(self) -> None:
         """Release all resources; idempotent."""
+
+
+class Solver(Sliced, Protocol):
+    """One algorithm for the distance, at work on one pair.
+
+    Constructed from the pair and the maximum distance of interest (None: unlimited).
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the algorithm, as in `--stats` and checkpoints."""
+
+    @property
+    def distance(self) -> int | None:
+        """The distance once finished; None if it exceeds the maximum."""
+
+    @property
+    def position(self) -> Position:
+        """Current progress."""

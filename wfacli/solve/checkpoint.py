@@ -154,12 +154,6 @@ class Checkpoint:
             )
 
 
-def no_state(checkpoint: Checkpoint | None) -> InputError:
-    """Return the error for a checkpoint whose values are not the state of a run."""
-    path = checkpoint.path if checkpoint else "--resume"
-    return InputError(path, "the checkpoint is damaged: it does not contain the state of a run")
-
-
 def _digest(symbols: Symbols) -> str:
     data = np.ascontiguousarray(symbols).data.cast("B") if len(symbols) else b""
     return hashlib.blake2b(data, digest_size=_DIGEST).hexdigest()

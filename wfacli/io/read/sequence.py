@@ -167,7 +167,7 @@ class _Reader:
         if quality != self._count:
             if blocks.ended and quality < self._count:
                 raise self._fault("the file ends inside a FASTQ record")
-            raise self._fault(f"the quality has {quality} letters, the sequence {self._count}")
+            raise self._fault(f"the quality has {quality} characters, the sequence {self._count}")
         self._line += 1
         while blocks.peek() in (b"\n", b"\r"):
             self._line_of(blocks, "an empty line")

@@ -30,9 +30,9 @@ EditPair pair_of(const Symbols& query, const Symbols& target) {
   const auto bytes_of = [](const Symbols& symbols) {
     if (symbols.dtype() == nb::dtype<std::uint8_t>()) return 1;
     if (symbols.dtype() == nb::dtype<std::uint32_t>()) return 4;
-    throw nb::type_error("letters are u8 or u32");
+    throw nb::type_error("symbols are u8 or u32");
   };
-  if (bytes_of(query) != bytes_of(target)) throw nb::type_error("both sequences' letters are of one type");
+  if (bytes_of(query) != bytes_of(target)) throw nb::type_error("the symbols of both sequences must have one type");
   return {query.data(), target.data(), static_cast<std::int64_t>(query.shape(0)),
           static_cast<std::int64_t>(target.shape(0)), bytes_of(query)};
 }
@@ -55,7 +55,7 @@ void make_wavefront(BoundSolver* self, Symbols query, Symbols target, std::int64
 void make_bits(BoundSolver* self, Symbols query, Symbols target, std::int64_t max_edits, int threads,
                const std::string& isa) {
   const EditPair pair = pair_of(query, target);
-  if (pair.symbol_bytes != 1) throw nb::type_error("letters of bit-vectors are u8");
+  if (pair.symbol_bytes != 1) throw nb::type_error("symbols of bit-vectors are u8");
   const EditKernels kernels = kernels_named(isa).edit();
   std::unique_ptr<EditSolver> solver;
   {
@@ -113,7 +113,7 @@ nb::object path(const Symbols& query, const Symbols& target, const CancelFlag& s
 
 double estimated(const Symbols& query, const Symbols& target) {
   const EditPair pair = pair_of(query, target);
-  if (pair.symbol_bytes != 1) throw nb::type_error("letters are u8");
+  if (pair.symbol_bytes != 1) throw nb::type_error("symbols are u8");
   nb::gil_scoped_release release;
   return estimate_long({static_cast<const std::uint8_t*>(pair.query), static_cast<const std::uint8_t*>(pair.target),
                         pair.query_len, pair.target_len});

@@ -9,7 +9,7 @@ template <class Symbol>
 DotSequence<Symbol> sequence_of(const InColumn<Symbol>& symbols, const InColumn<std::int64_t>& starts) {
   const std::int64_t records = static_cast<std::int64_t>(starts.shape(0)) - 1;
   if (records < 0 || starts.data()[0] != 0 || starts.data()[records] != static_cast<std::int64_t>(symbols.shape(0)))
-    throw nb::value_error("records do not begin at 0 or do not end with the letters");
+    throw nb::value_error("records do not begin at 0 or do not end with the symbols");
   for (std::int64_t r = 0; r < records; ++r)
     if (starts.data()[r] > starts.data()[r + 1]) throw nb::value_error("records are not in order");
   return {symbols.data(), starts.data(), records};
@@ -24,7 +24,7 @@ template <class Symbol>
 nb::tuple counts_of(InColumn<Symbol> query, InColumn<Symbol> target, InColumn<std::int64_t> query_starts,
                     InColumn<std::int64_t> target_starts, std::int32_t k, bool literal, std::int32_t sampled,
                     std::int32_t columns, std::int32_t rows, std::int64_t max_pixels) {
-  if (k < 1 || k > (literal ? 64 : 32)) throw nb::value_error("k is 1 to 32 nucleotides, or to 64 other letters");
+  if (k < 1 || k > (literal ? 64 : 32)) throw nb::value_error("k is 1 to 32 nucleotides, or to 64 other symbols");
   if (sampled < 0 || sampled > 30 || max_pixels < 1) throw nb::value_error("a sample or a bound makes no sense");
   if (columns < 1 || rows < 1 || columns > kMaxPixels || rows > kMaxPixels)
     throw nb::value_error("a picture has 1 to 16,384 pixels on a side");
@@ -65,7 +65,7 @@ void bind_for_symbol(nb::module_& m) {
         "(forward u32[rows * columns], reverse, k-mers of query and target, shared ones, thinned ones)");
   m.def("path_windows", &windows_of<Symbol>, nb::arg("query"), nb::arg("target"), nb::arg("cigar"), nb::kw_only(),
         nb::arg("reverse"), nb::arg("literal"), nb::arg("windows"),
-        "(query letters behind each border i64[windows + 1], target letters, matches i64[windows], columns)");
+        "(query symbols before each border i64[windows + 1], target symbols, matches i64[windows], columns)");
 }
 
 }  // namespace

@@ -131,8 +131,8 @@ void bind_ends(nb::module_& m) {
   m.def("split_at_drops", &split_at_drops, nb::arg("batch"), nb::arg("alignments"), nb::arg("thresholds"),
         nb::arg("scores"), nb::arg("options"),
         "(rows, lesser, broken, score, span i32[4m], cigar, cigar_start, outer i32[4k] of broken ones): alignments "
-        "broken where their score falls by more than thresholds = (Z-drop, extension, least score of a piece) say; "
-        "None where none does");
+        "broken where their score falls by more than thresholds = (Z-drop, extension, minimum score of a piece); "
+        "None if no score does");
   m.def("trim_overlaps", &trim_overlaps_of, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"),
         nb::arg("scores"), nb::arg("options"),
         "(score, span i32[4n], cigar, cigar_start) with parts of split reads cut where they overlap; None where none "

@@ -125,7 +125,7 @@ void stage_rows(nb::handle batch, InColumn<std::int32_t> rows, Staging buffer, s
   const BatchView view = batch_view(batch);
   const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
   const std::size_t bases = nb::cast<InColumn<std::uint8_t>>(batch.attr("bases"), false).shape(0);
-  if (sequence_bytes % 16 != 0) throw nb::value_error("letters come in sixteens");
+  if (sequence_bytes % 16 != 0) throw nb::value_error("the size of the sequences must be a multiple of 16");
   const StagedColumns columns = staged_columns(buffer.data() + sequence_bytes, buffer, count);
   bool inside = false, fits = false;
   {
@@ -264,13 +264,13 @@ void bind_engine(nb::module_& m) {
         "Writes sequences of rows to buffer[:sequence_bytes], and after them query_start, target_start (u32[m], in "
         "units of 16), query_len, target_len and 0..m-1 (i32[m])");
   m.def("stage_columns", &stage_columns_of, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"),
-        "The same columns from the buffer's beginning, for letters that lie elsewhere as they stand in the batch");
+        "The same columns from the buffer's beginning, for bases that lie elsewhere as they stand in the batch");
   m.def("rows_summary", &summary_of_rows, nb::arg("batch"), nb::arg("rows"),
-        "(bytes that stage_rows takes, letters of the longest sequence, most by which a pair's lengths differ, least and "
-        "most estimated edits, rows with other letters than A C G T) of rows i32[m]");
+        "(bytes that stage_rows takes, length of the longest sequence, maximum difference of a pair's lengths, "
+        "minimum and maximum of the estimated edits, rows with other symbols than A C G T) of rows i32[m]");
   m.def("unstage_rows", &unstage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("cost"), nb::arg("status"),
         nb::arg("unit"), nb::arg("bonus"),
-        "(cut u8[m], score i32[m], span i32[4m]) of what a card answered: cost i32[m], status u8[m]");
+        "(cut u8[m], score i32[m], span i32[4m]) of a GPU's results: cost i32[m], status u8[m]");
   m.def("gather_parts", &gather_parts, nb::arg("parts"), nb::arg("origins"), nb::arg("pairs"),
         "(status, cut, score, span i32[4n], cigar, cigar_start, origin) of all rows; the last part that has one counts");
   m.def(

@@ -26,7 +26,7 @@ void make_options(ExtendOptions* self, Matrix matrix, InColumn<std::uint8_t> sam
     throw nb::value_error("a scheme's columns are not of one size");
   for (int c = 0; c < 256; ++c)
     if (codes.data()[c] >= num_codes && codes.data()[c] != kNoCode)
-      throw nb::value_error("a letter's code is out of range");
+      throw nb::value_error("the code of a symbol is out of range");
   if (mode < 0 || mode > static_cast<int>(ExtendMode::Global)) throw nb::value_error("there is no such mode");
   new (self) ExtendOptions{.scheme = sw_scheme(matrix.data(), num_codes, same.data(), open, extend),
                            .codes = {},
@@ -94,7 +94,7 @@ nb::tuple results(BoundExtendTask& self) {
 
 nb::object find_unknown_symbol(nb::handle batch, InColumn<std::uint8_t> codes) {
   const BatchView view = batch_view(batch);
-  if (codes.shape(0) != 256) throw nb::value_error("there is a code for each of 256 letters");
+  if (codes.shape(0) != 256) throw nb::value_error("there must be a code for each of 256 characters");
   std::uint8_t symbol = 0;
   std::int64_t row = -1;
   {
@@ -140,7 +140,7 @@ void bind_extend(nb::module_& m) {
            nb::arg("open"), nb::arg("extend"), nb::arg("mode"), nb::arg("path"), nb::arg("second_best"),
            nb::arg("heuristics"), nb::arg("memory_bytes"), nb::arg("kernel") = "", nb::arg("wide") = false,
            "matrix i8[A, A], same u8[A], codes u8[256], heuristics (band, X-drop, Z-drop)");
-  nb::class_<Extender>(m, "Extender", "One thread's CPU kernels for any scores of letters, and their memory")
+  nb::class_<Extender>(m, "Extender", "One thread's CPU kernels for any substitution scores, and their memory")
       .def(nb::init<const std::string&>(), nb::arg("isa") = "")
       .def_prop_ro("isa", &Extender::isa)
       .def("align", &extend, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
@@ -156,7 +156,7 @@ void bind_extend(nb::module_& m) {
         "(row, symbol) of the first pair with a symbol whose code is 255, or None");
   m.def("distribute_rows", &distribute_rows_of, nb::arg("batch"), nb::arg("rows"), nb::arg("step"), nb::arg("build"),
         nb::arg("width"), nb::arg("max_narrow"), nb::arg("max_length"),
-        "(order i32, [(build, count, longest query, longest target)], others i32, bytes of letters) of rows i32[m]: "
+        "(order i32, [(build, count, longest query, longest target)], others i32, bytes of sequences) of rows i32[m]: "
         "places in them by build, of each those with most stripes of `width` columns, then most rows first. step "
         "u8[L]: of each length; build u8[S * S]: of a query's and a target's step. The last build has sequences "
         "longer than max_narrow; others: pairs with an empty sequence or one longer than max_length");

@@ -172,14 +172,14 @@ void bind_forecast(nb::module_& m) {
       "estimate_edits", &estimates, nb::arg("batch"), nb::arg("rows") = nb::none(),
       nb::arg("effort") = kDefaultEffort, nb::arg("costs") = nb::none(), nb::arg("threads") = 1,
       nb::arg("free") = nb::none(),
-      "Estimated edits of each pair (i32[n]), or of some rows (i32[m]), from about so many of a long one; with costs "
-      "(mismatch, open, extend): what these cost, in average edits; with free (letters of the target's begin, end) "
+      "Estimated edits of each pair (i32[n]), or of some rows (i32[m]), from a sample of long ones; with costs "
+      "(mismatch, open, extend): what these cost, in average edits; with free (bases of the target's begin, end) "
       "that may stay unaligned: the same for such pairs, whatever `effort` is, -1 where it would take too long");
   m.def("survey", &survey, nb::arg("batch"), nb::arg("every"), nb::arg("max_length"), nb::arg("effort"),
         nb::arg("costs").none(), nb::arg("threads"),
-        "Of all pairs, as rows_summary: (bytes, letters of the longest sequence, most by which lengths differ, pairs "
-        "with other letters), and estimates (i32[n], -1 where there is none) of every so many; None where one is "
-        "longer");
+        "As rows_summary of all pairs: (bytes, length of the longest sequence, maximum difference of lengths, pairs "
+        "with other symbols), and estimates (i32[n], -1: none) of one pair in `every`; None if a sequence is longer "
+        "than max_length");
   nb::class_<Forecaster>(m, "Forecaster", "Models of kernels' times, in the order of the kernels")
       .def("__init__", &make_forecaster, nb::arg("models"), nb::arg("default_error_rate"))
       .def("microseconds", &microseconds, nb::arg("batch"), "Of each pair for each kernel, f64[kernels * n]")

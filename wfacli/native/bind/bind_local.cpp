@@ -35,7 +35,7 @@ void make(BoundLocal* self, InColumn<std::uint8_t> query, InColumn<std::uint8_t>
           bool path, std::int64_t memory, std::int64_t trace, std::int64_t steps, bool prune, const std::string& isa) {
   const int num_codes = static_cast<int>(matrix.shape(0));
   if (matrix.shape(1) != matrix.shape(0) || same.shape(0) != matrix.shape(0))
-    throw nb::value_error("a scheme has a score for each two letters, and says of each how it is written");
+    throw nb::value_error("a scheme must have a score for any two symbols, and say of each whether it equals itself");
   const std::vector<LocalRun> runs = runs_of(excluded_runs);
   const LocalScheme scheme{matrix.data(), num_codes, open, extend};
   const LocalOptions options{threads, path, memory, trace, steps, prune};
@@ -89,7 +89,7 @@ void make_traceback(BoundTraceback* self, InColumn<std::uint8_t> query, InColumn
                     std::int64_t memory, std::int64_t trace, const std::string& isa) {
   const int num_codes = static_cast<int>(matrix.shape(0));
   if (matrix.shape(1) != matrix.shape(0) || same.shape(0) != matrix.shape(0))
-    throw nb::value_error("a scheme has a score for each two letters, and says of each how it is written");
+    throw nb::value_error("a scheme must have a score for any two symbols, and say of each whether it equals itself");
   const LocalScheme scheme{matrix.data(), num_codes, open, extend};
   LocalPath::Options options;
   options.memory = memory;

@@ -76,7 +76,7 @@ void bind_reader(nb::module_& m) {
           nb::arg("stream"), nb::arg("bytes"), "A writable array for the stream's next block, valid until commit()")
       .def(
           "use_memory", &use_memory, nb::arg("memory"),
-          "Memory (u8[any]) for the letters of the batch that begins; its array then keeps this one alive. Where they "
+          "Memory (u8[any]) for the bases of the batch that begins; its array then keeps this one alive. Where they "
           "do not fit they go into memory of their own")
       .def("commit", &StreamReader::commit, nb::arg("stream"), nb::arg("bytes"))
       .def("start_threads", &StreamReader::start_threads, nb::arg("threads"),

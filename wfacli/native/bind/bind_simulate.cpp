@@ -37,7 +37,7 @@ void make_simulator(PairSimulator* self, nb::object reference, InColumn<std::uin
     throw nb::value_error("lengths are from 0 to 2^31 - 1, the shortest first");
   const Reference* bases = reference.is_none() ? nullptr : nb::cast<const Reference*>(reference);
   if (insert < 0 || insert_deviation < 0 || insert >= std::int64_t{1} << 31 || insert_deviation >= std::int64_t{1} << 28)
-    throw nb::value_error("an insert has less than 2^31 letters, and its deviation less than 2^28");
+    throw nb::value_error("an insert has less than 2^31 bases, and its deviation less than 2^28");
   if (insert > 0 && !bases) throw nb::value_error("pairs of reads are of a reference");
   PairSimulator made{reference,
                      bases,
@@ -75,7 +75,7 @@ void bind_simulate(nb::module_& m) {
            nb::arg("seed"), nb::arg("min_length"), nb::arg("max_length"), nb::arg("format"), nb::arg("truth"),
            nb::arg("insert") = 0, nb::arg("insert_deviation") = 0, nb::arg("interleaved") = false)
       .def("make", &make_pairs, nb::arg("first"), nb::arg("count"),
-           "(queries, targets, true alignments, letters, edits) of some pairs, texts as u8[n]; from any thread");
+           "(queries, targets, true alignments, bases, edits) of some pairs, texts as u8[n]; from any thread");
 }
 
 }  // namespace wfacli

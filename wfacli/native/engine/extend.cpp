@@ -45,7 +45,7 @@ void drop_if_large(Buffer<T>& buffer) {
 
 SwScheme sw_scheme(const std::int8_t* matrix, std::int32_t num_codes, const std::uint8_t* same, std::int32_t open,
                    std::int32_t extend) {
-  if (num_codes < 1 || num_codes > kQueryPad) throw std::invalid_argument("a scheme has 1 to 30 letters");
+  if (num_codes < 1 || num_codes > kQueryPad) throw std::invalid_argument("a scheme has 1 to 30 symbols");
   if (open < 0 || extend < 0 || open > kSwMaxGap || extend > kSwMaxGap || open + extend == 0)
     throw std::invalid_argument("costs of gaps out of range");
   SwScheme s;

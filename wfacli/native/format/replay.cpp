@@ -26,15 +26,15 @@ std::string fault_of(const BatchView& batch, const AlignmentView& a, std::int64_
     if (op == kEqual || op == kDifferent) {
       for (std::int64_t j = 0; j < len; ++j)
         if (same(pair.query[q + j], pair.target[t + j]) != (op == kEqual))
-          return std::string(op == kEqual ? "'='" : "'X'") + " does not fit the letters" + place;
+          return std::string(op == kEqual ? "'='" : "'X'") + " does not fit the bases" + place;
     }
     score += score_of_run(op, len, pair.query + q, pair.target + t);
     q += op != kDeletion ? len : 0;
     t += op != kInsertion ? len : 0;
   }
   if (q != pair.query_len || t != pair.target_len)
-    return "covers " + std::to_string(q) + " of " + std::to_string(pair.query_len) + " query letters and " +
-           std::to_string(t) + " of " + std::to_string(pair.target_len) + " target letters";
+    return "covers " + std::to_string(q) + " of " + std::to_string(pair.query_len) + " query bases and " +
+           std::to_string(t) + " of " + std::to_string(pair.target_len) + " target bases";
   if (score != a.score[i])
     return "score " + std::to_string(a.score[i]) + ", operations score " + std::to_string(score);
   return {};

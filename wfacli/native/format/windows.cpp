@@ -49,7 +49,7 @@ class Walk {
     const Step step = step_of(op);
     if (!(step.query | step.target)) return;
     if (length * step.query > sequences_.query_len - query_ || length * step.target > sequences_.target_len - target_)
-      throw std::invalid_argument("the path has more letters than the sequences");
+      throw std::invalid_argument("the path has more symbols than the sequences");
     while (length > 0) {
       // Columns up to the boundary of the window, at least one: a boundary inside a column moves behind it.
       const int each = step.query + step.target;
@@ -66,7 +66,7 @@ class Walk {
 
   PathWindows end() {
     if (query_ != sequences_.query_len || target_ != sequences_.target_len)
-      throw std::invalid_argument("the path has fewer letters than the sequences");
+      throw std::invalid_argument("the path has fewer symbols than the sequences");
     while (static_cast<std::int64_t>(out.query.size()) <= windows_) mark();
     return std::move(out);
   }

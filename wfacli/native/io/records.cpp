@@ -64,7 +64,7 @@ void add_checked_sequence(RecordParts& out, std::string_view sequence, std::int6
   std::uint8_t bad = 0;
   if (!out.sequence(sequence, bad)) throw InputFault(shown(bad) + " in the sequence", line, out.current_name());
   if (out.sequence_length() > INT32_MAX)
-    throw InputFault("the sequence is longer than 2,147,483,647 letters", line, out.current_name());
+    throw InputFault("the sequence is longer than 2,147,483,647 symbols", line, out.current_name());
 }
 
 void RecordReader::fail(const std::string& message, const RecordBuilder& out) const {
@@ -183,7 +183,7 @@ bool RecordReader::take_quality(RecordBuilder& out, std::string_view part, bool 
   const bool first = quality_ == 0;
   quality_ += static_cast<std::int64_t>(part.size());
   if (whole && quality_ != length_)
-    fail("the quality has " + std::to_string(quality_) + " letters, the sequence " + std::to_string(length_), out);
+    fail("the quality has " + std::to_string(quality_) + " characters, the sequence " + std::to_string(length_), out);
   if (quality_ <= length_) {
     if (!only_visible(part.data(), part.size()))
       for (const char c : part)

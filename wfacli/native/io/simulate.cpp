@@ -45,7 +45,7 @@ Simulator::Simulator(const ErrorModel& model, const SimulationOptions& options, 
   }
   if (usable_.empty())
     throw std::invalid_argument(options.mates() ? "no sequence is as long as the longest pair of reads, of " +
-                                                      std::to_string(max_length) + " letters"
+                                                      std::to_string(max_length) + " bases"
                                                 : "no sequence is as long as the longest target");
 }
 

@@ -241,7 +241,7 @@ void MappedReader::drop_faulty(const ReadView& read) {
                     1);
       return true;
     }
-    skip_or_throw(InputFault("a mapping is of a read of " + std::to_string(m.q_len) + " letters, and the read has " +
+    skip_or_throw(InputFault("a mapping is of a read of " + std::to_string(m.q_len) + " bases, and the read has " +
                                  std::to_string(read_length),
                              m.line, group_name_),
                   1);

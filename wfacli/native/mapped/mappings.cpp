@@ -8,7 +8,7 @@
 namespace wfacli {
 namespace {
 
-constexpr char kNoCigar[] = "has no CIGAR, so that nobody knows what part of the read is mapped (PAF says it)";
+constexpr char kNoCigar[] = "has no CIGAR, so the mapped part of the read is unknown (PAF has it)";
 constexpr int kPafColumns = 12, kSamColumns = 11;
 constexpr std::int64_t kMaxRun = std::int64_t{1} << 32;         // of CIGAR operations, so that sums cannot overflow
 constexpr std::int64_t kLargest = (std::int64_t{1} << 62) - 1;  // of numeric fields; doubled, it does not overflow
@@ -68,7 +68,7 @@ void MappingReader::place(std::string_view target, std::int64_t length, Mapping&
   const auto number = static_cast<std::size_t>(m.target);
   if (length < 0 && number < header_lengths_.size()) length = header_lengths_[number];
   if (length >= 0 && length != there)
-    fail(std::string(target) + " has " + std::to_string(there) + " letters in the reference, and " +
+    fail(std::string(target) + " has " + std::to_string(there) + " bases in the reference, and " +
          std::to_string(length) + " here: is this another reference?");
 }
 
@@ -95,11 +95,11 @@ void MappingReader::header_line(std::string_view line) {
 
 void MappingReader::check_spans(const Mapping& m, std::string_view target) const {
   if (m.q_beg >= m.q_end || m.q_end > m.q_len)
-    fail("maps letters " + std::to_string(m.q_beg) + " to " + std::to_string(m.q_end) + " of a read of " +
+    fail("maps bases " + std::to_string(m.q_beg) + " to " + std::to_string(m.q_end) + " of a read of " +
          std::to_string(m.q_len));
   const std::int64_t there = reference_.length(m.target);
   if (m.t_beg >= m.t_end || m.t_end > there)
-    fail("maps to letters " + std::to_string(m.t_beg) + " to " + std::to_string(m.t_end) + " of " + std::string(target) +
+    fail("maps to bases " + std::to_string(m.t_beg) + " to " + std::to_string(m.t_end) + " of " + std::string(target) +
          ", which has " + std::to_string(there));
 }
 
@@ -144,7 +144,7 @@ void MappingReader::set_spans(const RunSums& sums, std::size_t sequence_length, 
   if (sums.intron) refuse_intron();
   m.q_len = sums.before + sums.query + sums.after;
   if (const auto own = static_cast<std::size_t>(m.q_len - sums.hard); sequence_length && sequence_length != own)
-    fail("the CIGAR is of " + std::to_string(own) + " letters, and SEQ has " + std::to_string(sequence_length));
+    fail("the CIGAR is of " + std::to_string(own) + " bases, and SEQ has " + std::to_string(sequence_length));
   m.q_beg = m.reverse ? sums.after : sums.before;
   m.q_end = m.q_beg + sums.query;
   m.t_end = m.t_beg + sums.target;

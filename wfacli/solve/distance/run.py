@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from ...config import EngineName
 from ...core.stats import counted
-from ...errors import Cancelled, DeviceError, InputError, OutputError
+from ...errors import DeviceError, InputError
 from ..base import Pair, Position, Solver, State
-from ..checkpoint import Checkpoint, Saved, no_state
+from ..checkpoint import Checkpoint, Saved
 from ..facts import listed, number, optional, record, text, truth, whole
+from ..saving import Saving, remaining_seconds
 from ..watchers import Watchers
 from .choose import Algorithm, AlgorithmChoice
 
@@ -137,12 +137,12 @@ class DistanceRun:
             interval: seconds between two checkpoints.
         """
         self._pair, self._max_distance, self._choice, self._estimate = pair, max_distance, choice, estimate
-        self._watchers, self._checkpoint, self._interval = watchers, checkpoint, interval
+        self._watchers, self._saving = watchers, Saving(checkpoint, interval, watchers)
         self._expected_edits = estimate
         self._cpu_state: tuple[Algorithm, State] | None = None  # state from which the CPU can resume
         self._phases: list[Phase] = []
-        self._resumed = self._written = 0
-        self._saved_at = self._started = self._seconds_before = self._fraction_before = 0.0
+        self._resumed = 0
+        self._started = self._seconds_before = self._fraction_before = 0.0
         self.progress = Progress()
 
     def run(self, saved: Saved | None = None) -> Outcome:
@@ -161,7 +161,6 @@ class DistanceRun:
             self._load(saved)
             self._watchers.note("the checkpoint already has the distance")
             return self._outcome(saved.facts["distance"])
-        self._saved_at = self._watchers.clock()
         begin: Callable[[], tuple[Algorithm, Solver | None]]
         begin = partial(self._resume, saved) if saved else self._begin
         while True:
@@ -200,12 +199,11 @@ class DistanceRun:
     def save_distance(self, outcome: Outcome) -> None:
         """Write a checkpoint with the distance, so that a resumed run only has to compute the alignment."""
         self.progress = Progress(outcome.distance or 0, algorithm=outcome.algorithm, done=True)
-        if self._checkpoint:
-            self._write(Saved(outcome.algorithm, {}, self._facts() | {"done": True, "distance": outcome.distance}))
+        self._saving.write(Saved(outcome.algorithm, {}, self._facts() | {"done": True, "distance": outcome.distance}))
 
     def _outcome(self, distance: int | None) -> Outcome:
         phases = tuple(replace(phase) for phase in self._phases)
-        return Outcome(distance, self._estimate, phases, self._resumed, self._written)
+        return Outcome(distance, self._estimate, phases, self._resumed, self._saving.written)
 
     def _begin(self) -> tuple[Algorithm, Solver | None]:
         algorithm = self._choice.first(self._pair, self._estimate)
@@ -231,11 +229,10 @@ class DistanceRun:
         self._cpu_state = algorithm, saved.state
         solver = self._new_solver(algorithm)
         try:
-            solver.restore(saved.state)
-        except (ValueError, TypeError, KeyError, IndexError) as error:
+            self._saving.restore(solver, saved.state)
+        except InputError:
             solver.close()
-            assert self._checkpoint
-            raise InputError(self._checkpoint.path, f"the checkpoint cannot be used: {error}") from None
+            raise
         self._seconds_before = self._phases[-1].seconds
         self._fraction_before = self._fraction_done(algorithm, solver.position) or 0.0
         self._update_progress(algorithm, solver)
@@ -251,9 +248,10 @@ class DistanceRun:
             self._expected_edits = max(self._expected_edits or 0, int(solver.position.lower_bound / fraction_done))
         with contextlib.suppress(DeviceError):
             return algorithm, solver.save()
-        if self._checkpoint and self._checkpoint.exists():
+        checkpoint = self._saving.checkpoint
+        if checkpoint and checkpoint.exists():
             with contextlib.suppress(InputError):
-                saved = self._checkpoint.read()
+                saved = checkpoint.read()
                 return (algorithm, saved.state) if saved.algorithm == algorithm.name else None
         return None
 
@@ -262,7 +260,7 @@ class DistanceRun:
         phase = self._phases[-1]
         phase.end, phase.failure = "failed", str(failure)
         if not self._choice.exclude_gpu(failure):
-            further = " and --resume" if self._written else ""
+            further = " and --resume" if self._saving.written else ""
             raise DeviceError(f"{failure} (--engine auto{further} continues with the CPU)") from failure
 
     def _without_gpu(self, failure: DeviceError) -> tuple[Algorithm, Solver | None]:
@@ -292,9 +290,9 @@ class DistanceRun:
             distance is None if not done else whole(distance) or (distance is None and self._max_distance is not None)
         )
         if not (truth(done) and possible and (distance or 0) <= longest and _are_facts(facts)):
-            raise no_state(self._checkpoint)
+            raise self._saving.unfit()
         if not (done or facts["phases"]):
-            raise no_state(self._checkpoint)
+            raise self._saving.unfit()
 
     def _load(self, saved: Saved) -> None:
         self._phases = [Phase(**phase) for phase in saved.facts["phases"]]
@@ -307,13 +305,7 @@ class DistanceRun:
         self._update_progress(algorithm, solver)
         if finished:
             return True
-        now = self._watchers.clock()
-        stop = self._watchers.stop()
-        if self._checkpoint and (stop or now - self._saved_at >= self._interval):
-            self._write(Saved(algorithm.name, solver.save(), self._facts()))
-            self._saved_at = self._watchers.clock()
-        if stop:
-            raise Cancelled("stopped")
+        self._saving.after_slice(lambda: Saved(algorithm.name, solver.save(), self._facts()))
         return False
 
     def _update_progress(self, algorithm: Algorithm, solver: Solver) -> None:
@@ -322,16 +314,9 @@ class DistanceRun:
         phase.seconds = self._seconds_before + now - self._started
         phase.at_least, phase.cells = position.lower_bound, position.cells
         fraction_done = self._fraction_done(algorithm, position)
-        remaining_seconds = None
-        if fraction_done is not None and fraction_done > self._fraction_before:
-            remaining_seconds = (1 - fraction_done) / (fraction_done - self._fraction_before) * (now - self._started)
         known = max(p.at_least for p in self._phases)
-        self.progress = Progress(
-            known,
-            fraction_done,
-            remaining_seconds if remaining_seconds is None or math.isfinite(remaining_seconds) else None,
-            algorithm.name,
-        )
+        remaining = remaining_seconds(fraction_done, self._fraction_before, now - self._started)
+        self.progress = Progress(known, fraction_done, remaining, algorithm.name)
 
     def _fraction_done(self, algorithm: Algorithm, position: Position) -> float | None:
         """Return the fraction of the work that is done, from the solver, or from the estimate until it is exceeded."""
@@ -361,16 +346,6 @@ class DistanceRun:
     def _facts(self) -> dict[str, object]:
         phases = [asdict(phase) for phase in self._phases]
         return {"phases": phases, "estimate": self._estimate, "resumed": self._resumed}
-
-    def _write(self, saved: Saved) -> None:
-        """Write a checkpoint; a failure only warns, so that a run of hours is not lost. The last checkpoint stays."""
-        assert self._checkpoint
-        try:
-            self._checkpoint.write(saved)
-            self._written += 1
-            self._watchers.note(f"checkpoint written to {self._checkpoint.path}")
-        except OutputError as error:
-            self._watchers.warn(str(error))
 
 
 def _by_lengths(pair: Pair, max_distance: int | None) -> int | None:

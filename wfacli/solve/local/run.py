@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from ...errors import Cancelled, DeviceError, InputError, InternalError, OutputError, UsageError
+from ...errors import DeviceError, InternalError, UsageError
 from ..base import State
-from ..checkpoint import Checkpoint, Saved, no_state
+from ..checkpoint import Checkpoint, Saved
 from ..facts import listed, number, record, row, whole
+from ..saving import Saving, remaining_seconds
 from ..watchers import Watchers
 from .found import Found
 from .searches import GPU, OnCpu, Search, Searches
@@ -105,15 +106,14 @@ class LocalRun:
             interval: seconds between two checkpoints.
             searches: factory of searches; None: on the CPU.
         """
-        self._task, self._watchers, self._checkpoint, self._interval = task, watchers, checkpoint, interval
+        self._task, self._watchers, self._saving = task, watchers, Saving(checkpoint, interval, watchers)
         self._searches = searches or OnCpu()
         self._engines: list[str] = []
         self._gpu_failed: str | None = None
         self._last: State | None = None  # last saved state of the current search
         self._found: list[Found] = []
         self._spent = _Spent()
-        self._resumed = self._written = 0
-        self._saved_at = 0.0
+        self._resumed = 0
         self.progress = Progress()
 
     def run(self, saved: Saved | None = None) -> Outcome:
@@ -125,7 +125,6 @@ class LocalRun:
             InternalError: the score of an alignment is wrong.
             UsageError: the scores of the pair do not fit 32 bits.
         """
-        self._saved_at = self._watchers.clock()
         state = self._load(saved) if saved else None
         while len(self._found) < self._task.top:
             found = self._search(state)
@@ -142,7 +141,7 @@ class LocalRun:
             spent.path_seconds,
             spent.cells,
             self._resumed,
-            self._written,
+            self._saving.written,
             tuple(self._engines),
             self._gpu_failed,
         )
@@ -150,19 +149,18 @@ class LocalRun:
     def _load(self, saved: Saved) -> State:
         facts = saved.facts
         if saved.algorithm != _SOLVER:
-            assert self._checkpoint
-            raise InputError(self._checkpoint.path, "the checkpoint is of another version; start again without it")
+            raise self._saving.unfit("the checkpoint is of another version; start again without it")
         if not _are_facts(facts) or len(facts["found"]) > self._task.top:
-            raise no_state(self._checkpoint)
+            raise self._saving.unfit()
         for place, (score, span) in enumerate(facts["found"]):
             cigar = saved.state.get(f"cigar{place}")
             if cigar is None or cigar.ndim != 1 or cigar.dtype != np.uint32:
-                raise no_state(self._checkpoint)
+                raise self._saving.unfit()
             self._found.append(Found(score, (span[0], span[1], span[2], span[3]), cigar))
             try:
                 self._found[-1].check(self._task.query, self._task.target, self._task.scheme)
             except InternalError:
-                raise no_state(self._checkpoint) from None
+                raise self._saving.unfit() from None
         self._spent = _Spent(float(facts["seconds"]), int(facts["cells"]), seconds_before=float(facts["running"]))
         self._resumed = int(facts["resumed"]) + 1
         return {name: values for name, values in saved.state.items() if not name.startswith("cigar")}
@@ -206,7 +204,7 @@ class LocalRun:
                 if solver.position[1] and path_began is None:
                     path_began = now
                 self._update_progress(solver, now)
-                self._save_or_stop(solver, now)
+                self._saving.after_slice(partial(self._saved, solver, now))
             now = self._watchers.clock()
             self._spent.seconds += self._running_seconds(now)
             self._spent.path_seconds += now - path_began if path_began is not None else 0.0
@@ -220,11 +218,7 @@ class LocalRun:
             solver.close()
 
     def _restore(self, solver: Search, state: State) -> None:
-        try:
-            solver.restore(dict(state))
-        except (ValueError, TypeError, KeyError, IndexError) as error:
-            assert self._checkpoint
-            raise InputError(self._checkpoint.path, f"the checkpoint cannot be used: {error}") from None
+        self._saving.restore(solver, state)
         fraction_done = solver.position[2]
         self._watchers.note(
             f"resuming after {self._running_seconds(self._spent.began):.0f} s with alignment {len(self._found) + 1}, "
@@ -237,33 +231,14 @@ class LocalRun:
 
     def _update_progress(self, solver: Search, now: float) -> None:
         score, scored, fraction_done, _ = solver.position
-        remaining_seconds = None
-        if not scored and fraction_done > self._spent.fraction_before:
-            remaining_seconds = (
-                (1 - fraction_done) / (fraction_done - self._spent.fraction_before) * (now - self._spent.began)
-            )
-        self.progress = Progress(
-            score,
-            len(self._found) + 1,
-            scored,
-            fraction_done,
-            remaining_seconds if remaining_seconds is None or math.isfinite(remaining_seconds) else None,
-        )
+        elapsed, before = now - self._spent.began, self._spent.fraction_before
+        remaining = None if scored else remaining_seconds(fraction_done, before, elapsed)
+        self.progress = Progress(score, len(self._found) + 1, scored, fraction_done, remaining)
 
-    def _save_or_stop(self, solver: Search, now: float) -> None:
-        """Save and stop after a slice, as needed."""
-        stop = self._watchers.stop()
-        if self._checkpoint and (stop or now - self._saved_at >= self._interval):
-            self._write(solver, now)
-            self._saved_at = self._watchers.clock()
-        if stop:
-            raise Cancelled("stopped")
-
-    def _write(self, solver: Search, now: float) -> None:
-        """Write a checkpoint; a failure only warns, so that a run of hours is not lost. The last checkpoint stays."""
-        assert self._checkpoint
+    def _saved(self, solver: Search, now: float) -> Saved:
+        """Return the state of the run at a time of the clock."""
         cigars = {f"cigar{place}": found.cigar for place, found in enumerate(self._found)}
-        self._last = solver.save()
+        self._last = dict(solver.save())
         state = self._last | {name: cigar for name, cigar in cigars.items() if cigar is not None}
         facts = {
             "found": [(found.score, found.span) for found in self._found],
@@ -272,9 +247,4 @@ class LocalRun:
             "cells": self._spent.cells,
             "resumed": self._resumed,
         }
-        try:
-            self._checkpoint.write(Saved(_SOLVER, state, facts))
-            self._written += 1
-            self._watchers.note(f"checkpoint written to {self._checkpoint.path}")
-        except OutputError as error:
-            self._watchers.warn(str(error))
+        return Saved(_SOLVER, state, facts)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Protocol
 
 from ..._native import LocalSolver
 from ...config import EngineName
@@ -13,6 +11,7 @@ from ...core import tuning
 from ...core.batch import I64, U32
 from ...errors import DeviceError
 from ...gpu.kernels import local as sizes
+from ..base import Sliced, State
 from ..gpu.local import GpuLocal, NotForGpus
 from ..gpu.on_demand import GpuOnDemand
 
@@ -23,8 +22,8 @@ CPU, GPU = EngineName.CPU.value, EngineName.GPU.value
 _ASSUMED_MULTIPROCESSORS = 132  # multiprocessors that the model assumes before a GPU is open
 
 
-class Search(Protocol):
-    """A search in progress; the interface of the native LocalSolver."""
+class Search(Sliced, Protocol):
+    """A search in progress; the interface of the native LocalSolver. Its states fit either engine."""
 
     @property
     def engine(self) -> str:
@@ -34,20 +33,8 @@ class Search(Protocol):
     def position(self) -> tuple[int, bool, float, int]:
         """Current progress: (best score so far, True if it is final, finished share of the phase, computed cells)."""
 
-    def advance(self, seconds: float) -> bool:
-        """Work for about `seconds`, or until the score is known; return True when finished."""
-
     def alignment(self) -> tuple[int, tuple[int, int, int, int], U32]:
         """Return (score, span, operations) once finished; may be called once."""
-
-    def save(self) -> dict[str, I64]:
-        """Return a state from which a search of the same task can resume, on either engine."""
-
-    def restore(self, state: dict[str, npt.NDArray[Any]]) -> None:
-        """Resume from a saved state. Raises ValueError if it does not fit."""
-
-    def close(self) -> None:
-        """Release all resources; idempotent."""
 
 
 class _CpuSearch:
@@ -58,7 +45,11 @@ class _CpuSearch:
     def __init__(self, solver: LocalSolver) -> None:
         self._solver = solver
         self.advance, self.alignment, self.save = solver.advance, solver.alignment, solver.save
-        self.restore, self.close = solver.restore, solver.close
+        self.close = solver.close
+
+    def restore(self, state: State) -> None:
+        """See `Sliced.restore`."""
+        self._solver.restore(dict(state))
 
     @property
     def position(self) -> tuple[int, bool, float, int]:

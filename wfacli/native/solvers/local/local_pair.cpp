@@ -21,7 +21,7 @@ void reversed(const std::uint8_t* codes, std::int64_t count, const std::uint8_t*
 
 void mark(const std::uint8_t* codes, std::int64_t count, int num_codes, bool* seen) {
   for (std::int64_t i = 0; i < count; ++i) {
-    if (codes[i] >= num_codes) throw std::invalid_argument("a letter's code is none of the scheme's");
+    if (codes[i] >= num_codes) throw std::invalid_argument("the code of a symbol is not one of the scheme's");
     seen[codes[i]] = true;
   }
 }
@@ -35,7 +35,7 @@ LocalPair::LocalPair(const std::uint8_t* query, std::int64_t query_len, const st
       open_(scheme.open),
       extend_(scheme.extend),
       num_codes_(scheme.num_codes) {
-  if (num_codes_ < 1 || num_codes_ > kMaxLocalCodes) throw std::invalid_argument("a scheme has 1 to 64 letters");
+  if (num_codes_ < 1 || num_codes_ > kMaxLocalCodes) throw std::invalid_argument("a scheme has 1 to 64 symbols");
   if (open_ < 0 || extend_ < 0 || open_ + extend_ < 1 || open_ > kMaxScore / 4 || extend_ > kMaxScore / 4)
     throw std::invalid_argument("gaps must cost something, and no more than scores of 32 bits hold");
   std::copy_n(scheme.matrix, num_codes_ * num_codes_, matrix_);
@@ -160,7 +160,7 @@ void LocalPair::exclude(const std::vector<LocalRun>& runs) {
   for (const LocalRun& run : runs) {
     if (run.query < 0 || run.target < 0 || run.length < 0 || run.length > rows_ - run.query ||
         run.length > columns_ - run.target)
-      throw std::invalid_argument("letters that shall not be aligned are outside the sequences");
+      throw std::invalid_argument("excluded runs are outside the sequences");
     for (std::int64_t x = 0; x < run.length; ++x)
       cells.push_back({rows_ - 1 - run.query - x, columns_ - 1 - run.target - x});
   }

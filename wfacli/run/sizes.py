@@ -1,0 +1,44 @@
+"""Sizes of batches, and how many of them are in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..config import CPU_BATCH, GPU_BATCH, RunConfig
+from ..io.read.sources import Source
+
+# With a GPU: maximum number of batches in flight per GPU; they are large, and their bases are in pinned memory.
+MOST_BESIDE_A_GPU = 8
+
+# With a GPU: seconds for which a thread may hold the GIL while the device's thread waits. Python's default is longer
+# than a launch takes.
+SWITCH_BESIDE_A_GPU = 2e-4
+
+_SPARE = 17 / 16  # margin over a batch's share of the bases, since a pair weighs more than its bases
+_LEAST_SHARED = 8_000_000  # bases of a batch below which another GPU saves less time than another batch costs
+
+
+def shared_out(sizes: Sequence[int | None], gpus: int = 1) -> int:
+    """Return the bases per batch for `gpus` GPUs and files of these sizes in bytes (None: unknown).
+
+    Batches have equal sizes and every GPU gets the same number of them, so that all finish together. There are as few
+    batches as possible, since each takes the interpreter about a millisecond.
+    """
+    known = [size for size in sizes if size is not None]
+    total = sum(known)
+    if len(known) < len(sizes):
+        return GPU_BATCH
+    least = max(-(-total // GPU_BATCH), 1)
+    count = max(min(-(-least // gpus) * gpus, total // _LEAST_SHARED), least)
+    return GPU_BATCH if count == 1 else min(int(total / count * _SPARE), GPU_BATCH)
+
+
+def batch_bases(config: RunConfig, sources: Sequence[Source], gpus: int) -> int:
+    """Return the bases per batch of a run over these sources; `gpus` is 0 without a GPU."""
+    default = shared_out([source.size for source in sources], gpus) if gpus else CPU_BATCH
+    return config.batch_bases or default
+
+
+def max_in_flight(gpus: int, threads: int) -> int:
+    """Return the maximum number of batches between the reader and the writer."""
+    return MOST_BESIDE_A_GPU * gpus if gpus else threads + 3
