@@ -15,9 +15,9 @@ from .python_child import python_command
 from .temporary import new_beside
 
 _CHILD = """
-import pysam
+import os, pysam
 try:
-    pysam.faidx(*sys.argv[1:])
+    pysam.faidx(*map(os.fsencode, sys.argv[1:]))  # bytes: see wfacli.io.write.hts
 except pysam.SamtoolsError as error:
     said = str(error.value).split("stderr=")[-1].strip().split("\\n")
     sys.exit(said[0])

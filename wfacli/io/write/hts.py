@@ -19,15 +19,17 @@ from .operand import operand
 from .output import Output
 from .python_child import python_command
 from .scratch import Scratch
+from .temporary import new_beside
 
 # pysam includes samtools, whose commands block the interpreter while they run, so they run in a child process.
 _CHILD = """
 import signal
 for number in (signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
-import pysam
+import os, pysam
 try:
-    getattr(pysam, sys.argv[1])(*sys.argv[2:], catch_stdout=False)
+    # Bytes, since pysam encodes text as UTF-8, and file names may have other bytes.
+    getattr(pysam, sys.argv[1])(*map(os.fsencode, sys.argv[2:]), catch_stdout=False)
 except pysam.SamtoolsError as error:
     said = str(error.value).split("stderr=")[-1].strip().split("\\n")
     sys.exit(next((line for line in said if line.startswith("samtools")), said[0]))  # sort begins with its progress
@@ -185,20 +187,41 @@ class HtsOutput(Output):
 def _make_index(path: str, container: Container) -> None:
     """Write the index of a sorted file beside it. Raises OutputError.
 
-    The index is .crai for CRAM, .bai for BAM, and .csi for BAM with a target too long for .bai.
+    The index is .crai for CRAM, .bai for BAM, and .csi for BAM with a target too long for .bai. It gets its name when
+    it is complete.
     """
-    import pysam
     from pysam.utils import SamtoolsError
 
-    form = []
+    suffixes = [".bai", ".csi"] if container is Container.BAM else [".crai"]
     try:
-        for suffix in (".bai", ".csi") if container is Container.BAM else (".crai",):
-            # An index of an earlier file could be used instead of the new one; htslib would follow a link.
+        for suffix in suffixes:  # an index of an earlier file could be used instead of the new one
             Path(path + suffix).unlink(missing_ok=True)
-        if container is Container.BAM:
-            with pysam.AlignmentFile(operand(path), check_sq=False) as file:
-                form = ["-c"] if max(file.lengths, default=0) > _LONGEST_IN_BAI else []
-        pysam.index(*form, operand(path))
-    except (SamtoolsError, OSError, UnicodeError) as error:  # pysam does not index names that are not UTF-8
+        with Path(path).open("rb") as file:
+            # Names of descriptors, since pysam indexes no file whose name is not UTF-8.
+            source = f"/dev/fd/{file.fileno()}"
+            suffix = ".csi" if container is Container.BAM and _is_too_long_for_bai(source) else suffixes[0]
+            _write_index(source, Path(path + suffix), ["-c"] * (suffix == ".csi"))
+    except (SamtoolsError, OSError) as error:
         reason = str(error).split("stderr=")[-1].strip("'\\n")
         raise OutputError(f"{path} is complete, but has no index: {reason}") from None
+
+
+def _is_too_long_for_bai(path: str) -> bool:
+    import pysam
+
+    with pysam.AlignmentFile(path, check_sq=False) as file:
+        return max(file.lengths, default=0) > _LONGEST_IN_BAI
+
+
+def _write_index(source: str, final: Path, options: list[str]) -> None:
+    import pysam
+
+    descriptor, partial = new_beside(final, "partial")
+    try:
+        pysam.index(*options, "-o", f"/dev/fd/{descriptor}", source)
+        partial.replace(final)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(descriptor)

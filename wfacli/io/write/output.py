@@ -17,6 +17,10 @@ _STDOUT = 1
 _CLOSED = -1
 
 
+# Indexes beside sequences and alignments; every program looks for them under these names.
+_INDEX_SUFFIXES = (".fai", ".gzi", ".bai", ".csi", ".crai")
+
+
 _COMPRESSORS = {".gz": "gzip", ".bgz": "bgzip", ".zst": "zstd"}
 
 
@@ -53,7 +57,10 @@ def _is_written_by_the_shell(path: str) -> bool:
 
 
 def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> None:
-    """Raise UsageError if an output would overwrite an input or another output.
+    """Raise UsageError if an output would overwrite an input, the index of an input or another output.
+
+    The name of an index is refused even if there is no such file: the run itself may make it, and every other program
+    would take the output for the index.
 
     Args:
         inputs: paths of input files; None for absent ones.
@@ -66,8 +73,15 @@ def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | Non
     for number, path in enumerate(written):
         if any(same_file(read, path) for read in inputs if read):
             raise UsageError(f"{path} is an input; writing to it would destroy it")
+        indexed = (read for read in inputs if read and read != "-")
+        if of := next((read for read in indexed if _is_index_of(read, path)), None):
+            raise UsageError(f"{path} is the name of the index of {of}; give another file")
         if any(same_file(other, path) for other in written[:number]):
             raise UsageError(f"{path} is named twice to be written to")
+
+
+def _is_index_of(read: str, path: str) -> bool:
+    return any(same_file(f"{read}{suffix}", path) for suffix in _INDEX_SUFFIXES)
 
 
 class Output:
