@@ -129,19 +129,21 @@ class BatchRun(ABC):
         # SAM's header and the first batches are prepared while the GPU is being opened, which takes a while.
         self._header = self._begun_header()
         self._early = self._begun_reading()
+        opened: list[Output] = []
         try:
             self.report = Output(report) if report else None
+            opened += filter(None, [self.report])
             self.output = self._output(output)
-            try:
-                with self.stats.timed("open"):
-                    self.engine, self._gpus = self._opened(tell)
-            except BaseException:
-                for opened in filter(None, (self.output, self.report)):
-                    opened.abandon()
-                raise
+            opened.append(self.output)
+            with self.stats.timed("open"):
+                self.engine, self._gpus = self._opened(tell)
         except BaseException:
+            for incomplete in opened:
+                incomplete.abandon()
             self._end_reading()
             self._end_header()
+            for source in self._sources:
+                source.close()
             raise
         self.batch_bases = self._batch_of(self._gpus) if self.on_gpu else config.batch_bases or CPU_BATCH
         if self._early and self.on_gpu:

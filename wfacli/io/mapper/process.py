@@ -27,17 +27,22 @@ class Process:
             path: name of the output in error messages.
             pass_fds: further descriptors that the child inherits.
             subject: subject of the error message if the process fails without one; "" for the path alone.
+
+        Raises InputError if it cannot be started.
         """
         self._path, self._subject = path, f"{subject} " if subject else ""
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
-        self._child = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            start_new_session=True,
-            pass_fds=pass_fds,
-        )
+        try:
+            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
+            self._child = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                start_new_session=True,
+                pass_fds=pass_fds,
+            )
+        except OSError as error:
+            raise InputError(path, f"{self._subject}cannot be started: {error.strerror}") from None
         assert self._child.stdout
         try:
             self.source = Source(f"/dev/fd/{self._child.stdout.fileno()}", path)

@@ -69,13 +69,16 @@ def cram_reference(path: str, scratch: str, threads: int) -> str:
 
 
 def _make(whole: str, path: str, fai: str, gzi: str) -> None:
-    done = subprocess.run(
-        python_command(_CHILD, ["--fai-idx", fai, "--gzi-idx", gzi, whole]),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            python_command(_CHILD, ["--fai-idx", fai, "--gzi-idx", gzi, whole]),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    except OSError as error:
+        raise WfacliError(f"{path}: the reference cannot be indexed: {error.strerror}") from None
     if done.returncode or not Path(fai).exists():
         messages = text_of(done.stderr).strip().splitlines() or [f"status {done.returncode}"]
         # htslib's line has the reason; a line of samtools without it follows.

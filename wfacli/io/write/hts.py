@@ -71,21 +71,36 @@ class HtsOutput(Output):
         """
         require_pysam(f"sorted {spec.container.upper()}" if spec.sort else spec.container.upper())
         self._scratch = Scratch()
-        if spec.container is Container.CRAM:
-            reference = cram_reference(reference, self._scratch.name, threads)
-        if spec.index and path:
-            operand(path)  # raises if the name does not allow an index
-        super().__init__(path)
+        try:
+            if spec.container is Container.CRAM:
+                reference = cram_reference(reference, self._scratch.name, threads)
+            if spec.index and path:
+                operand(path)  # raises if the name does not allow an index
+            super().__init__(path)
+        except BaseException:
+            self._scratch.cleanup()
+            raise
         self._index, self._container, self._sort = spec.index, spec.container, spec.sort
         self._failed, self._threads = False, min(threads, _MAX_THREADS)
         self._fed = LineCount()
+        try:
+            self._start(self._command(spec, self._threads, reference))
+        except BaseException as error:
+            super().abandon()
+            self._scratch.cleanup()
+            if isinstance(error, OSError):
+                raise OutputError(f"{self.name}: htslib cannot be started: {error.strerror}") from None
+            raise
+
+    def _start(self, command: list[str]) -> None:
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _ended()
-        self._child = subprocess.Popen(
-            python_command(_CHILD, self._command(spec, self._threads, reference)),
-            stdin=subprocess.PIPE,
-            stdout=self._fd,
-            stderr=self._complaints,
-        )
+        try:
+            self._child = subprocess.Popen(
+                python_command(_CHILD, command), stdin=subprocess.PIPE, stdout=self._fd, stderr=self._complaints
+            )
+        except BaseException:
+            self._complaints.close()
+            raise
 
     def _command(self, spec: OutputSpec, threads: int, reference: str) -> list[str]:
         common = ["-@", str(threads), "--no-PG", "-O", spec.container.value]
