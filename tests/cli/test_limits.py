@@ -68,3 +68,30 @@ def test_what_is_full_is_named(folder: Path, words: str) -> None:
     with Path("/dev/full").open("wb") as full:
         result = run(*words.split(), cwd=folder, stdout=full)
     assert_failure(result, 1, "wfacli: error: standard output: No space left on device")
+
+
+@linux
+def test_a_library_that_ends_the_process(folder: Path) -> None:
+    """OpenBLAS calls exit() where it gets no memory; here a module does that is imported late."""
+    (folder / "modules").mkdir()
+    (folder / "modules" / "matplotlib.py").write_text("import ctypes\nctypes.CDLL(None).exit(1)\n")
+    env = environment(PYTHONPATH=str(folder / "modules"))
+    (folder / "one.fa").write_bytes(b">t\nACGTACGTAC\n")
+    before = sorted(folder.iterdir())
+    result = run("dotplot", "one.fa", "one.fa", "-o", "x.svg", cwd=folder, env=env)
+    assert_failure(result, 1, "wfacli: error: out of memory: a library has ended the process")
+    assert sorted(folder.iterdir()) == before
+
+
+@linux
+def test_incomplete_files_of_a_process_that_a_library_ends(tmp_path: Path) -> None:
+    code = (
+        "import ctypes, sys\nfrom wfacli._native import guard_exit\nfrom wfacli.io.write.output import Output\n"
+        "guard_exit(b'ended\\n')\nempty, done, begun = map(Output, ('empty', 'done', 'beg\\x1bun'))\n"
+        "done.write(b'1')\ndone.finish()\nbegun.write(b'1')\nctypes.CDLL(None).exit(7)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
+    left, _ = sorted(tmp_path.iterdir())
+    line = f"wfacli: incomplete: {tmp_path}/{left.name}".replace("\x1b", "\\x1b")
+    assert (done.returncode, done.stderr.decode()) == (7, f"ended\n{line}\n")
+    assert [path.read_bytes() for path in sorted(tmp_path.iterdir())] == [b"1", b"1"]

@@ -42,6 +42,9 @@ from .console import error, redirect_to_null, silence_stderr, warning  # noqa: E
 # Messages of Python and the C library when memory or a resource limit prevents a thread.
 _NO_THREAD = ("can't start new thread", "Resource temporarily unavailable", "Cannot allocate memory")
 
+# Messages of Python when an import runs out of memory.
+_NO_IMPORT = ("error return without exception set", "returned NULL without setting an exception")
+
 
 class _Terminated(BaseException):
     """Raised by a terminating signal; not an Exception, so that no handler swallows it.
@@ -86,7 +89,7 @@ def _keep_closed_streams_closed() -> None:
 def _is_expected(problem: BaseException) -> bool:
     """Return True for errors due to inputs or resource limits; others are defects, whose Python traceback is shown."""
     if isinstance(problem, SystemError):  # an import that ran out of memory
-        return "error return without exception set" in str(problem)
+        return any(words in str(problem) for words in _NO_IMPORT)
     return not isinstance(problem, RuntimeError) or any(words in str(problem) for words in _NO_THREAD)
 
 

@@ -52,7 +52,7 @@ class BamReads(Process):
             )
         try:
             import pysam  # noqa: F401
-        except ImportError:
+        except ModuleNotFoundError:
             raise InputError(
                 path,
                 f"reads in BAM and SAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}",

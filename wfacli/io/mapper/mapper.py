@@ -57,7 +57,7 @@ def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[st
         return [found, "-x", preset, *["-a"] * sam, "-I", _ONE_INDEX, "-t", str(threads), "--", reference, *reads]
     try:
         import mappy  # noqa: F401
-    except ImportError:
+    except ModuleNotFoundError:
         raise WfacliError(f"neither minimap2 nor its library, mappy, is installed: {_HINT}") from None
     return python_command(_BY_MAPPY, ["sam" if sam else "paf", preset, str(threads), reference, *reads])
 

@@ -47,7 +47,7 @@ def require_pysam(what: str) -> None:
     """Raise WfacliError if pysam, which writes `what`, is not installed."""
     try:
         import pysam  # noqa: F401
-    except ImportError:
+    except ModuleNotFoundError:  # not one that cannot be loaded for lack of memory
         raise WfacliError(
             f"{what} is written by pysam, which is missing: pip install 'wfacli[bam]', or pipe SAM to samtools"
         ) from None

@@ -9,8 +9,9 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..._native import guard_file, release_file
 from ...core.batch import U8
-from ...errors import OutputClosed, OutputError, UsageError
+from ...errors import OutputClosed, OutputError, UsageError, shown
 from .temporary import new_beside
 
 _STDOUT = 1
@@ -127,6 +128,7 @@ class Output:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         self._final = final
         descriptor, self._partial = new_beside(final, "partial")
+        guard_file(bytes(self._partial), f"wfacli: incomplete: {shown(str(self._partial))}\n".encode())
         return descriptor
 
     def write(self, data: bytes | U8) -> None:
@@ -160,6 +162,7 @@ class Output:
             os.close(descriptor)
             if self._partial and self._final:
                 self._partial.replace(self._final)
+                release_file(bytes(self._partial))
                 self._partial = None
         except OSError as error:
             raise OutputError(f"{self.name}: {error.strerror}") from None
@@ -176,6 +179,8 @@ class Output:
             with contextlib.suppress(OSError):  # the error that led here is the one to report
                 os.close(self._fd)
             self._fd = _CLOSED
+        if self._partial:
+            release_file(bytes(self._partial))
         if self._partial and not (self.written and worth):
             self._partial.unlink(missing_ok=True)
             return None
