@@ -37,6 +37,7 @@ class MappedRun(AlignRun):
         self._mapping, self._mapped_files = mapping, files
         self._reader: MappedReader | None = None
         self._all_mapped = False
+        self._skipped_line = 0
         super().__init__(config, files, output, version, report, tell, Formatter.of(config, mapped=True))
         ends = mapping.ends
         self._extender = ends and Extender(ends, config.spec, config.limits, config.threads, self.stats)
@@ -78,6 +79,7 @@ class MappedRun(AlignRun):
             self._mapped_files.check_cause(fault)
             raise
         self._mapped_files.finished()
+        self._skipped_line = self._sources[1].place_of(self._reader.first_skipped()[1])[1]
 
     def _has_more(self) -> bool:
         """Return True once, after the last mapping, if further reads follow it.
@@ -150,8 +152,9 @@ class MappedRun(AlignRun):
         """Message about skipped mappings; empty if there are none."""
         if self._reader is None or not self.counts["skipped"]:
             return ""
-        what, line = self._reader.first_skipped()
-        where = f"{self._mapped_files.mappings}, line {line}" if line else self._mapped_files.mappings
+        what, _ = self._reader.first_skipped()
+        line, where = self._skipped_line, self._mapped_files.mappings
+        where += f", line {line}" if line else ""
         return f"{counted(self.counts['skipped'], 'faulty mapping')} left out; the first: {where}: {text_of(what)}"
 
     @property
