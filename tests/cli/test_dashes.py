@@ -1,7 +1,8 @@
-"""File names that begin with a dash or look like a URL are passed on as files to every program."""
+"""File names that begin with a dash, look like a URL or are not UTF-8 are passed on as files to every program."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pysam
@@ -9,9 +10,11 @@ import pytest
 
 from .support import assert_failure, assert_success, bgzf, environment, fasta, run
 
+NOT_UTF8 = os.fsdecode(b"\xff\xfe")
 LETTERS = "ACGTTGCATTGACCATGACA"
 MAPPER = (
     '#!/bin/sh\nfor name; do echo "$name" >> seen; done\nfor n; do last=$n; done\ncat < "$last" > reads\ncat map.paf\n'
+    "echo '[M::main] Real time: 0 sec' >&2\n"
 )
 
 
@@ -28,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["-0victim.bam", "-n", "--help", "--reference=x", "data:,x", "a:b"])
+@pytest.mark.parametrize("name", ["-0victim.bam", "-n", "--help", "--reference=x", "data:,x", "a:b", NOT_UTF8])
 def test_reads_in_bam(folder: Path, name: str) -> None:
     (folder / "reads.bam").rename(folder / name)
     result = run("align", "--mappings", "map.paf", "--format", "paf", "--", name, "t.fa", cwd=folder)
@@ -37,7 +40,7 @@ def test_reads_in_bam(folder: Path, name: str) -> None:
     assert (folder / "victim.bam").read_text() == "precious"
 
 
-@pytest.mark.parametrize("name", ["-t.fa", "--help", "file:t.fa", "data:,ACGT"])
+@pytest.mark.parametrize("name", ["-t.fa", "--help", "file:t.fa", "data:,ACGT", NOT_UTF8])
 @pytest.mark.parametrize("blocks", [False, True])
 def test_the_reference_of_cram(folder: Path, name: str, blocks: bool) -> None:
     text = (folder / "t.fa").read_bytes()
@@ -47,10 +50,14 @@ def test_the_reference_of_cram(folder: Path, name: str, blocks: bool) -> None:
         assert pysam.view("-T", str(folder / "t.fa"), str(folder / "x.cram")).split("\t")[9] == LETTERS
 
 
-@pytest.mark.parametrize("name", ["-0victim.bam", "-b.bam", "--csi.bam", "data:x.bam", "-o.cram"])
+@pytest.mark.parametrize(
+    "name", ["-0victim.bam", "-b.bam", "--csi.bam", "data:x.bam", "-o.cram", NOT_UTF8 + ".bam", NOT_UTF8 + ".cram"]
+)
 def test_outputs(folder: Path, name: str) -> None:
+    (folder / "temporary").mkdir()
     options = ("--sort", "--write-index", f"--output={name}")
-    assert_success(run("align", "q.fa", "t.fa", *options, cwd=folder))
+    assert_success(run("align", "q.fa", "t.fa", *options, cwd=folder, env=environment(TMPDIR=f"{folder}/temporary")))
+    assert not list((folder / "temporary").iterdir())
     suffix = ".crai" if name.endswith(".cram") else ".bai"
     assert (folder / name).stat().st_size and Path(f"{folder}/{name}{suffix}").stat().st_size
     assert (folder / "victim.bam").read_text() == "precious"

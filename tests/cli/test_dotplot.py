@@ -207,7 +207,7 @@ def test_html(here: Dotplot, plots: Path) -> None:
 def test_html_needs_no_matplotlib_and_others_say_so(plots: Path) -> None:
     # A package whose import fails, as if it were not installed.
     (plots / "without" / "matplotlib").mkdir(parents=True)
-    (plots / "without" / "matplotlib" / "__init__.py").write_text("raise ImportError('none')")
+    (plots / "without" / "matplotlib" / "__init__.py").write_text("raise ModuleNotFoundError('none')")
     program = [sys.executable, "-c", "import sys; sys.path.insert(0, 'without'); import wfacli.cli as c; c.entry()"]
     without = partial(run, "dotplot", "q.fa", "t.fa", "-o", cwd=plots, program=program)
     assert_success(without("plot.html"))

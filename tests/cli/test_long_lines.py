@@ -88,6 +88,43 @@ def test_every_command_has_the_bound(folder: Path, command: str) -> None:
     assert_success(run(command, "long.fa", "one.fa", "--max-line", "3001", *more, cwd=folder))
 
 
+LISTS = {
+    "extend one.fa two.fa --pairs list --format paf -o out": b"t\tu\n",
+    "dotplot one.fa two.fa --path list -o out --format html": b"t\t4\t0\t4\t+\tu\t4\t0\t4\t4\t4\t60\tcg:Z:4=\n",
+}
+
+
+@pytest.mark.parametrize("line", LISTS)
+def test_lists_have_the_bound(folder: Path, line: str) -> None:
+    """Pairs of names, and alignments to draw."""
+    (folder / "two.fa").write_bytes(b">u\nACGT\n")
+    zipped(folder / "list", (LISTS[line], 2), (b"n", LONG))
+    result, peak = measured(*line.split(), cwd=folder)
+    assert_failure(result, 1, "list, line 3: a line is longer than 16777216 bytes", "--max-line")
+    assert peak < 256 * MIB, f"{peak / MIB:.0f} MiB"
+    assert not (folder / "out").exists()
+    (folder / "list").write_bytes(LISTS[line] + b"#" * 3000 + b"\n" + LISTS[line])
+    assert_failure(run(*line.split(), "--max-line", "2K", cwd=folder), 1, "list, line 2", "is longer than 2048")
+    if line.startswith("extend"):  # which allows comments
+        assert_success(run(*line.split(), "--max-line", "3000", cwd=folder))
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+@pytest.mark.parametrize("line", LISTS)
+def test_a_line_that_is_as_long_as_allowed(folder: Path, line: str, end: bytes) -> None:
+    (folder / "two.fa").write_bytes(b">u\nACGT\n")
+    text = LISTS[line].rstrip(b"\n")
+    (folder / "list").write_bytes(text + b"\r\n" + text + end)
+    size = len(text) + 1
+    assert_success(run(*line.split(), "--max-line", str(size), cwd=folder))
+    assert_failure(run(*line.split(), "--max-line", str(size - 2), cwd=folder), 1, "list, line 1")
+
+
+def test_a_matrix_has_a_bound(folder: Path) -> None:
+    result = run("extend", "one.fa", "one.fa", "--matrix", "/dev/zero", cwd=folder)
+    assert_failure(result, 1, "/dev/zero: is not a matrix: it is larger than 1,048,576 bytes")
+
+
 def test_the_option_allows_longer_ones(folder: Path) -> None:
     assert_success(run("align", "one.fa", "one.fa", "--max-line", "2", "--format", "paf", cwd=folder))
     paf = (folder / "map.paf").read_bytes()

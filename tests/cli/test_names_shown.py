@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import pty
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -148,3 +149,32 @@ def test_a_cache_that_cannot_be_written_is_named_escaped() -> None:
         [str(Path(command()[0]).with_name("python")), "-c", code], env=environment(), capture_output=True, check=False
     )
     assert done.stderr == rb"wfacli: warning: cannot write to the cache \x1b[2J" + b"\n"
+
+
+def test_names_of_files_in_a_header(folder: Path) -> None:
+    """Tabs and line feeds would end the field, and bytes that are not UTF-8 are not allowed in it."""
+    name = os.fsdecode(b"q\x1b[2J\t\n\xff.fa")
+    (folder / "q.fa").rename(folder / name)
+    (folder / "bin").mkdir()
+    (folder / "bin" / "minimap2").write_text("#!/bin/sh\necho '[M::main] Real time: 1 sec' >&2\n")
+    (folder / "bin" / "minimap2").chmod(0o755)
+    env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin")
+    for words in (["align", name, "t.fa"], ["map", "t.fa", name, "--preset", "map-ont"]):
+        result = run(*words, cwd=folder, env=env)
+        programs = [line for line in result.out.splitlines() if line.startswith(b"@PG")]
+        assert len(programs) == 1 + (words[0] == "map"), result.err
+        for program in programs:
+            assert rb"q\x1b[2J\t\n\xff.fa" in program and program.decode().replace("\t", "").isprintable()
+
+
+def test_names_of_files_in_a_diff(folder: Path) -> None:
+    """As `diff` quotes them, so that `patch` reads them."""
+    name = os.fsdecode(b'a\x1b[2J\n"\xff')
+    (folder / name).write_bytes(b"one\n")
+    (folder / "b\u00e9 b").write_bytes(b"two\n")
+    result = run("distance", name, "b\u00e9 b", "--lines", "--path", "--quiet", cwd=folder)
+    head = rb'--- "a\033[2J\012\042\377"' + "\n+++ b\u00e9 b\n@@ -1,1 +1,1 @@\n-one\n+two\n".encode()
+    assert result.out.replace(b"-1 +1", b"-1,1 +1,1") == head
+    if patch := shutil.which("patch"):
+        subprocess.run([patch, "-p0", "-s"], cwd=folder, input=result.out, check=True)
+        assert (folder / name).read_bytes() == b"two\n"

@@ -98,3 +98,35 @@ def test_an_index_overwrites_no_input(output: str, index: str, folder: Path) -> 
     assert (folder / index).read_bytes() == before and not (folder / output).exists()
     result = run("align", "t.fa", "t.fa", "-o", output, "--sort", "--write-index", "--stats", index, cwd=folder)
     assert_failure(result, 2, f"{index} is named twice")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "align q.fa t.fa -o x.cram --stats t.fa.fai",
+        "align q.fa t.fa -o x.cram --stats linked.fa.fai",
+        "align q.fa t.fa.gz -o x.cram --stats t.fa.gz.gzi",
+        "align q.fa t.fa -o ./t.fa.fai",
+        "align reads.bam t.fa --mappings map.paf -o reads.bam.bai",
+        "map t.fa q.fa --stats t.fa.fai",
+        "dotplot one.fa q.fa --format html -o one.fa.fai",
+        "local one.fa q.fa --name-b r1 -o q.fa.fai",
+        "simulate -n 1 -l 5 --reference one.fa --format seq -o one.fa.fai",
+        "simulate -n 1 -l 5 --reference one.fa --truth one.fa.fai",
+    ],
+)
+@pytest.mark.parametrize("exists", [False, True])
+def test_an_index_of_an_input_is_not_written_over(folder: Path, line: str, exists: bool) -> None:
+    """CRAM's index is made beside the reference, under a name that no option has; others are read there."""
+    words = line.split()
+    index = Path(words[-1])
+    if index.name.startswith("linked"):
+        (folder / "t.fa.fai").touch()
+        (folder / index).symlink_to("t.fa.fai")
+    elif exists:
+        (folder / index).write_text("index")
+    shutil.copy(folder / "t.fa", folder / "t.fa.gz")
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin") if words[0] == "map" else None
+    assert_failure(run(*words, cwd=folder, env=env), 2, f"{index} is the name of the index of", "give another file")
+    assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before

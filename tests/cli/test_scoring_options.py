@@ -256,6 +256,15 @@ def test_little_memory_changes_nothing(align: Align, tmp_path: Path) -> None:
     assert sum(report["options"]["limits"].values()) == 1 << 20
 
 
+def test_memory_is_bounded_by_the_shorter_sequence(align: Align, tmp_path: Path) -> None:
+    """16 to 64 bytes of each base of a long query beside a short target do not fit."""
+    longer = "ACGGT" * 60_000
+    (tmp_path / "pairs.tsv").write_bytes(table([(longer, "ACGT"), ("ACGT", longer)]))
+    for metric, score in (("edit", 299_996), ("linear", 599_992), ("affine", 599_998), ("affine2p", 300_020)):
+        rows = tsv(align, f"--metric {metric} --max-memory 1M")
+        assert [int(row[2]) for row in rows] == [-score, -score]
+
+
 # Errors
 
 

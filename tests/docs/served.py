@@ -35,7 +35,8 @@ posix._exit(server.recv(1)[0])
 
 # Used where minimap2 is not installed: prints what minimap2 -x map-ont found for data/nanopore.query.fa.gz.
 _MAPPER = """#!/bin/sh
-case "$*" in *--version*) echo 2.31 ;; *) exec gzip -dc data/nanopore.paf.gz ;; esac
+case "$*" in *--version*) echo 2.31; exit ;; esac
+gzip -dc data/nanopore.paf.gz && echo '[M::main] Real time: 0 sec' >&2
 """
 
 

@@ -25,7 +25,7 @@ from tests.oracle_spans import optima
 from wfacli._native import instruction_sets
 from wfacli.config import Ambiguous, FreeEnds, Limits, Mode
 from wfacli.core.batch import Status
-from wfacli.plan.kernels import DIFFERENCE, INSIDE, LINEAR, TABLE
+from wfacli.plan.kernels import DIFFERENCE, GOTOH, INSIDE, LINEAR, TABLE
 
 HARD = [SCHEMES[k] for k in (0, 2, 4, 6, 7, 10, 11, 12, 13)]
 
@@ -55,6 +55,17 @@ def test_long_enough_for_bands_to_close_in(scheme):
         some = FreeEnds(target_begin=rng.choice(FREE[1:]), target_end=rng.choice(FREE))
         assert_optimal(placed_pairs(rng.random(), 8, 700), spec_for(scheme, Mode.HW))
         assert_optimal(placed_pairs(rng.random(), 8, 500, b"AC"), spec_for(scheme, Mode.ENDS_FREE, some))
+
+
+@pytest.mark.parametrize("scheme", HARD, ids=str)
+def test_all_short_pairs_whichever_sequence_is_longer(scheme):
+    """The kernel of all cells exchanges the roles of the sequences if the query is longer."""
+    words = [bytes(word) for size in range(4) for word in itertools.product(b"AC", repeat=size)]
+    pairs = list(itertools.product((b"ACACA", b"AACC", b"CCAAC", b"AAAAA", b"CAC", b""), words))
+    pairs += [(target, query) for query, target in pairs]
+    for begins, ends in ((0, 0), (1, 0), (0, 2), (1 << 30, 1), (1, 1 << 30)):
+        for some in (FreeEnds(begins, ends, begins, ends), FreeEnds(begins, 0, ends, 0), FreeEnds(0, ends, 0, begins)):
+            assert_optimal(pairs, spec_for(scheme, Mode.ENDS_FREE, some), kernels=(GOTOH,))
 
 
 @pytest.mark.parametrize("isa", instruction_sets())

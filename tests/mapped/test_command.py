@@ -369,3 +369,20 @@ def test_options_that_do_not_go_together(world: World, tmp_path: Path, options: 
 def test_mappings_need_a_reference(world: World, tmp_path: Path) -> None:
     assert_failure(run("align", "reads.fq", "--mappings", "map.paf", cwd=tmp_path), 2, "needs reads and a reference")
     assert_failure(run("align", "-", "ref.fa", "--mappings", "-", cwd=tmp_path), 2, "only one of READS")
+
+
+@pytest.mark.parametrize("sam", [False, True])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_fault_after_grouping_has_the_line_of_the_file(tmp_path: Path, sam: bool, packed: bool) -> None:
+    (tmp_path / "t.fa").write_bytes(b">t\nACGTACGT\n")
+    (tmp_path / "q.fa").write_bytes(b">a\nACGTACGT\n>b\nACGTACGT\n")
+    head = "@HD\tVN:1.6\n@SQ\tSN:t\tLN:8\n" if sam else ""
+    line = "%s\t0\tt\t%s\t60\t8M\t*\t0\t0\t*\t*\n" if sam else "%s\t8\t0\t8\t+\tt\t8\t0\t%s\t8\t8\t60\n"
+    good = "1" if sam else "8"
+    text = (head + "".join(line % row for row in (("a", good), ("b", "x"), ("a", good), ("b", good)))).encode()
+    (tmp_path / "map").write_bytes(gzip.compress(text) if packed else text)
+    result = run("align", "q.fa", "t.fa", "--mappings", "map", "--format", "paf", cwd=tmp_path)
+    assert_failure(result, 1, f"map, line {4 if sam else 2}, record b: ")
+    skipped = run("align", "q.fa", "t.fa", "--mappings", "map", "--format", "paf", "--on-error", "skip", cwd=tmp_path)
+    assert_success(skipped)
+    assert f"the first: map, line {4 if sam else 2}: " in skipped.err

@@ -33,6 +33,7 @@ def folder(tmp_path: Path) -> Path:
         "for n in (-2, -1): pathlib.Path(f'seen{n}').write_bytes(open(sys.argv[n], 'rb').read())\n"
         "sys.stdout.write(pathlib.Path('map.paf').read_text())\n"
         "if pathlib.Path('fail').exists(): sys.exit('[ERROR] out of luck')\n"
+        "sys.exit(print('[M::main] Real time: 0 sec', file=sys.stderr))\n"
     )
     program.chmod(0o755)
     return tmp_path
@@ -147,6 +148,18 @@ def test_a_mapper_that_leaves_its_pipe_is_no_failure_of_ours(folder: Path) -> No
     program = folder / "bin" / "minimap2"
     program.write_text("#!/bin/sh\necho nonsense\n")
     assert_failure(map_(folder, "-o", "x.sam"), 1, "minimap2, line 1", "PAF has 12")
+
+
+@pytest.mark.parametrize("said", ["", "[M::worker_pipeline] mapped 6 sequences", "x" * 100_000])
+@pytest.mark.parametrize("lines", [0, 1, 3])
+def test_a_mapper_that_ends_well_too_early(folder: Path, lines: int, said: str) -> None:
+    """minimap2 has a last line on standard error when it has written everything; status 0 proves nothing."""
+    (folder / "said").write_text(said)
+    (folder / "bin" / "minimap2").write_text(f"#!/bin/sh\ncat said >&2\nhead -n {lines} map.paf\n")
+    result = map_(folder, "-o", "x.sam")
+    assert_failure(result, 1, 'minimap2: ended without an error, but not with "[M::main] Real time"', "may be missing")
+    assert said[-4000:] in result.err and len(result.err) < 5000
+    assert not (folder / "x.sam").exists()
 
 
 def test_a_mapper_that_fails_leaves_no_output(folder: Path) -> None:

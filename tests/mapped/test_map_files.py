@@ -38,6 +38,7 @@ def folder(world: World, tmp_path: Path) -> Path:
         "for path in sys.argv[sys.argv.index('--') + 2 :]:\n"
         "    pathlib.Path('seen').open('ab').write(open(path, 'rb').read())\n"
         "sys.stdout.write(pathlib.Path('map.paf').read_text())\n"
+        "sys.exit(print('[M::main] Real time: 0 sec', file=sys.stderr))\n"
     )
     program.chmod(0o755)
     return tmp_path

@@ -127,6 +127,7 @@ def folder(pairs: tuple[dict[str, str], dict[str, tuple[str, str]]], tmp_path: P
         f"#!{sys.executable}\nimport pathlib, sys\n"
         "pathlib.Path('arguments').write_text(' '.join(sys.argv[1:]))\n"
         "sys.stdout.write(pathlib.Path('map.sam').read_text())\n"
+        "sys.exit(print('[M::main] Real time: 0 sec', file=sys.stderr))\n"
     )
     program.chmod(0o755)
     return tmp_path

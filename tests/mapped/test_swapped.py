@@ -91,6 +91,7 @@ def folder(tmp_path: Path) -> Path:
     program = tmp_path / "bin" / "minimap2"
     program.write_text(
         f"#!{sys.executable}\nimport sys\nif 'no-such' in sys.argv: sys.exit(\"[ERROR] unknown preset 'no-such'\")\n"
+        "print('[M::main] Real time: 0 sec', file=sys.stderr)\n"
     )
     program.chmod(0o755)
     return tmp_path

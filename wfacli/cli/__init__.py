@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -20,15 +21,18 @@ catch_early()
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from ..errors import OutputClosed, UsageError, WfacliError  # noqa: E402
-from .console import error, warning  # noqa: E402
+from .console import error, redirect_to_null, warning  # noqa: E402
 
 # Messages of Python and the C library when memory or a resource limit prevents a thread.
 _NO_THREAD = ("can't start new thread", "Resource temporarily unavailable", "Cannot allocate memory")
 
+# Messages of Python when an import runs out of memory.
+_NO_IMPORT = ("error return without exception set", "returned NULL without setting an exception")
+
 
 def _drop_stdout() -> None:
     # Buffered output cannot be written any more, and Python must not report that while it shuts down.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    redirect_to_null(1)
 
 
 def _keep_closed_streams_closed() -> None:
@@ -44,7 +48,7 @@ def _keep_closed_streams_closed() -> None:
 def _is_expected(problem: BaseException) -> bool:
     """Return True for errors due to inputs or resource limits; others are defects, whose Python traceback is shown."""
     if isinstance(problem, SystemError):  # an import that ran out of memory
-        return "error return without exception set" in str(problem)
+        return any(words in str(problem) for words in _NO_IMPORT)
     return not isinstance(problem, RuntimeError) or any(words in str(problem) for words in _NO_THREAD)
 
 
@@ -60,7 +64,28 @@ def _reason(problem: BaseException) -> str:
         while isinstance(problem.__context__, ImportError):  # numpy wraps the cause in pages of advice
             problem = problem.__context__
         return f"a part of wfacli cannot be loaded: {problem} (too little memory, or a broken installation)"
+    if isinstance(problem, OSError) and problem.strerror:
+        return _system_reason(problem)
     return str(problem) or type(problem).__name__
+
+
+def _system_reason(problem: OSError) -> str:
+    """Return the message for an error of the system: the file, if it is known, the reason, and what to do."""
+    hint = " (there is a limit on open files: ulimit -n)" if problem.errno == errno.EMFILE else ""
+    places = [problem.filename, problem.filename2]
+    if problem.filename is None and _is_stdout_broken():
+        places = ["standard output"]
+    names = " and ".join(os.fsdecode(place) for place in places if isinstance(place, (str, bytes)))
+    return f"{names}: {problem.strerror}{hint}" if names else f"{problem.strerror}{hint}"
+
+
+def _is_stdout_broken() -> bool:
+    """Return True if buffered output cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _warn(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:

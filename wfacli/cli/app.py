@@ -7,6 +7,7 @@ command that is called.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import sys
@@ -142,10 +143,19 @@ COMMANDS = {
 def loaded(name: str) -> Any:
     """Import a command, and return it as Typer builds it from its function."""
     entry = COMMANDS[name]
+    _guard_exit()
     body, text = entry.load()
     single = typer.Typer(add_completion=False, rich_markup_mode="rich")
     single.command(name, no_args_is_help=entry.needs_arguments, help=text, hidden=entry.hidden)(body)
     return get_command(single)
+
+
+def _guard_exit() -> None:
+    """Report if a library ends the process: where memory is short, OpenBLAS does, even while numpy is imported."""
+    from .._native import guard_exit
+
+    guard_exit(b"wfacli: error: out of memory: a library has ended the process\n")
+    atexit.register(guard_exit, b"")
 
 
 @contextlib.contextmanager

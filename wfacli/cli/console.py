@@ -35,7 +35,19 @@ def is_terminal() -> bool:
 
 def silence_stderr() -> None:
     """Redirect standard error to /dev/null, so that further messages are lost without an error."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    redirect_to_null(2)
+
+
+def redirect_to_null(descriptor: int) -> None:
+    """Redirect an open descriptor to /dev/null, even if no further descriptor can be opened."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+    except OSError:  # too many open files: free one
+        os.close(descriptor)
+        null = os.open(os.devnull, os.O_WRONLY)
+    if null != descriptor:
+        os.dup2(null, descriptor)
+        os.close(null)
 
 
 @contextlib.contextmanager

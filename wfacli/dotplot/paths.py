@@ -13,10 +13,10 @@ from .._native import path_windows
 from ..core import cigar as cigars
 from ..core.batch import I64, U32
 from ..errors import InputError, text_of
+from ..io.read.long_lines import read_lines
 from ..io.read.sources import Source
 from .sequences import Axis
 
-_READ = 1 << 22
 _CLIPS = 4, 5  # S and H
 
 
@@ -99,34 +99,28 @@ def read_blocks(path: str, query: Axis, target: Axis) -> list[Block]:
     """
     records = _Records(path, query, target)
     blocks = []
-    for number, line in enumerate(_lines(path), 1):
-        if not line or line.startswith("@"):
-            continue
-        fields = line.split("\t")
-        try:
-            read = _sam if _is_sam(fields) else _paf
-            block = read(fields, records)
-        except InputError:
-            raise
-        except (ValueError, IndexError, OverflowError):
-            raise InputError(path, "is not an alignment of PAF or SAM", line=number) from None
-        except KeyError:
-            records.others.append((fields[0], fields[5 if read is _paf else 2]))
-            continue
-        if block is not None:
-            blocks.append(replace(block, number=number))
+    with closing(Source(path)) as source:
+        for number, line in enumerate(map(text_of, read_lines(source)), 1):
+            if not line or line.startswith("@"):
+                continue
+            block = _block_of(line.split("\t"), records, number)
+            if block is not None:
+                blocks.append(replace(block, number=number))
     if not blocks:
         records.raise_empty()
     return blocks
 
 
-def _lines(path: str) -> list[str]:
-    with closing(Source(path)) as source:
-        buffer = np.empty(_READ, np.uint8)
-        text = bytearray()
-        while got := source.readinto(buffer):
-            text += buffer[:got].data
-    return [text_of(line.removesuffix(b"\r")) for line in bytes(text).split(b"\n")]
+def _block_of(fields: list[str], records: _Records, number: int) -> Block | None:
+    """Return the alignment of a line; None if it has none between the axes. Raises InputError."""
+    read = _sam if _is_sam(fields) else _paf
+    try:
+        return read(fields, records)
+    except (ValueError, IndexError, OverflowError):
+        raise InputError(records.path, "is not an alignment of PAF or SAM", line=number) from None
+    except KeyError:
+        records.others.append((fields[0], fields[5 if read is _paf else 2]))
+        return None
 
 
 def _is_sam(fields: list[str]) -> bool:

@@ -101,7 +101,7 @@ def format_of(out_file: str, chosen: PictureFormat | None = None) -> PictureForm
     if format_ is not PictureFormat.HTML:
         try:
             import matplotlib  # noqa: F401
-        except ImportError:
+        except ModuleNotFoundError:
             raise WfacliError(
                 f"{format_.upper()} is drawn by matplotlib, which is missing: pip install 'wfacli[plot]' "
                 "(or write .html, which needs nothing)"

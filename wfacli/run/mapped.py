@@ -88,6 +88,7 @@ class MappedInputs:
         self._header: Ahead[bytes] | None = None
         self._lend: Lend | None = None
         self._all_mapped = False
+        self._skipped_line = 0
 
     @property
     def paths(self) -> tuple[str | None, ...]:
@@ -141,6 +142,7 @@ class MappedInputs:
             self.files.check_cause(fault)
             raise
         self.files.finished()
+        self._skipped_line = self.sources[1].place_of(self._reader.first_skipped()[1])[1]
 
     def _has_more(self) -> bool:
         """Return True once, after the last mapping, if further reads follow it.
@@ -200,8 +202,9 @@ class MappedInputs:
         """Return a message about skipped mappings; empty if there are none."""
         if self._reader is None or not self.counts["skipped"]:
             return ""
-        what, line = self._reader.first_skipped()
-        where = f"{self.files.mappings}, line {line}" if line else self.files.mappings
+        what, _ = self._reader.first_skipped()
+        line, where = self._skipped_line, self.files.mappings
+        where += f", line {line}" if line else ""
         return f"{counted(self.counts['skipped'], 'faulty mapping')} left out; the first: {where}: {text_of(what)}"
 
     def values(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ _TABLES = Path(__file__).with_name("tables")
 # Built-in matrices, and the default (open, extend) of BLAST for each.
 BUILT_IN = {"BLOSUM62": (11, 1), "BLOSUM50": (13, 2), "PAM250": (14, 2)}
 _MAX_SUBSTITUTION, _MAX_ALPHABET = 127, 30
+_MAX_BYTES = 1 << 20  # of a file, far more than a matrix and its comments have
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,16 @@ def read_matrix(name: str) -> tuple[SubstitutionMatrix, tuple[int, int] | None]:
     known = name.upper()
     path = _TABLES / known if known in BUILT_IN else Path(name)
     try:
-        text = path.read_text(encoding="ascii")
+        with path.open(encoding="ascii") as file:
+            text = file.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         raise UsageError(f"{name} is neither a file nor one of the matrices {', '.join(BUILT_IN)}") from None
     except UnicodeDecodeError:
         raise InputError(name, "is not a matrix: it contains non-ASCII bytes") from None
     except OSError as error:
         raise InputError(name, error.strerror or "cannot be read") from None
+    if len(text) > _MAX_BYTES:
+        raise InputError(name, f"is not a matrix: it is larger than {_MAX_BYTES:,} bytes")
     alphabet, scores = parse_matrix(text, name)
     return SubstitutionMatrix(known if known in BUILT_IN else name, alphabet, scores), BUILT_IN.get(known)
 

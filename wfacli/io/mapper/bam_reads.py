@@ -14,9 +14,9 @@ _LINES = 64  # maximum size of a header, in lines of maximum length
 BY_HAND = "samtools fastq -T '*' FILE"
 # Writes each read once, on the sequenced strand; names of mates end in /1 and /2.
 _CHILD = """
-import pysam
+import os, pysam
 try:
-    pysam.fastq("-T", "*", sys.argv[1], catch_stdout=False)
+    pysam.fastq("-T", "*", os.fsencode(sys.argv[1]), catch_stdout=False)  # bytes: see wfacli.io.write.hts
 except pysam.SamtoolsError as error:
     sys.exit(str(error.value).split("stderr=")[-1].strip().split("\\n")[0])
 """
@@ -52,7 +52,7 @@ class BamReads(Process):
             )
         try:
             import pysam  # noqa: F401
-        except ImportError:
+        except ModuleNotFoundError:
             raise InputError(
                 path,
                 f"reads in BAM and SAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import mmap
+import os
 import tempfile
 from typing import IO
 
@@ -10,11 +13,36 @@ import numpy as np
 
 from ..._native import MappingGroups
 from ...errors import InputError
-from ..read.long_lines import too_long
+from ..read.long_lines import read_lines, too_long
 from ..read.sources import Source
 
 _BLOCK = 1 << 20
 _CRAM = b"CRAM"
+
+
+class _Grouped(Source):
+    """A grouped copy of mappings, which knows the lines of the file itself."""
+
+    def __init__(self, descriptor: int, original: str) -> None:
+        super().__init__(f"/dev/fd/{descriptor}", f"{original} in groups")
+        self._descriptor, self._original = os.dup(descriptor), original
+
+    def place_of(self, line: int) -> tuple[str, int]:
+        """See Source. The line is found by its text; of BAM, which has no lines, there is no number."""
+        if not line:
+            return self._original, 0
+        with open(f"/dev/fd/{self._descriptor}", "rb") as copy:  # noqa: PTH123 - not a file with a name
+            text = next(itertools.islice(copy, line - 1, None), b"").removesuffix(b"\n").removesuffix(b"\r")
+        with contextlib.closing(Source(self._original)) as source, contextlib.suppress(InputError):
+            return self._original, next((n for n, found in enumerate(read_lines(source), 1) if found == text), 0)
+        return self._original, 0  # SEQ and QUAL of an earlier line are longer than other lines may be
+
+    def close(self) -> None:
+        """See Source."""
+        super().close()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
 
 
 def grouped_mappings(source: Source) -> Source:
@@ -35,7 +63,7 @@ def grouped_mappings(source: Source) -> Source:
             _regroup(source.path, plain, regrouped)
             # The file has no name, so that nothing is left of it if the process is killed.
             regrouped.seek(0)
-            other = Source(f"/dev/fd/{regrouped.fileno()}", f"{source.path} in groups")
+            other = _Grouped(regrouped.fileno(), source.path)
     except OSError as error:
         raise InputError(source.path, f"cannot be put in order, in {tempfile.gettempdir()}: {error}") from None
     source.close()

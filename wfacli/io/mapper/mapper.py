@@ -31,11 +31,14 @@ from wfacli.io.mapper.by_mappy import mappings
 form, preset, threads, *paths = sys.argv[1:]
 try:
     sys.stdout.writelines(mappings(form == "sam", preset, int(threads), *paths))
+    sys.stdout.flush()
+    print("[M::main] Real time: unknown", file=sys.stderr)  # as minimap2 does when it has written everything
 except WfacliError as error:
     sys.exit(str(error))
 """
 _ONE_INDEX = "1000G"  # bases of the reference in one index; with several, each would give its own mappings of a read
 _CHUNK = 1 << 18
+_LAST_WORDS = "[M::main] Real time"  # of minimap2; exit status 0 alone is no proof that its output is complete
 _TWO_PLACES = "mappings of a read are in two places of the file"
 _HINT = "put minimap2 on PATH (conda install -c bioconda minimap2), or pip install 'wfacli[map]'"
 
@@ -57,7 +60,7 @@ def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[st
         return [found, "-x", preset, *["-a"] * sam, "-I", _ONE_INDEX, "-t", str(threads), "--", reference, *reads]
     try:
         import mappy  # noqa: F401
-    except ImportError:
+    except ModuleNotFoundError:
         raise WfacliError(f"neither minimap2 nor its library, mappy, is installed: {_HINT}") from None
     return python_command(_BY_MAPPY, ["sam" if sam else "paf", preset, str(threads), reference, *reads])
 
@@ -209,7 +212,7 @@ class MapperFiles(MappedFiles):
         self.mapper = program_of(command, self._preset, names)
         tees = self._tees.values()
         own = [piped.reader for piped in self._piped] + [tee.readers[0] for tee in tees if tee.readers[0] >= 0]
-        self._process = Process(command, self.mappings, own)
+        self._process = Process(command, self.mappings, own, last_words=_LAST_WORDS)
         for piped in self._piped:
             piped.close_reader()
         for tee in tees:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import subprocess
 import tempfile
@@ -10,6 +11,8 @@ from collections.abc import Collection, Sequence
 
 from ...errors import InputError, text_of
 from ..read.sources import Source
+
+_LONGEST_MESSAGE = 1 << 12  # bytes
 
 
 class Process:
@@ -19,7 +22,14 @@ class Process:
         source: standard output of the process.
     """
 
-    def __init__(self, command: Sequence[str], path: str, pass_fds: Collection[int] = (), subject: str = "") -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        path: str,
+        pass_fds: Collection[int] = (),
+        subject: str = "",
+        last_words: str = "",
+    ) -> None:
         """Start the process.
 
         Args:
@@ -27,17 +37,25 @@ class Process:
             path: name of the output in error messages.
             pass_fds: further descriptors that the child inherits.
             subject: subject of the error message if the process fails without one; "" for the path alone.
+            last_words: start of the last line on standard error of a process that has written everything; "" if it
+                has none.
+
+        Raises InputError if it cannot be started.
         """
         self._path, self._subject = path, f"{subject} " if subject else ""
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
-        self._child = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            start_new_session=True,
-            pass_fds=pass_fds,
-        )
+        self._last_words = last_words
+        try:
+            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
+            self._child = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                start_new_session=True,
+                pass_fds=pass_fds,
+            )
+        except OSError as error:
+            raise InputError(path, f"{self._subject}cannot be started: {error.strerror}") from None
         assert self._child.stdout
         try:
             self.source = Source(f"/dev/fd/{self._child.stdout.fileno()}", path)
@@ -54,10 +72,23 @@ class Process:
         if status < 0:  # earlier messages are not the reason
             hint = " (the machine may have run out of memory)" if status == -signal.SIGKILL else ""
             raise InputError(self._path, f"{self._subject}was ended by signal {-status}{hint}")
+        words = self._last_line()
         if status:
-            self._stderr.seek(0)
-            words = text_of(self._stderr.read()).strip().splitlines()
-            raise InputError(self._path, words[-1] if words else f"{self._subject}ended with status {status}")
+            raise InputError(self._path, words or f"{self._subject}ended with status {status}")
+        if not words.startswith(self._last_words):
+            last = f"; its last message: {words}" if words else ""
+            raise InputError(
+                self._path,
+                f'{self._subject}ended without an error, but not with "{self._last_words}" on standard error, so '
+                f"output may be missing{last}",
+            )
+
+    def _last_line(self) -> str:
+        """Return the last line on standard error, or its end if it is long; "" if there is none."""
+        size = self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, size - _LONGEST_MESSAGE))
+        words = text_of(self._stderr.read(_LONGEST_MESSAGE)).strip().splitlines()
+        return words[-1] if words else ""
 
     def close(self) -> None:
         """Kill the process if it still runs."""

@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 
 from ..._native import max_line_bytes
-from ...errors import InputError
+from ...errors import InputError, shown
 from ..read.sources import Source
 from .bam_reads import header_of, is_bam
 
@@ -38,8 +38,8 @@ class Program:
         if self.version:
             fields.append(f"VN:{self.version}")
         if self.command:
-            fields.append("CL:" + self.command.replace("\t", " ").replace("\n", " "))
-        made = "\t".join(fields).encode(errors="surrogateescape")
+            fields.append(f"CL:{shown(self.command)}")
+        made = "\t".join(fields).encode()
         return made + (b"\tPP:" + previous if previous else b"")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.batch import I32, I64, U8, PairBatch, Records
 from ...errors import InputError, text_of
+from .long_lines import read_lines
 from .reader import read_batches
 from .sources import Source
 
@@ -57,7 +58,7 @@ class Sequences:
         queries, targets = (
             self._numbers(side, path) for side, path in zip((self._query, self._target), self._paths, strict=True)
         )
-        for number, line in enumerate(_lines(listed), 1):
+        for number, line in enumerate(read_lines(listed), 1):
             if not line or line.startswith(b"#"):
                 continue
             names = line.split(b"\t")
@@ -133,13 +134,3 @@ def _read(source: Source, bases: list[U8], text: list[U8]) -> _Side:
             for column, kind in zip(columns, types, strict=True)
         )
     )
-
-
-def _lines(source: Source) -> Iterator[bytes]:
-    """Yield the lines of a file without line ends; compressed files are inflated."""
-    rest, block = b"", bytearray(1 << 16)
-    while count := source.readinto(np.frombuffer(block, np.uint8)):
-        *lines, rest = (rest + bytes(block[:count])).split(b"\n")
-        yield from (line.rstrip(b"\r") for line in lines)
-    if rest:
-        yield rest.rstrip(b"\r")

@@ -15,9 +15,9 @@ from .python_child import python_command
 from .temporary import new_beside
 
 _CHILD = """
-import pysam
+import os, pysam
 try:
-    pysam.faidx(*sys.argv[1:])
+    pysam.faidx(*map(os.fsencode, sys.argv[1:]))  # bytes: see wfacli.io.write.hts
 except pysam.SamtoolsError as error:
     said = str(error.value).split("stderr=")[-1].strip().split("\\n")
     sys.exit(said[0])
@@ -69,13 +69,16 @@ def cram_reference(path: str, scratch: str, threads: int) -> str:
 
 
 def _make(whole: str, path: str, fai: str, gzi: str) -> None:
-    done = subprocess.run(
-        python_command(_CHILD, ["--fai-idx", fai, "--gzi-idx", gzi, whole]),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            python_command(_CHILD, ["--fai-idx", fai, "--gzi-idx", gzi, whole]),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    except OSError as error:
+        raise WfacliError(f"{path}: the reference cannot be indexed: {error.strerror}") from None
     if done.returncode or not Path(fai).exists():
         messages = text_of(done.stderr).strip().splitlines() or [f"status {done.returncode}"]
         # htslib's line has the reason; a line of samtools without it follows.

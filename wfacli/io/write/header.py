@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ...config import RunConfig
 from ...core.batch import U8, PairBatch
-from ...errors import InputError, UsageError
+from ...errors import InputError, UsageError, shown
 from ..read.ahead import Ahead
 from ..read.reader import Files, layout_of, read_batches
 from ..read.sources import Source
@@ -100,8 +100,7 @@ def _pieces(
         programs += _renamed([mapper(_last_of(programs))], programs)
     yield from (line + b"\n" for line in programs)
     identity, previous = _next_program(programs)
-    command = config.command_line.replace("\t", " ").replace("\n", " ")
-    own = f"\tPN:wfacli\tVN:{version}\tCL:{command}\n".encode(errors="surrogateescape")
+    own = f"\tPN:wfacli\tVN:{version}\tCL:{shown(config.command_line)}\n".encode()
     yield b"@PG\tID:" + identity + previous + own
 
 

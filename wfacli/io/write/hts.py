@@ -19,15 +19,17 @@ from .operand import operand
 from .output import Output
 from .python_child import python_command
 from .scratch import Scratch
+from .temporary import new_beside
 
 # pysam includes samtools, whose commands block the interpreter while they run, so they run in a child process.
 _CHILD = """
 import signal
 for number in (signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
-import pysam
+import os, pysam
 try:
-    getattr(pysam, sys.argv[1])(*sys.argv[2:], catch_stdout=False)
+    # Bytes, since pysam encodes text as UTF-8, and file names may have other bytes.
+    getattr(pysam, sys.argv[1])(*map(os.fsencode, sys.argv[2:]), catch_stdout=False)
 except pysam.SamtoolsError as error:
     said = str(error.value).split("stderr=")[-1].strip().split("\\n")
     sys.exit(next((line for line in said if line.startswith("samtools")), said[0]))  # sort begins with its progress
@@ -45,7 +47,7 @@ def require_pysam(what: str) -> None:
     """Raise WfacliError if pysam, which writes `what`, is not installed."""
     try:
         import pysam  # noqa: F401
-    except ImportError:
+    except ModuleNotFoundError:  # not one that cannot be loaded for lack of memory
         raise WfacliError(
             f"{what} is written by pysam, which is missing: pip install 'wfacli[bam]', or pipe SAM to samtools"
         ) from None
@@ -69,21 +71,36 @@ class HtsOutput(Output):
         """
         require_pysam(f"sorted {spec.container.upper()}" if spec.sort else spec.container.upper())
         self._scratch = Scratch()
-        if spec.container is Container.CRAM:
-            reference = cram_reference(reference, self._scratch.name, threads)
-        if spec.index and path:
-            operand(path)  # raises if the name does not allow an index
-        super().__init__(path)
+        try:
+            if spec.container is Container.CRAM:
+                reference = cram_reference(reference, self._scratch.name, threads)
+            if spec.index and path:
+                operand(path)  # raises if the name does not allow an index
+            super().__init__(path)
+        except BaseException:
+            self._scratch.cleanup()
+            raise
         self._index, self._container, self._sort = spec.index, spec.container, spec.sort
         self._failed, self._threads = False, min(threads, _MAX_THREADS)
         self._fed = LineCount()
+        try:
+            self._start(self._command(spec, self._threads, reference))
+        except BaseException as error:
+            super().abandon()
+            self._scratch.cleanup()
+            if isinstance(error, OSError):
+                raise OutputError(f"{self.name}: htslib cannot be started: {error.strerror}") from None
+            raise
+
+    def _start(self, command: list[str]) -> None:
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _ended()
-        self._child = subprocess.Popen(
-            python_command(_CHILD, self._command(spec, self._threads, reference)),
-            stdin=subprocess.PIPE,
-            stdout=self._fd,
-            stderr=self._complaints,
-        )
+        try:
+            self._child = subprocess.Popen(
+                python_command(_CHILD, command), stdin=subprocess.PIPE, stdout=self._fd, stderr=self._complaints
+            )
+        except BaseException:
+            self._complaints.close()
+            raise
 
     def _command(self, spec: OutputSpec, threads: int, reference: str) -> list[str]:
         common = ["-@", str(threads), "--no-PG", "-O", spec.container.value]
@@ -185,20 +202,41 @@ class HtsOutput(Output):
 def _make_index(path: str, container: Container) -> None:
     """Write the index of a sorted file beside it. Raises OutputError.
 
-    The index is .crai for CRAM, .bai for BAM, and .csi for BAM with a target too long for .bai.
+    The index is .crai for CRAM, .bai for BAM, and .csi for BAM with a target too long for .bai. It gets its name when
+    it is complete.
     """
-    import pysam
     from pysam.utils import SamtoolsError
 
-    form = []
+    suffixes = [".bai", ".csi"] if container is Container.BAM else [".crai"]
     try:
-        for suffix in (".bai", ".csi") if container is Container.BAM else (".crai",):
-            # An index of an earlier file could be used instead of the new one; htslib would follow a link.
+        for suffix in suffixes:  # an index of an earlier file could be used instead of the new one
             Path(path + suffix).unlink(missing_ok=True)
-        if container is Container.BAM:
-            with pysam.AlignmentFile(operand(path), check_sq=False) as file:
-                form = ["-c"] if max(file.lengths, default=0) > _LONGEST_IN_BAI else []
-        pysam.index(*form, operand(path))
-    except (SamtoolsError, OSError, UnicodeError) as error:  # pysam does not index names that are not UTF-8
+        with Path(path).open("rb") as file:
+            # Names of descriptors, since pysam indexes no file whose name is not UTF-8.
+            source = f"/dev/fd/{file.fileno()}"
+            suffix = ".csi" if container is Container.BAM and _is_too_long_for_bai(source) else suffixes[0]
+            _write_index(source, Path(path + suffix), ["-c"] * (suffix == ".csi"))
+    except (SamtoolsError, OSError) as error:
         reason = str(error).split("stderr=")[-1].strip("'\\n")
         raise OutputError(f"{path} is complete, but has no index: {reason}") from None
+
+
+def _is_too_long_for_bai(path: str) -> bool:
+    import pysam
+
+    with pysam.AlignmentFile(path, check_sq=False) as file:
+        return max(file.lengths, default=0) > _LONGEST_IN_BAI
+
+
+def _write_index(source: str, final: Path, options: list[str]) -> None:
+    import pysam
+
+    descriptor, partial = new_beside(final, "partial")
+    try:
+        pysam.index(*options, "-o", f"/dev/fd/{descriptor}", source)
+        partial.replace(final)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(descriptor)

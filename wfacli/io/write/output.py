@@ -10,13 +10,18 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from ..._native import guard_file, release_file
 from ...core.batch import U8
 from ...core.interruption import deferred
-from ...errors import OutputClosed, OutputError, UsageError
+from ...errors import OutputClosed, OutputError, UsageError, shown
 from .temporary import new_beside
 
 _STDOUT = 1
 _CLOSED = -1
+
+
+# Indexes beside sequences and alignments; every program looks for them under these names.
+_INDEX_SUFFIXES = (".fai", ".gzi", ".bai", ".csi", ".crai")
 
 
 _COMPRESSORS = {".gz": "gzip", ".bgz": "bgzip", ".zst": "zstd"}
@@ -55,7 +60,10 @@ def _is_written_by_the_shell(path: str) -> bool:
 
 
 def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | None]) -> None:
-    """Raise UsageError if an output would overwrite an input or another output.
+    """Raise UsageError if an output would overwrite an input, the index of an input or another output.
+
+    The name of an index is refused even if there is no such file: the run itself may make it, and every other program
+    would take the output for the index.
 
     Args:
         inputs: paths of input files; None for absent ones.
@@ -68,8 +76,15 @@ def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | Non
     for number, path in enumerate(written):
         if any(same_file(read, path) for read in inputs if read):
             raise UsageError(f"{path} is an input; writing to it would destroy it")
+        indexed = (read for read in inputs if read and read != "-")
+        if of := next((read for read in indexed if _is_index_of(read, path)), None):
+            raise UsageError(f"{path} is the name of the index of {of}; give another file")
         if any(same_file(other, path) for other in written[:number]):
             raise UsageError(f"{path} is named twice to be written to")
+
+
+def _is_index_of(read: str, path: str) -> bool:
+    return any(same_file(f"{read}{suffix}", path) for suffix in _INDEX_SUFFIXES)
 
 
 class Output:
@@ -115,6 +130,7 @@ class Output:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         self._final = final
         descriptor, self._partial = new_beside(final, "partial")
+        guard_file(bytes(self._partial), f"wfacli: incomplete: {shown(str(self._partial))}\n".encode())
         return descriptor
 
     def write(self, data: bytes | U8) -> None:
@@ -155,6 +171,7 @@ class Output:
             os.close(descriptor)
             if self._partial and self._final:
                 self._partial.replace(self._final)
+                release_file(bytes(self._partial))
                 self._partial = None
         except OSError as error:
             raise OutputError(f"{self.name}: {error.strerror}") from None
@@ -171,6 +188,8 @@ class Output:
             with contextlib.suppress(OSError):  # the error that led here is the one to report
                 os.close(self._fd)
             self._fd = _CLOSED
+        if self._partial:
+            release_file(bytes(self._partial))
         if self._partial and not (self.written and worth):
             self._partial.unlink(missing_ok=True)
             return None

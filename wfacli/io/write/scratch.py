@@ -55,6 +55,8 @@ def _end(name: str, keeper: subprocess.Popen[bytes] | None, process: int) -> Non
     if os.getpid() != process:  # a forked child, which does not own the folder
         return
     shutil.rmtree(name, ignore_errors=True)
+    with contextlib.suppress(OSError):  # rmtree opens the folder, which fails if too many files are open
+        Path(name).rmdir()
     if keeper:
         assert keeper.stdin
         keeper.stdin.close()

@@ -100,4 +100,5 @@ NB_MODULE(_native, m) {
   wfacli::bind_format(m);
   wfacli::bind_dotplot(m);
   wfacli::bind_simulate(m);
+  wfacli::bind_exit(m);
 }

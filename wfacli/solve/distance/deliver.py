@@ -88,7 +88,7 @@ def choose_form(possible: Sequence[Form], path: str | None, chosen: Form | None,
 def _pysam(command: str) -> Any:
     try:
         import pysam
-    except ImportError:
+    except ModuleNotFoundError:
         raise WfacliError(
             "BAM is written by pysam, which is missing: pip install 'wfacli[bam]', "
             f"or {command} --format sam | samtools view -b"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from difflib import SequenceMatcher
@@ -110,7 +111,7 @@ def as_patch(cigar: U32, inputs: Inputs) -> Iterator[bytes]:
         if all(tag == "equal" for tag, *_ in group):
             continue
         if head:
-            yield f"--- {inputs.a.path}\n+++ {inputs.b.path}\n".encode(errors="surrogateescape")
+            yield b"--- %s\n+++ %s\n" % (_file_name(inputs.a.path), _file_name(inputs.b.path))
             head = False
         spans = _span(group[0][1], group[-1][2]), _span(group[0][3], group[-1][4])
         yield f"@@ -{spans[0]} +{spans[1]} @@\n".encode()
@@ -120,6 +121,14 @@ def as_patch(cigar: U32, inputs: Inputs) -> Iterator[bytes]:
             else:
                 yield from _lines(inputs, b"-", 0, i, to_i)
                 yield from _lines(inputs, b"+", 1, j, to_j)
+
+
+def _file_name(path: str) -> bytes:
+    """Return a name as `diff` and `patch` have it: unprintable characters are octal, and the name in quotes."""
+    if path.isprintable() and not path.startswith('"'):
+        return path.encode()
+    plain = [c for c in range(ord(" "), 0x7F) if chr(c) not in '"\\']
+    return b'"%s"' % b"".join(bytes([c]) if c in plain else b"\\%03o" % c for c in os.fsencode(path))
 
 
 Ends = Callable[[int, int, int], npt.NDArray[np.bool_]]

@@ -9,8 +9,11 @@
 //
 // Cells have 32 bits, or 64 if costs may be greater. No cell exceeds kCeiling, which means that there is no path.
 //
+// The slots may lie along either sequence. If `transposed`, the task's query is the user's target: E is then a deletion
+// and F an insertion, which takes precedence of equal sources all the same.
+//
 // A traced cell stores one byte. Its lowest three bits are 0 if H comes from the diagonal, and otherwise 1 + the index
-// of the gap that it comes from (insertions first). Bit 3 + x is set if gap x, ending here, was already open before
+// of the gap that it comes from (those of E first). Bit 3 + x is set if gap x, ending here, was already open before
 // its last base.
 #pragma once
 
@@ -28,7 +31,8 @@ class GotohRows {
   static constexpr int P = Pieces, kLanes = kVectorBytes / sizeof(Cell), kArrays = 2 + 2 * P;
   static constexpr Cell kCeiling = Cell{1} << (8 * sizeof(Cell) - 2);
 
-  GotohRows(const KernelTask& task, GotohMemory& memory) : t_(task), n_(task.query_len), m_(task.target_len) {
+  GotohRows(const KernelTask& task, bool transposed, GotohMemory& memory)
+      : t_(task), transposed_(transposed), n_(task.query_len), m_(task.target_len) {
     lay_out_text(memory.text);
     slots_ = static_cast<std::size_t>(n_) + 1 + 2 * kLanes;
     memory.rows.resize(slots_ * kArrays * sizeof(Cell));
@@ -67,7 +71,7 @@ class GotohRows {
     std::int32_t lo = step_ - target_len > 1 ? step_ - target_len : 1;
     if (first > lo) lo = first;
     const std::int32_t hi = query_len < step_ - 1 ? query_len : step_ - 1;
-    if (lo <= hi) cells<Trace>(lo, hi, trace);
+    if (lo <= hi) Trace && transposed_ ? cells<true, true>(lo, hi, trace) : cells<Trace, false>(lo, hi, trace);
     edges(query_len, target_len);
   }
 
@@ -148,7 +152,16 @@ class GotohRows {
     return cost < kCeiling ? static_cast<Cell>(cost) : kCeiling;
   }
 
+  // Makes `h` the minimum of itself and gaps; `from` is the index of the source, after `before` other gaps.
   template <bool Trace>
+  static WFACLI_INLINE void take_gaps(const Vector (&gaps)[P], int before, Vector& h, Vector& from) {
+    for (int g = P - 1; g >= 0; --g) {  // the source that wins ties is tested last
+      if constexpr (Trace) from = gaps[g] <= h ? all(static_cast<Cell>(1 + before + g)) : from;
+      h = min(h, gaps[g]);
+    }
+  }
+
+  template <bool Trace, bool Transposed>
   void cells(std::int32_t lo, std::int32_t hi, std::uint8_t* trace) {
     const Costs& c = t_.costs;
     const Vector mismatch = all(c.mismatch), ceiling = all(kCeiling);
@@ -173,15 +186,8 @@ class GotohRows {
         store(array_[2 + g] + i, e[g]);
         store(array_[2 + P + g] + i, f[g]);
       }
-      // The source that wins ties is tested last.
-      for (int g = P - 1; g >= 0; --g) {
-        if constexpr (Trace) from = f[g] <= h ? all(1 + P + g) : from;
-        h = min(h, f[g]);
-      }
-      for (int g = P - 1; g >= 0; --g) {
-        if constexpr (Trace) from = e[g] <= h ? all(1 + g) : from;
-        h = min(h, e[g]);
-      }
+      take_gaps<Trace>(Transposed ? e : f, Transposed ? 0 : P, h, from);
+      take_gaps<Trace>(Transposed ? f : e, Transposed ? P : 0, h, from);
       store(now + i, min(h, ceiling));
       if constexpr (Trace) {
         typedef std::uint8_t Bytes __attribute__((vector_size(kLanes)));
@@ -192,6 +198,7 @@ class GotohRows {
   }
 
   const KernelTask& t_;
+  const bool transposed_;
   const std::int32_t n_, m_;
   std::int32_t free_query_, free_target_, step_ = 0;
   std::size_t slots_;

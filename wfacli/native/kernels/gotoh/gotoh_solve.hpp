@@ -18,8 +18,14 @@ class Gotoh {
   static constexpr std::int32_t kMinSteps = 62, kMaxSteps = 4096;  // limits on the steps of a table
 
  public:
-  Gotoh(const KernelTask& task, GotohMemory& memory, Cigar& cigar)
-      : t_(task), m_(memory), cigar_(cigar), rows_(task, memory), last_(task.query_len + task.target_len) {
+  // Takes a task, whose query is the user's target if `transposed`; the answer is of the task's roles.
+  Gotoh(const KernelTask& task, bool transposed, GotohMemory& memory, Cigar& cigar)
+      : t_(task),
+        transposed_(transposed),
+        m_(memory),
+        cigar_(cigar),
+        rows_(task, transposed, memory),
+        last_(task.query_len + task.target_len) {
     m_.saved.clear();
     m_.checkpoints.clear();
     const double side = __builtin_sqrt(static_cast<double>(t_.table_bytes)) - kBefore - 1;
@@ -44,8 +50,9 @@ class Gotoh {
     }
     answer.query_skip_end = rows_.query_left(place.i);
     answer.target_skip_end = rows_.target_left(place.j);
-    cigar_.add(kInsertion, place.i - answer.query_skip_end);
-    cigar_.add(kDeletion, place.j - answer.target_skip_end);
+    // At most one of the two has bases left.
+    add_gap(true, place.i - answer.query_skip_end);
+    add_gap(false, place.j - answer.target_skip_end);
     return answer;
   }
 
@@ -89,19 +96,27 @@ class Gotoh {
   static std::int32_t smaller(std::int32_t a, std::int32_t b) { return b < a ? b : a; }
   static std::int32_t larger(std::int32_t a, std::int32_t b) { return a < b ? b : a; }
 
-  // Updates the ends. Of equal ends, takes the one that skips no query base, then the one that skips the fewest bases
-  // of the other sequence.
+  // Appends bases of the task's query, or of its target, as a gap.
+  void add_gap(bool of_query, std::int32_t bases) {
+    cigar_.add(of_query != transposed_ ? kInsertion : kDeletion, bases);
+  }
+
+  // Updates the ends. Of equal ends, takes the one that skips no base of the user's query, then the one that skips the
+  // fewest bases of the other sequence. Where both sequences end, the user's query is whole.
   void look_for_ends() {
     const std::int32_t d = rows_.step(), n = t_.query_len, m = t_.target_len, j = d - n, i = d - m;
-    if (j >= 0 && j <= m && m - j <= t_.free.target_begin) {
+    const bool corner = d == last_;
+    if (j >= 0 && j <= m && !(corner && transposed_) && m - j <= t_.free.target_begin) {
       const std::int64_t cost = rows_.costs()[n] + std::int64_t{t_.costs.skip} * (m - j);
       if (cost <= whole_query_.cost) whole_query_ = {cost, n, j};
     }
-    if (i >= 0 && i < n && n - i <= t_.free.query_begin) {
+    if (i >= 0 && i <= n && !(corner && !transposed_) && n - i <= t_.free.query_begin) {
       const std::int64_t cost = rows_.costs()[i] + std::int64_t{t_.costs.skip} * (n - i);
       if (cost <= whole_target_.cost) whole_target_ = {cost, i, m};
     }
-    if (d == last_) end_ = whole_target_.cost < whole_query_.cost ? whole_target_ : whole_query_;
+    if (!corner) return;
+    const End &preferred = transposed_ ? whole_target_ : whole_query_, &other = transposed_ ? whole_query_ : whole_target_;
+    end_ = other.cost < preferred.cost ? other : preferred;
   }
 
   Status forward_traced() {
@@ -199,14 +214,15 @@ class Gotoh {
         --place.j;
         continue;
       }
-      const bool insertion = place.gap < P, open = cell >> (3 + place.gap) & 1;
-      cigar_.add(insertion ? kInsertion : kDeletion, 1);
-      --(insertion ? place.i : place.j);
+      const bool of_query = place.gap < P, open = cell >> (3 + place.gap) & 1;
+      add_gap(of_query, 1);
+      --(of_query ? place.i : place.j);
       if (!open) place.gap = -1;
     }
   }
 
   const KernelTask& t_;
+  const bool transposed_;
   GotohMemory& m_;
   Cigar& cigar_;
   Rows rows_;
