@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TARGET = "bam_count"  # it needs one source file
+TARGET = "tags"  # it needs one source file
 SCRIPT = Path("tests/input_fuzz/native/run.sh")
 
 

@@ -246,8 +246,9 @@ CompressionOption = Annotated[
         "--compression",
         min=0,
         max=9,
-        show_default="htslib's, about 6",
-        help="How hard BAM and CRAM are compressed. 1 takes a third of 6's time for BAM a sixth larger; 0 for pipes.",
+        show_default="6 for BAM, htslib's for CRAM",
+        help="Level of compression of BAM and CRAM. 1 takes a quarter of 6's time, for BAM a tenth larger; 0 for "
+        "pipes.",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -74,7 +74,7 @@ def output_spec(
 
     Raises:
         UsageError: options are incompatible.
-        WfacliError: pysam, which writes such files, is missing.
+        WfacliError: pysam, which writes CRAM, is missing.
     """
     format_ = chosen or _format_of(command, path, OutputFormat.TSV if score_only else OutputFormat.SAM)
     container = format_.container
@@ -85,8 +85,8 @@ def output_spec(
     if not container and format_ is not OutputFormat.PAF and (tags.md or tags.cs):
         raise UsageError(f"--md and --cs are tags of SAM and PAF; {format_.upper()} has none")
     _refuse_storage(path, format_, storage)
-    if container and (storage.sort or container is not Container.SAM):
-        require_pysam(f"sorted {format_.upper()}" if storage.sort else format_.upper())
+    if container is Container.CRAM:
+        require_pysam()
     return OutputSpec(
         Format.SAM if container else Format(format_.value),
         tags.cigar,

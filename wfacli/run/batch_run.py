@@ -16,6 +16,7 @@ from ..errors import InternalError, UsageError
 from ..io.read.ahead import Ahead
 from ..io.read.names import with_sam_names
 from ..io.read.reader import Files, layout_of, read_batches
+from ..io.write.bam import BamOutput, SortedOutput
 from ..io.write.format import Formatter
 from ..io.write.header import sam_header
 from ..io.write.hts import INDEX_SUFFIXES, HtsOutput
@@ -72,8 +73,9 @@ class Watch:
 
 
 @dataclass(frozen=True)
-class _Text:
-    text: U8
+class _Records:
+    packed: Any  # of Output.packed()
+    size: int  # bytes before they were packed
     pairs: int
     sums: dict[str, Any]
 
@@ -169,9 +171,13 @@ class BatchRun(ABC):
 
     def _output(self, path: str | None) -> Output:
         out = self.settings.output
-        if out.format is not Format.SAM or (out.container is Container.SAM and not out.sort):
-            return Output(path)
-        return HtsOutput(path, out, self.settings.threads, self._files.reference)
+        if out.format is Format.SAM and out.container is Container.CRAM:
+            return HtsOutput(path, out, self.settings.threads, self._files.reference)
+        if out.format is Format.SAM and out.sort:
+            return SortedOutput(path, out, self.settings.threads)
+        if out.format is Format.SAM and out.container is Container.BAM:
+            return BamOutput(path, out, self.settings.threads)
+        return Output(path)
 
     @abstractmethod
     def _opened(self, tell: Callable[[str], None] | None) -> tuple[Engine, int]:
@@ -272,6 +278,7 @@ class BatchRun(ABC):
 
     def _cancel(self) -> None:
         self.engine.cancel()
+        self.output.cancel()
 
     def _prepare(self) -> None:  # noqa: B027 - most runs have nothing to prepare
         """Prepare for the first batch."""
@@ -305,6 +312,7 @@ class BatchRun(ABC):
                 self.output.write(piece)
             if self.settings.output.header and self.settings.output.format is Format.TSV:
                 self.output.write(self._formatter.titles)
+            self.output.begin_records()
 
     def _timed(self, batches: Iterator[PairBatch]) -> Iterator[PairBatch]:
         while True:
@@ -314,14 +322,16 @@ class BatchRun(ABC):
                 return
             yield batch
 
-    def _work(self, pairs: PairBatch) -> _Text:
+    def _work(self, pairs: PairBatch) -> _Records:
         pairs, alignments = self._records(pairs)
         if self.settings.check:
             with self.stats.timed("check"):
                 self._check(pairs, alignments)
+        targets = self.output.targets()
         with self.stats.timed("format"):
-            text, sums = self._formatter.format(pairs, alignments)
-        return _Text(text, len(pairs), {**sums, "heuristic": int(alignments.cut.sum())})
+            records, sums = self._formatter.format(pairs, alignments, targets)
+            packed = self.output.packed(records)
+        return _Records(packed, len(records), len(pairs), {**sums, "heuristic": int(alignments.cut.sum())})
 
     def _check(self, pairs: PairBatch, alignments: AlignmentBatch) -> None:
         found = self._fault(pairs, alignments)
@@ -331,7 +341,7 @@ class BatchRun(ABC):
                 f"the alignment of {pairs.records.query_name(row)} is wrong ({fault}); please report this"
             )
 
-    def _write(self, part: _Text) -> None:
+    def _write(self, part: _Records) -> None:
         with self.stats.timed("write"):
-            self.output.write(part.text)
-        self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": len(part.text)})
+            self.output.add(part.packed)
+        self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": part.size})

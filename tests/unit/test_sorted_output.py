@@ -1,0 +1,83 @@
+"""Sorted BAM of single records: its index, its header, and what happens to it if it cannot be completed."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pysam
+import pytest
+
+from tests.htslib import converted, parts_of
+from wfacli.config import Container, OutputSpec
+from wfacli.errors import OutputError
+from wfacli.io.write.bam import SortedOutput
+
+HEADER = "@HD\tVN:1.6\tSO:unsorted\tGO:query\n@SQ\tSN:chr0\tLN:9\n@SQ\tSN:chr1\tLN:{}\tM5:x\n@CO\tSO:unsorted\n"
+RECORD = "r\t0\tchr1\t{}\t60\t4M\t*\t0\t0\tACGT\t*\n"
+
+
+def written(path: Path, length: int, position: int) -> SortedOutput:
+    """Write a sorted BAM file with one record, without its end."""
+    sam = path.with_name("one.sam")
+    sam.write_text(HEADER.format(length) + RECORD.format(position))
+    _, record = converted(sam)
+    for made in sam.parent.glob("one*"):
+        made.unlink()
+    out = SortedOutput(str(path), OutputSpec(container=Container.BAM, sort=True, index=True), 1)
+    out.write(HEADER.format(length).encode())
+    out.begin_records()
+    key = 1 << 33 | position << 1
+    out.add(np.frombuffer(struct.pack("<IQ", len(record), key) + record, np.uint8))
+    return out
+
+
+@pytest.mark.parametrize(("length", "suffix"), [(1 << 29, ".bai"), ((1 << 29) + 1, ".csi"), ((1 << 31) - 1, ".csi")])
+def test_the_index_of_long_targets(length: int, suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.bam"
+    for left in (".bai", ".csi"):  # left by an earlier run
+        Path(f"{path}{left}").write_bytes(b"old")
+    written(path, length, length - 3).finish()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["x.bam", f"x.bam{suffix}"]
+    with pysam.AlignmentFile(str(path)) as file:
+        assert [r.query_name for r in file.fetch("chr1", length - 10, length)] == ["r"]
+        assert [s.total for s in file.get_index_statistics()] == [0, 1]
+
+
+def test_the_header_is_that_of_samtools_sort(tmp_path: Path) -> None:
+    written(tmp_path / "x.bam", 100, 1).finish()
+    (tmp_path / "y.sam").write_text(HEADER.format(100) + RECORD.format(1))
+    pysam.sort("--no-PG", "-o", str(tmp_path / "y.bam"), str(tmp_path / "y.sam"))
+    assert parts_of(tmp_path / "x.bam") == parts_of(tmp_path / "y.bam")
+
+
+def test_an_index_that_cannot_be_written_leaves_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.bam"
+    out = written(path, 100, 1)
+    Path(f"{path}.bai").mkdir()
+    with pytest.raises(OutputError, match=r"x\.bam is complete, but has no index: "):
+        out.finish()
+    assert out.abandon() is None
+    pysam.quickcheck(str(path))
+
+
+def test_what_is_abandoned_is_a_complete_file(tmp_path: Path) -> None:
+    partial = written(tmp_path / "x.bam", 100, 1).abandon()
+    assert partial and [p.name for p in tmp_path.iterdir()] == [partial.name]
+    pysam.quickcheck(str(partial))
+    assert pysam.view("-c", str(partial)) == "1\n"
+    assert written(tmp_path / "y.bam", 100, 1).abandon(worth=False) is None
+
+
+def test_nothing_is_left_of_what_could_not_be_sorted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = written(tmp_path / "x.bam", 100, 1)
+
+    def interrupted(piece: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(out._sorter, "merged", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        out.finish()
+    assert out.abandon() is None and out.broken
+    assert not list(tmp_path.iterdir())
