@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 
 from ..._native import BamIndex, TargetIds
@@ -20,6 +20,11 @@ from .sorting import Sorter
 
 LONGEST_IN_BAI = 1 << 29  # maximum bases of a target in a .bai index (SAM specification, 5.2)
 _PIECE = 16 * BLOCK_BYTES  # bytes that a thread compresses at a time
+_LARGE = 16 * _PIECE  # bytes of records of a batch that several threads compress, more than one of the CPU engine has
+
+
+def _pieces(data: U8) -> Iterator[U8]:
+    return (data[at : at + _PIECE] for at in range(0, len(data), _PIECE))
 
 
 class _Numbered(Output):
@@ -38,6 +43,7 @@ class _Numbered(Output):
         """
         super().__init__(path)
         self._threads = threads
+        self._pool = ThreadPoolExecutor(threads, "wfacli-compress")
         self._level = DEFAULT_LEVEL if spec.compression is None else spec.compression
         self._header = HeaderTargets(spec.sort)
         self._begun = False  # a part of the header is written, so that a file without records is complete, too
@@ -54,6 +60,16 @@ class _Numbered(Output):
         """See Output."""
         self._header.cancel()
 
+    def finish(self) -> None:
+        """See Output."""
+        self._pool.shutdown()
+        super().finish()
+
+    def abandon(self, worth: bool = True) -> Path | None:
+        """See Output."""
+        self._pool.shutdown()
+        return super().abandon(worth)
+
     def _put(self, data: bytes | U8) -> None:
         """Write bytes as they are. Raises OutputError, or OutputClosed."""
         try:
@@ -64,17 +80,16 @@ class _Numbered(Output):
 
     def _put_bam_header(self) -> None:
         header = self._header.targets().header
-        for _, blocks in self._compressed(header[at : at + _PIECE] for at in range(0, len(header), _PIECE)):
+        for _, blocks in self._compressed(_pieces(header)):
             self._put(b"".join(blocks))
 
     def _compressed(self, pieces: Iterable[U8]) -> Iterator[tuple[U8, list[bytes]]]:
-        """Yield each piece and its blocks; threads compress them."""
+        """Yield each piece and its blocks, in order; threads compress them."""
 
         def work(piece: U8) -> tuple[U8, list[bytes]]:
             return piece, compressed(piece, self._level)
 
-        with ThreadPoolExecutor(self._threads, "wfacli-compress") as pool:
-            yield from in_order(pool, work, pieces, self._threads + 2)
+        return in_order(self._pool, work, pieces, self._threads + 2)
 
 
 class BamOutput(_Numbered):
@@ -87,8 +102,10 @@ class BamOutput(_Numbered):
         self._put_bam_header()
 
     def packed(self, records: U8) -> bytes:
-        """Return BAM records, compressed."""
-        return b"".join(compressed(records, self._level))
+        """Return BAM records, compressed: those of large batches, which are few, by several threads."""
+        if len(records) <= _LARGE:
+            return b"".join(compressed(records, self._level))
+        return b"".join(chain.from_iterable(blocks for _, blocks in self._compressed(_pieces(records))))
 
     def add(self, packed: bytes) -> None:
         """Write compressed records. Raises OutputError, or OutputClosed."""

@@ -1,4 +1,4 @@
-"""Sorted BAM of single records: its index, its header, and what happens to it if it cannot be completed."""
+"""BAM of single records: its header and index, and what is left of it if it cannot be completed."""
 
 from __future__ import annotations
 
@@ -12,19 +12,26 @@ import pytest
 from tests.htslib import converted, parts_of
 from wfacli.config import Container, OutputSpec
 from wfacli.errors import OutputError
-from wfacli.io.write.bam import SortedOutput
+from wfacli.io.write import bam
+from wfacli.io.write.bam import BamOutput, SortedOutput
 
 HEADER = "@HD\tVN:1.6\tSO:unsorted\tGO:query\n@SQ\tSN:chr0\tLN:9\n@SQ\tSN:chr1\tLN:{}\tM5:x\n@CO\tSO:unsorted\n"
 RECORD = "r\t0\tchr1\t{}\t60\t4M\t*\t0\t0\tACGT\t*\n"
 
 
-def written(path: Path, length: int, position: int) -> SortedOutput:
-    """Write a sorted BAM file with one record, without its end."""
-    sam = path.with_name("one.sam")
+def encoded(folder: Path, length: int, position: int) -> bytes:
+    """Return the record as BAM."""
+    sam = folder / "one.sam"
     sam.write_text(HEADER.format(length) + RECORD.format(position))
     _, record = converted(sam)
-    for made in sam.parent.glob("one*"):
+    for made in folder.glob("one*"):
         made.unlink()
+    return record
+
+
+def written(path: Path, length: int, position: int) -> SortedOutput:
+    """Write a sorted BAM file with one record, without its end."""
+    record = encoded(path.parent, length, position)
     out = SortedOutput(str(path), OutputSpec(container=Container.BAM, sort=True, index=True), 1)
     out.write(HEADER.format(length).encode())
     out.begin_records()
@@ -81,3 +88,41 @@ def test_nothing_is_left_of_what_could_not_be_sorted(tmp_path: Path, monkeypatch
         out.finish()
     assert out.abandon() is None and out.broken
     assert not list(tmp_path.iterdir())
+
+
+def unsorted(path: Path, records: int) -> BamOutput:
+    """Write a BAM file with a batch of equal records, without its end."""
+    record = encoded(path.parent, 100, 1)
+    out = BamOutput(str(path), OutputSpec(container=Container.BAM), 2)
+    out.write(HEADER.format(100).encode())
+    out.begin_records()
+    out.add(out.packed(np.frombuffer(record * records, np.uint8)))
+    return out
+
+
+def test_what_is_abandoned_in_the_order_of_the_records_is_complete_too(tmp_path: Path) -> None:
+    partial = unsorted(tmp_path / "x.bam", 3).abandon()
+    assert partial and [p.name for p in tmp_path.iterdir()] == [partial.name]
+    pysam.quickcheck(str(partial))
+    assert pysam.view("-c", str(partial)) == "3\n"
+
+
+def test_what_cannot_be_written_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = unsorted(tmp_path / "x.bam", 3)
+
+    def full(descriptor: int, data: memoryview) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched, pytest.raises(OutputError, match="No space left on device"):
+        patched.setattr("os.write", full)
+        out.add(b"more")
+    partial = out.abandon()
+    assert partial and out.broken and not partial.read_bytes().endswith(bam.END)
+
+
+def test_large_batches_are_compressed_by_several_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unsorted(tmp_path / "x.bam", 30_000).finish()
+    monkeypatch.setattr(bam, "_LARGE", 1000)
+    monkeypatch.setattr(bam, "_PIECE", 2 * bam.BLOCK_BYTES)
+    unsorted(tmp_path / "y.bam", 30_000).finish()
+    assert (tmp_path / "x.bam").read_bytes() == (tmp_path / "y.bam").read_bytes()
