@@ -21,6 +21,7 @@ SORT_MEMORY = 768 << 20  # maximum bytes of records in memory
 # Uncompressed bytes of a spilled chunk. Two chunks of each run are in memory while runs are merged: as much as
 # SORT_MEMORY for 1,500 runs, which are a terabyte of records.
 _CHUNK = 1 << 18
+_BLOCK = 1 << 26  # bytes of a block of batches: more than malloc takes from memory that it keeps
 _LEVEL = 1  # of ISA-L: a third of the bytes, at half a gigabyte per second
 _FULL, _END = -1, -2  # returned by FrameMerge.merge()
 _NONE = np.empty(0, np.uint8)
@@ -36,6 +37,7 @@ class Sorter:
         self._threads = threads
         self._memory = SORT_MEMORY if memory is None else memory
         self._batches: list[U8] = []
+        self._room = _NONE  # unused part of the block that has the last batch
         self._bytes = 0
         self._spilled: list[list[_Place]] = []  # chunks of each run
         self._file: IO[bytes] | None = None
@@ -44,10 +46,18 @@ class Sorter:
         """Add a batch of sorted frames. Raises OutputError if they do not fit the memory, and cannot be spilled."""
         if not len(frames):
             return
-        self._batches.append(frames)
+        self._batches.append(self._kept(frames))
         self._bytes += len(frames)
         if self._bytes > self._memory:
             self._spill()
+
+    def _kept(self, frames: U8) -> U8:
+        """Return a copy of frames in a large block; in small ones, memory between them that is free again is lost."""
+        if len(self._room) < len(frames):
+            self._room = np.empty(max(len(frames), _BLOCK), np.uint8)
+        kept, self._room = self._room[: len(frames)], self._room[len(frames) :]
+        kept[:] = frames
+        return kept
 
     def merged(self, piece: int) -> Iterator[U8]:
         """Yield the records, sorted, in pieces of complete records of about `piece` bytes. Raises OutputError.
@@ -60,13 +70,13 @@ class Sorter:
 
     def close(self) -> None:
         """Delete the temporary file."""
-        self._batches.clear()
+        self._taken_batches()
         if self._file:
             self._file.close()
             self._file = None
 
     def _taken_batches(self) -> list[Iterator[U8]]:
-        batches, self._batches, self._bytes = self._batches, [], 0
+        batches, self._batches, self._bytes, self._room = self._batches, [], 0, _NONE
         return [iter([batch]) for batch in batches]
 
     def _spill(self) -> None:
