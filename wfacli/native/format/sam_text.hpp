@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 #include "base/symbols.hpp"
 #include "format/record_tags.hpp"
@@ -44,8 +45,13 @@ class TextTags {
 
  private:
   WFACLI_INLINE void begin(const char (&name)[3], char type) {
-    const char label[] = {'\t', name[0], name[1], ':', type, ':'};
-    out_.add(std::string_view(label, sizeof label));
+    // Integers, since GCC does not merge the stores of a constant array of chars.
+    static_assert(std::endian::native == std::endian::little);
+    const auto at = [](char c, int place) { return static_cast<std::uint32_t>(c) << 8 * place; };
+    const std::uint32_t head = at('\t', 0) | at(name[0], 1) | at(name[1], 2) | at(':', 3);
+    const auto tail = static_cast<std::uint16_t>(at(type, 0) | at(':', 1));
+    out_.add(std::string_view(reinterpret_cast<const char*>(&head), sizeof head));
+    out_.add(std::string_view(reinterpret_cast<const char*>(&tail), sizeof tail));
   }
   Pen& out_;
 };
