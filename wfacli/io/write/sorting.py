@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -43,7 +44,11 @@ class Sorter:
         self._file: IO[bytes] | None = None
 
     def add(self, frames: U8) -> None:
-        """Add a batch of sorted frames. Raises OutputError if they do not fit the memory, and cannot be spilled."""
+        """Add a batch of sorted frames.
+
+        Raises:
+            OutputError: they do not fit the memory, and cannot be spilled. They are kept all the same.
+        """
         if not len(frames):
             return
         self._batches.append(self._kept(frames))
@@ -66,21 +71,23 @@ class Sorter:
         """
         with ThreadPoolExecutor(max(self._threads, 1), "wfacli-merge") as pool:
             runs = [self._chunks(places, pool) for places in self._spilled]
-            yield from _merged([*runs, *self._taken_batches()], piece, keep_frames=False)
+            runs += _each(self._batches)
+            self._forget_batches()
+            yield from _merged(runs, piece, keep_frames=False)
 
     def close(self) -> None:
         """Delete the temporary file."""
-        self._taken_batches()
+        self._forget_batches()
         if self._file:
-            self._file.close()
+            with contextlib.suppress(OSError):  # buffered data that does not fit the disk is not needed any more
+                self._file.close()
             self._file = None
 
-    def _taken_batches(self) -> list[Iterator[U8]]:
-        batches, self._batches, self._bytes, self._room = self._batches, [], 0, _NONE
-        return [iter([batch]) for batch in batches]
+    def _forget_batches(self) -> None:
+        self._batches, self._bytes, self._room = [], 0, _NONE
 
     def _spill(self) -> None:
-        """Write the batches in memory to the temporary file as one sorted run."""
+        """Write the batches in memory to the temporary file as one sorted run, and forget them once that is done."""
 
         def work(frames: U8) -> bytes:
             return isal_zlib.compress(frames, _LEVEL, -15)
@@ -89,7 +96,7 @@ class Sorter:
         try:
             self._file = self._file or tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
             with ThreadPoolExecutor(max(self._threads, 1), "wfacli-spill") as pool:
-                pieces = _merged(self._taken_batches(), _CHUNK, keep_frames=True)
+                pieces = _merged(_each(self._batches), _CHUNK, keep_frames=True)
                 for chunk in in_order(pool, work, pieces, self._threads + 2):
                     places.append((self._file.tell(), len(chunk)))
                     self._file.write(chunk)
@@ -97,6 +104,7 @@ class Sorter:
         except OSError as error:
             raise _fault(error) from None
         self._spilled.append(places)
+        self._forget_batches()
 
     def _chunks(self, places: list[_Place], pool: ThreadPoolExecutor) -> Iterator[U8]:
         """Yield the frames of a spilled run; each chunk is read while the one before it is merged."""
@@ -115,6 +123,11 @@ class Sorter:
         except OSError as error:
             raise _fault(error) from None
         return np.frombuffer(isal_zlib.decompress(stored, -15, 2 * _CHUNK), np.uint8)
+
+
+def _each(batches: list[U8]) -> list[Iterator[U8]]:
+    """Return each batch as a run."""
+    return [iter([batch]) for batch in batches]
 
 
 def _merged(runs: list[Iterator[U8]], piece: int, keep_frames: bool) -> Iterator[U8]:
