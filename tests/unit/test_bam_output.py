@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,18 @@ import pysam
 import pytest
 
 from tests.htslib import converted, parts_of
-from wfacli.config import Container, OutputSpec
+from tests.unit.test_format import aligned
+from wfacli._native import TargetIds
+from wfacli.config import Config, Container, OutputSpec
+from wfacli.core.batch import AlignmentBatch, Mapped, PairBatch
 from wfacli.errors import OutputError
+from wfacli.io.read.memory import pairs_of
 from wfacli.io.write import bam
 from wfacli.io.write.bam import BamOutput, SortedOutput
+from wfacli.io.write.format import Formatter
 
 HEADER = "@HD\tVN:1.6\tSO:unsorted\tGO:query\n@SQ\tSN:chr0\tLN:9\n@SQ\tSN:chr1\tLN:{}\tM5:x\n@CO\tSO:unsorted\n"
+LONGEST = (1 << 31) - 1
 RECORD = "r\t0\tchr1\t{}\t60\t4M\t*\t0\t0\tACGT\t*\n"
 
 
@@ -126,3 +133,48 @@ def test_large_batches_are_compressed_by_several_threads(tmp_path: Path, monkeyp
     monkeypatch.setattr(bam, "_PIECE", 2 * bam.BLOCK_BYTES)
     unsorted(tmp_path / "y.bam", 30_000).finish()
     assert (tmp_path / "x.bam").read_bytes() == (tmp_path / "y.bam").read_bytes()
+
+
+FAR = f"@SQ\tSN:pair1\tLN:{LONGEST}\n".encode()
+
+
+def far(t_offset: int, clip: int = 0) -> tuple[PairBatch, AlignmentBatch]:
+    """Return a read of 8 bases at a position of a long target, with clipped bases that the record leaves out."""
+    batch = pairs_of(["ACGTACGT"], ["ACGTACGT"])
+    one, zero = np.ones(1, np.int32), np.zeros(1, np.int32)
+    mapped = Mapped(
+        t_offset=np.array([t_offset]),
+        t_total=np.array([LONGEST]),
+        letters=-np.ones(1, np.int64),
+        clip_begin=clip * one,
+        clip_end=zero,
+        first=zero,
+        sam_flags=zero,
+        mapq=np.zeros(1, np.uint8),
+        inner=np.array([[0, 8, 0, 8]], np.int32),
+        tags=np.zeros(1, np.int64),
+        tags_len=zero,
+    )
+    return replace(batch, mapped=mapped), aligned(batch)
+
+
+def formatted(container: Container, t_offset: int, clip: int = 0) -> bytes:
+    formatter = Formatter.of(Config(output=OutputSpec(container=container)), mapped=True)
+    batch, found = far(t_offset, clip)
+    return bytes(formatter.format(batch, found, TargetIds(np.frombuffer(FAR, np.uint8)))[0])
+
+
+@pytest.mark.parametrize("t_offset", [0, (1 << 14) - 4, (1 << 29) - 8, (1 << 29) - 4, 1 << 29, 1 << 30, LONGEST - 8])
+def test_records_far_along_a_target(tmp_path: Path, t_offset: int) -> None:
+    sam = tmp_path / "x.sam"
+    sam.write_bytes(FAR + formatted(Container.SAM, t_offset))
+    assert formatted(Container.BAM, t_offset) == converted(sam)[1]
+
+
+@pytest.mark.parametrize(
+    ("t_offset", "clip", "words"), [(1 << 31, 0, "position is beyond 2.31"), (0, 1 << 28, "a clip of more than 2.28")]
+)
+def test_what_bam_cannot_hold_is_an_error(t_offset: int, clip: int, words: str) -> None:
+    formatted(Container.SAM, t_offset, clip)
+    with pytest.raises(OutputError, match=f"pair1: it.* {words}.*, which BAM cannot hold; SAM can"):
+        formatted(Container.BAM, t_offset, clip)

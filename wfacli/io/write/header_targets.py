@@ -36,11 +36,6 @@ class HeaderTargets:
             raise OutputError(str(error)) from None
         return text
 
-    @property
-    def finished(self) -> bool:
-        """True if targets() does not wait."""
-        return self._targets.done() and not self._targets.cancelled()
-
     def targets(self) -> TargetIds:
         """Return the targets, once the header is complete. Raises CancelledError after cancel()."""
         return self._targets.result()

@@ -24,7 +24,7 @@ SORT_MEMORY = 768 << 20  # maximum bytes of records in memory
 _CHUNK = 1 << 18
 _BLOCK = 1 << 26  # bytes of a block of batches: more than malloc takes from memory that it keeps
 _LEVEL = 1  # of ISA-L: a third of the bytes, at half a gigabyte per second
-_FULL, _END = -1, -2  # returned by FrameMerge.merge()
+_END = -2  # FrameMerge.kEnd: nothing is left to be merged
 _NONE = np.empty(0, np.uint8)
 
 _Place = tuple[int, int]  # offset and size of a chunk in the temporary file
@@ -33,10 +33,9 @@ _Place = tuple[int, int]  # offset and size of a chunk in the temporary file
 class Sorter:
     """Sorts batches of frames (native/format/sorted_frames.hpp); the order of equal keys is kept."""
 
-    def __init__(self, threads: int, memory: int | None = None) -> None:
-        """Take the number of threads that compress spilled records, and the bound on memory (default SORT_MEMORY)."""
+    def __init__(self, threads: int) -> None:
+        """Take the number of threads that compress spilled records."""
         self._threads = threads
-        self._memory = SORT_MEMORY if memory is None else memory
         self._batches: list[U8] = []
         self._room = _NONE  # unused part of the block that has the last batch
         self._bytes = 0
@@ -53,7 +52,7 @@ class Sorter:
             return
         self._batches.append(self._kept(frames))
         self._bytes += len(frames)
-        if self._bytes > self._memory:
+        if self._bytes > SORT_MEMORY:
             self._spill()
 
     def _kept(self, frames: U8) -> U8:
@@ -69,7 +68,7 @@ class Sorter:
 
         The records are not kept.
         """
-        with ThreadPoolExecutor(max(self._threads, 1), "wfacli-merge") as pool:
+        with ThreadPoolExecutor(self._threads, "wfacli-merge") as pool:
             runs = [self._chunks(places, pool) for places in self._spilled]
             runs += _each(self._batches)
             self._forget_batches()
@@ -95,7 +94,7 @@ class Sorter:
         places: list[_Place] = []
         try:
             self._file = self._file or tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
-            with ThreadPoolExecutor(max(self._threads, 1), "wfacli-spill") as pool:
+            with ThreadPoolExecutor(self._threads, "wfacli-spill") as pool:
                 pieces = _merged(_each(self._batches), _CHUNK, keep_frames=True)
                 for chunk in in_order(pool, work, pieces, self._threads + 2):
                     places.append((self._file.tell(), len(chunk)))
