@@ -67,10 +67,10 @@ class HtsOutput(Output):
             WfacliError: pysam is missing, or htslib cannot use the reference of CRAM.
         """
         require_pysam()
-        self._scratch = Scratch()
-        reference = cram_reference(reference, self._scratch.name, threads)
         if spec.index and path:
             operand(path)  # raises if the name does not allow an index
+        self._scratch = Scratch()
+        reference = cram_reference(reference, self._scratch.name, threads)
         super().__init__(path)
         self._index, self._sort = spec.index, spec.sort
         self._failed, self._threads = False, min(threads, _MAX_THREADS)
