@@ -277,7 +277,7 @@ class OutputSpec:
     index: bool = False  # write an index of the output file
     hard_clip: bool = False  # supplementary records contain only the aligned part of the read
     checksums: bool = False  # MD5 checksums of the targets in the SAM header (M5)
-    compression: int | None = None  # level of BAM and CRAM, 0 to 9; None: htslib's default
+    compression: int | None = None  # level of BAM and CRAM, 0 to 9; None: 6 for BAM, htslib's default for CRAM
 
     @property
     def read_group_id(self) -> str:

@@ -73,14 +73,15 @@ def test_a_mapper_may_be_installed_where_pythonpath_says(folder: Path) -> None:
 
 
 def test_a_process_that_ends_well_and_has_written_nothing_is_a_failure(folder: Path) -> None:
-    """If a process exits with 0, the output is still checked for BAM's end-of-file block."""
+    """If a process exits with 0, the output is still checked for CRAM's end-of-file container."""
     (folder / "installed").mkdir()
     (folder / "installed" / "pysam.py").write_text(
         "class SamtoolsError(Exception): pass\ndef view(*arguments, catch_stdout): pass\n"
     )
-    result = started(folder, "align", "q.fa", "t.fa", "-o", "x.bam", PYTHONPATH=str(folder / "installed"))
-    assert_failure(result, 1, "x.bam: htslib ended without an error, but it is empty")
-    assert not list(folder.glob("x.bam*"))
+    pysam.faidx(str(folder / "t.fa"))
+    result = started(folder, "align", "q.fa", "t.fa", "-o", "x.cram", PYTHONPATH=str(folder / "installed"))
+    assert_failure(result, 1, "x.cram: htslib ended without an error, but it is empty")
+    assert not list(folder.glob("x.cram*"))
 
 
 def test_a_folder_that_is_gone_is_no_obstacle(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_mapper_gets_them_as_files(folder: Path) -> None:
     [
         "align {}.bam t.fa --mappings map.paf",
         "align q.fa {}.fa -o x.cram",
-        "align q.fa t.fa -o {}.bam --sort --write-index",
+        "align q.fa t.fa -o {}.cram --sort --write-index",
     ],
 )
 def test_a_name_that_htslib_takes_apart_is_refused(folder: Path, line: str) -> None:

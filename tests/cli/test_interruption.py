@@ -109,7 +109,7 @@ def holds_open(process: int, file: Path) -> bool:
 def test_htslib_that_is_killed_is_not_said_to_have_written(folder: Path, sort: bool) -> None:
     # The child is stopped while it receives all pairs, and killed when the command waits for it.
     (folder / "t.fa").write_bytes(fasta(["ACGT"] * 10))
-    process = start("align", "-", "t.fa", "-o", "x.bam", *["--sort"] * sort, cwd=folder)
+    process = start("align", "-", "t.fa", "-o", "x.cram", *["--sort"] * sort, cwd=folder)
     assert process.stdin
     process.stdin.write(fasta(["ACGT"] * 10))
     process.stdin.flush()
@@ -124,18 +124,18 @@ def test_htslib_that_is_killed_is_not_said_to_have_written(folder: Path, sort: b
     assert holds_open(process.pid, fed)
     process.stdin.close()
     wait_until(lambda: not holds_open(process.pid, fed))
-    (partial,) = folder.glob("x.bam.partial-*")
+    (partial,) = folder.glob("x.cram.partial-*")
     if not sort:
-        partial.write_bytes(b"BAM, a part")
+        partial.write_bytes(b"CRAM, a part")
     os.kill(child, signal.SIGKILL)
     assert process.wait(timeout=15) == 1 and process.stderr
     err = process.stderr.read().decode()
     wanted = "nothing is left of" if sort else f"{partial} is incomplete, and may contain fewer than"
     assert err.splitlines() == [
         f"wfacli: incomplete: {wanted} the 10 pairs aligned so far",
-        "wfacli: error: x.bam: htslib was ended by signal 9",
+        "wfacli: error: x.cram: htslib was ended by signal 9",
     ]
-    assert list(folder.glob("x.bam*")) == ([] if sort else [partial])
+    assert list(folder.glob("x.cram*")) == ([] if sort else [partial])
 
 
 @by_signal

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TARGET = "bam_count"  # it needs one source file
+TARGET = "tags"  # it needs one source file
 SCRIPT = Path("tests/input_fuzz/native/run.sh")
 
 
@@ -46,7 +46,7 @@ def test_seeds_are_replayed_without_libfuzzer(tmp_path: Path) -> None:
     done = run(tmp_path, "--replay")
     assert done.returncode == 0, done.stderr[-5000:]
     seeds = list((tmp_path / "seeds" / TARGET).iterdir())
-    assert len(seeds) > 10 and done.stderr.count(f"/{TARGET}/seed") == len(seeds)
+    assert seeds and done.stderr.count(f"/{TARGET}/seed") == len(seeds)
 
 
 def test_a_compiler_without_libfuzzer_is_told(tmp_path: Path) -> None:

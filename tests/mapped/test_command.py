@@ -65,16 +65,16 @@ def test_bam_and_sam_on_standard_output_and_input(world: World, tmp_path: Path) 
     assert reads.out == wanted.out
 
 
-def test_bam_that_cannot_be_written(world: World, tmp_path: Path) -> None:
-    options = ("align", *FILES, "map.paf", "--format", "bam")
+@pytest.mark.parametrize("options", [("bam",), ("bam", "--sort"), ("sam", "--sort"), ("cram",)], ids=" ".join)
+def test_records_that_cannot_be_written(world: World, tmp_path: Path, options: tuple[str, ...]) -> None:
+    words = ("align", *FILES, "map.paf", "--format", *options)
+    reason = "samtools view: " if options == ("cram",) else "No space left on device"
     with Path("/dev/full").open("wb") as full:
-        assert_failure(run(*options, cwd=tmp_path, stdout=full), 1, "standard output: samtools view: error")
-    with Path("/dev/full").open("wb") as full:
-        assert_failure(run(*options, "--sort", cwd=tmp_path, stdout=full), 1, "standard output: samtools sort: ")
+        assert_failure(run(*words, cwd=tmp_path, stdout=full), 1, f"standard output: {reason}")
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as pipe:
-        gone = run(*options, cwd=tmp_path, stdout=pipe)
+        gone = run(*words, cwd=tmp_path, stdout=pipe)
     assert (gone.code, gone.err) == (141, "")
 
 

@@ -12,7 +12,6 @@ import pytest
 from tests.cli.conftest import inside as inside
 from tests.cli.support import Result, assert_success, header_of, rows_of, start
 from wfacli.io.write import output
-from wfacli.io.write.hts import HtsOutput
 
 TARGETS = 30_000
 LETTERS = "ACGTTGCAAC"
@@ -36,14 +35,14 @@ def test_a_header_takes_few_writes(
     inside: Callable[..., Result], folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str, name: str
 ) -> None:
     sizes: list[int] = []
-    kept = output.Output.write, HtsOutput.write
-    for class_, write in zip((output.Output, HtsOutput), kept, strict=True):
+    write = os.write
 
-        def counting(self: output.Output, data: bytes, write: Callable[..., None] = write) -> None:
+    def counting(descriptor: int, data: memoryview) -> int:
+        if descriptor > 2:
             sizes.append(len(data))
-            write(self, data)
+        return write(descriptor, data)
 
-        monkeypatch.setattr(class_, "write", counting)
+    monkeypatch.setattr(output.os, "write", counting)
     result = inside(*LINES[kind].split(), "-o", name, "-t", "1", cwd=folder)
     assert_success(result)
     assert len(sizes) <= MOST, len(sizes)

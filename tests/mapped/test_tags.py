@@ -22,7 +22,8 @@ COMMENTS = {
     + "\t".join(KEPT["a"])
     + "\tAS:i:1\tMD:Z:18\tSA:Z:x\tcs:Z::1"
     + "\tms:i:9\tnn:i:1\tde:f:0.1\ttp:A:P\tcm:i:4\ts1:i:5\ts2:i:6\trl:i:7\tMC:Z:3M\tMQ:i:9",
-    "b": "bad:i:1\tb1:i:x\tb2:B:i,1,\tb3:A:ab\tb4:H:0AF\tb5:Q:1\tb6:f:\tb7:i:1.5\t2b:i:1\tb8:B:z,1\tb9:Z:\x7f",
+    "b": "bad:i:1\tb1:i:x\tb2:B:i,1,\tb3:A:ab\tb4:H:0AF\tb5:Q:1\tb6:f:\tb7:i:1.5\t2b:i:1\tb8:B:z,1\tb9:Z:\x7f"
+    + "\tc1:i:4294967296\tc2:i:-2147483649\tc3:B:c,128\tc4:B:S,-1\tc5:f:1e\tc6:f:e\tc7:f:1.2.3\tc8:i:+-1",
     "c": "\t".join(KEPT["c"]),
 }
 

@@ -14,40 +14,37 @@ from wfacli.io.write import hts
 from wfacli.io.write.complete import LineCount, fault_of
 
 HEADER = "@HD\tVN:1.6\n@SQ\tSN:chr1\tLN:1000\n"
-KINDS = {Container.BAM: "wb", Container.CRAM: "wc", Container.SAM: "wh"}
 
 
-def written(folder: Path, container: Container, records: int) -> str:
+def written(folder: Path, records: int) -> str:
     (folder / "ref.fa").write_text(f">chr1\n{'A' * 1000}\n")
-    path = str(folder / f"x.{container}")
+    path = str(folder / "x.cram")
     header = pysam.AlignmentHeader.from_text(HEADER)
-    with pysam.AlignmentFile(path, KINDS[container], header=header, reference_filename=str(folder / "ref.fa")) as file:
+    with pysam.AlignmentFile(path, "wc", header=header, reference_filename=str(folder / "ref.fa")) as file:
         for number in range(records):
             line = f"r{number}\t0\tchr1\t{1 + number % 900}\t60\t4M\t*\t0\t0\tACGT\t*"
             file.write(pysam.AlignedSegment.fromstring(line, header))
     return path
 
 
-@pytest.mark.parametrize("container", KINDS)
 @pytest.mark.parametrize("records", [0, 1, 40_000])
-def test_records_are_counted(tmp_path: Path, container: Container, records: int) -> None:
-    path = written(tmp_path, container, records)
-    assert fault_of(path, container, records, 2) == fault_of(path, container, None) == ""
-    assert fault_of(path, container, records + 1) == f"it contains {records:,} of {records + 1:,} records"
+def test_records_are_counted(tmp_path: Path, records: int) -> None:
+    path = written(tmp_path, records)
+    assert fault_of(path, records) == fault_of(path, None) == ""
+    assert fault_of(path, records + 1) == f"it contains {records:,} of {records + 1:,} records"
 
 
-@pytest.mark.parametrize("container", KINDS)
-def test_what_is_cut_short_or_no_such_file(tmp_path: Path, container: Container) -> None:
-    path = Path(written(tmp_path, container, 30_000))
+def test_what_is_cut_short_or_no_such_file(tmp_path: Path) -> None:
+    path = Path(written(tmp_path, 30_000))
     whole = path.read_bytes()
     for size in (0, 1, 27, 1000, len(whole) // 2, len(whole) - 1):
-        path.write_bytes(whole[:size].rstrip(b"\n"))
-        assert fault_of(str(path), container, 30_000)
-        assert fault_of(str(path), container, None)
-    end = whole[-(28 if container is Container.BAM else 38) :]
+        path.write_bytes(whole[:size])
+        assert fault_of(str(path), 30_000)
+        assert fault_of(str(path), None)
+    end = whole[-38:]
     for damaged in (whole[: len(whole) // 2] + end, whole[:26] + end, np.random.default_rng(1).bytes(5000) + end):
         path.write_bytes(damaged)
-        assert fault_of(str(path), container, 30_000)
+        assert fault_of(str(path), 30_000)
 
 
 def test_records_are_the_lines_behind_a_header() -> None:
@@ -60,17 +57,16 @@ def test_records_are_the_lines_behind_a_header() -> None:
 
 
 @pytest.mark.parametrize("sort", [False, True])
-@pytest.mark.parametrize("container", [Container.BAM, Container.CRAM, Container.SAM])
 def test_a_record_that_htslib_leaves_out_is_missed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, container: Container, sort: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sort: bool
 ) -> None:
     (tmp_path / "ref.fa").write_text(f">chr1\n{'A' * 1000}\n")
     lossy = "import os, subprocess\nkept = sys.stdin.buffer.read().splitlines(True)[:-1]\nreader, writer = os.pipe()\n"
     lossy += "os.write(writer, b''.join(kept))\nos.close(writer)\nos.dup2(reader, 0)\n"
     for code, fault in ((hts._CHILD, ""), (lossy + hts._CHILD, "it contains 1 of 2 records")):
         monkeypatch.setattr(hts, "_CHILD", code)
-        path = tmp_path / f"x.{container}"
-        spec = OutputSpec(container=container, sort=sort)
+        path = tmp_path / "x.cram"
+        spec = OutputSpec(container=Container.CRAM, sort=sort)
         out = hts.HtsOutput(str(path), spec, 1, str(tmp_path / "ref.fa"))
         out.write(HEADER.encode())
         for name in "ab":

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..config import Container, Format, OutputSpec, RunConfig
-from ..core.batch import U8, AlignmentBatch, PairBatch
+from ..core.batch import AlignmentBatch, PairBatch
 from ..core.stats import Stats
 from ..errors import InternalError, UsageError
 from ..io.read.names import with_sam_names
+from ..io.write.bam import BamOutput, SortedOutput
 from ..io.write.format import Formatter
 from ..io.write.hts import INDEX_SUFFIXES, HtsOutput
 from ..io.write.output import Output, is_standard_output, refuse_overwriting, same_file
@@ -22,8 +23,9 @@ from .sizes import max_in_flight
 
 
 @dataclass(frozen=True)
-class _Text:
-    text: U8
+class _Records:
+    packed: Any  # of Output.packed()
+    size: int  # bytes before they were packed
     pairs: int
     sums: dict[str, Any]
 
@@ -72,7 +74,7 @@ class BatchRun:
                 begin=self._write_header,
                 workers=min(threads + 2, most),
                 in_flight=min(threads + 3, most),
-                cancel=self.aligner.cancel,
+                cancel=self._cancel,
             )
             self.output.finish()
         except BaseException:
@@ -85,14 +87,16 @@ class BatchRun:
             return batches
         return with_sam_names(batches, self.inputs.files.query, self.inputs.files.reference)
 
-    def _work(self, pairs: PairBatch) -> _Text:
+    def _work(self, pairs: PairBatch) -> _Records:
         pairs, alignments = self.aligner.align(pairs)
         if self.config.check:
             with self.stats.timed("check"):
                 self._check(pairs, alignments)
+        targets = self.output.targets()
         with self.stats.timed("format"):
-            text, sums = self.formatter.format(pairs, alignments)
-        return _Text(text, len(pairs), {**sums, "heuristic": int(alignments.cut.sum())})
+            records, sums = self.formatter.format(pairs, alignments, targets)
+            packed = self.output.packed(records)
+        return _Records(packed, len(records), len(pairs), {**sums, "heuristic": int(alignments.cut.sum())})
 
     def _check(self, pairs: PairBatch, alignments: AlignmentBatch) -> None:
         found = self.aligner.fault(pairs, alignments)
@@ -108,12 +112,17 @@ class BatchRun:
                 self.output.write(piece)
             if self.config.output.header and self.config.output.format is Format.TSV:
                 self.output.write(self.formatter.titles)
+            self.output.begin_records()
 
-    def _write(self, part: _Text) -> None:
+    def _write(self, part: _Records) -> None:
         with self.output.uninterrupted():
             with self.stats.timed("write"):
-                self.output.write(part.text)
-            self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": len(part.text)})
+                self.output.add(part.packed)
+            self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": part.size})
+
+    def _cancel(self) -> None:
+        self.aligner.cancel()
+        self.output.cancel()
 
     @property
     def watch(self) -> Watch:
@@ -185,6 +194,10 @@ def _refuse_overwriting(
 
 def _output(path: str | None, config: RunConfig, reference: str) -> Output:
     out = config.output
-    if out.format is not Format.SAM or (out.container is Container.SAM and not out.sort):
-        return Output(path)
-    return HtsOutput(path, out, config.threads, reference)
+    if out.format is Format.SAM and out.container is Container.CRAM:
+        return HtsOutput(path, out, config.threads, reference)
+    if out.format is Format.SAM and out.sort:
+        return SortedOutput(path, out, config.threads)
+    if out.format is Format.SAM and out.container is Container.BAM:
+        return BamOutput(path, out, config.threads)
+    return Output(path)

@@ -92,7 +92,7 @@ def inputs(target: str) -> Iterator[tuple[bytes, bytes]]:
         yield b"\2\0", seq(pairs)
         yield b"\3\0", table(pairs)
         yield b"\3\0", b"name\tquery\ttarget\n# a comment\n" + table(pairs, True)
-    elif target in ("mappings", "bam_count", "grouping"):
+    elif target in ("mappings", "grouping"):
         for seed in range(WORLDS):
             yield from ((plain, text) for text in mappings(seed))
         world = random_world(WORLDS)

@@ -1,12 +1,13 @@
-"""Formatting of alignments as SAM, PAF or TSV text."""
+"""Formatting of alignments as SAM, PAF or TSV text, or as BAM records."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..._native import FormatOptions, format_batch
-from ...config import Ambiguous, CigarStyle, Config, Format, OutputSpec, Penalties
+from ..._native import FormatOptions, TargetIds, format_batch
+from ...config import Ambiguous, CigarStyle, Config, Container, Format, OutputSpec, Penalties
 from ...core.batch import U8, AlignmentBatch, PairBatch
+from ...errors import OutputError
 from ...scoring.statistics import Significance
 
 
@@ -25,7 +26,7 @@ def tsv_titles(scores_only: bool, heuristic: bool, second: bool = False, mapped:
 
 
 class Formatter:
-    """Formats batches of alignments as text; thread-safe."""
+    """Formats batches of alignments; thread-safe."""
 
     def __init__(
         self,
@@ -52,8 +53,9 @@ class Formatter:
             penalties: scoring scheme, for the score of an alignment's best part.
         """
         self.titles = tsv_titles(scores_only, heuristic, second, mapped)
+        container = out.container if out.format is Format.SAM else None
         self._options = FormatOptions(
-            format=out.format.value,
+            format="bam" if container is Container.BAM else out.format.value,
             ambiguous=ambiguous.code,
             cigar_m=out.cigar is CigarStyle.M,
             md=out.md,
@@ -61,6 +63,7 @@ class Formatter:
             scores_only=scores_only,
             heuristic=heuristic,
             second=second,
+            sort=out.sort and container in (Container.SAM, Container.BAM),  # htslib sorts CRAM
             hard_clip=out.hard_clip,
             read_group=out.read_group_id if out.format is Format.SAM else "",
             significance=significance.parameters if significance else (0.0, 0.0, 1),
@@ -80,6 +83,23 @@ class Formatter:
             penalties=spec.penalties,
         )
 
-    def format(self, pairs: PairBatch, alignments: AlignmentBatch) -> tuple[U8, dict[str, Any]]:
-        """Return the text (u8[...]) of a batch, and sums over its records."""
-        return format_batch(pairs, alignments, self._options)
+    def format(
+        self, pairs: PairBatch, alignments: AlignmentBatch, targets: TargetIds | None = None
+    ) -> tuple[U8, dict[str, Any]]:
+        """Return the records of a batch, and sums over them.
+
+        Args:
+            pairs: the batch.
+            alignments: its alignments.
+            targets: the header's targets, which BAM and sorted records refer to.
+
+        Returns:
+            (u8[...], sums): text or BAM records; if the output is sorted, frames (native/format/sorted_frames.hpp).
+
+        Raises:
+            OutputError: BAM cannot hold a record.
+        """
+        try:
+            return format_batch(pairs, alignments, self._options, targets)
+        except OverflowError as error:
+            raise OutputError(str(error)) from None

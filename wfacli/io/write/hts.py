@@ -1,4 +1,4 @@
-"""BAM, CRAM, and sorted or indexed files: SAM piped to htslib in a child process."""
+"""CRAM: SAM piped to htslib in a child process, which sorts and indexes it, too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ...config import Container, OutputSpec
+from ...config import OutputSpec
 from ...core.batch import U8
 from ...errors import OutputClosed, OutputError, WfacliError, text_of
 from .complete import LineCount, fault_of
@@ -36,32 +36,31 @@ except pysam.SamtoolsError as error:
 """
 _MAX_THREADS = 8  # more threads hardly speed up one file
 INDEX_SUFFIXES = (".bai", ".csi", ".crai")  # of indexes beside an output, which are replaced
-_LONGEST_IN_BAI = 1 << 29  # maximum bases of a target in a .bai index (SAM specification, 5.2)
 _SORT_MEMORY = 768  # MB, shared by all sorting threads
 
 
 _ROOM = 1 << 16  # bytes; a file system with less free space counts as full
 
 
-def require_pysam(what: str) -> None:
-    """Raise WfacliError if pysam, which writes `what`, is not installed."""
+def require_pysam() -> None:
+    """Raise WfacliError if pysam, which writes CRAM, is not installed."""
     try:
         import pysam  # noqa: F401
     except ModuleNotFoundError:  # not one that cannot be loaded for lack of memory
         raise WfacliError(
-            f"{what} is written by pysam, which is missing: pip install 'wfacli[bam]', or pipe SAM to samtools"
+            "CRAM is written by pysam, which is missing: pip install 'wfacli[bam]', or pipe BAM to samtools"
         ) from None
 
 
 class HtsOutput(Output):
-    """Converts SAM, header and records, to the container, order and index of the specification; see Output."""
+    """Converts SAM, header and records, to CRAM, sorted and indexed if the specification says so; see Output."""
 
     def __init__(self, path: str | None, spec: OutputSpec, threads: int, reference: str) -> None:
         """Open a path and start htslib; None or "-" is standard output.
 
         Args:
             path: path of the output file.
-            spec: container, sort, index.
+            spec: sort, index, compression.
             threads: number of threads that compress and sort.
             reference: FASTA, plain or bgzip, that CRAM refers to.
 
@@ -69,18 +68,17 @@ class HtsOutput(Output):
             OutputError: the file cannot be written.
             WfacliError: pysam is missing, or htslib cannot use the reference of CRAM.
         """
-        require_pysam(f"sorted {spec.container.upper()}" if spec.sort else spec.container.upper())
+        require_pysam()
         self._scratch = Scratch()
         try:
-            if spec.container is Container.CRAM:
-                reference = cram_reference(reference, self._scratch.name, threads)
+            reference = cram_reference(reference, self._scratch.name, threads)
             if spec.index and path:
                 operand(path)  # raises if the name does not allow an index
             super().__init__(path)
         except BaseException:
             self._scratch.cleanup()
             raise
-        self._index, self._container, self._sort = spec.index, spec.container, spec.sort
+        self._index, self._sort = spec.index, spec.sort
         self._failed, self._threads = False, min(threads, _MAX_THREADS)
         self._fed = LineCount()
         try:
@@ -103,11 +101,9 @@ class HtsOutput(Output):
             raise
 
     def _command(self, spec: OutputSpec, threads: int, reference: str) -> list[str]:
-        common = ["-@", str(threads), "--no-PG", "-O", spec.container.value]
+        common = ["-@", str(threads), "--no-PG", "-O", "cram", "--reference", reference]
         if spec.compression is not None:
             common += ["--output-fmt-option", f"level={spec.compression}"]
-        if spec.container is Container.CRAM:
-            common += ["--reference", reference]
         if not spec.sort:
             return ["view", "-h", *common, "-o", "-", "-"]
         scratch = str(Path(self._scratch.name) / "sort")
@@ -130,7 +126,7 @@ class HtsOutput(Output):
         self._ended(True)
         super().finish()
         if self._index:
-            _make_index(self.name, self._container)
+            _make_index(self.name)
 
     def abandon(self, worth: bool = True) -> Path | None:
         """See Output. The records so far are a complete file, unless htslib failed.
@@ -178,9 +174,9 @@ class HtsOutput(Output):
         """Return what is wrong with the file, or "". An exit status of 0 alone does not prove that it is complete."""
         if self._partial:
             records = self._fed.records if counted else None
-            return fault_of(str(self._partial), self._container, records, self._threads)
+            return fault_of(str(self._partial), records)
         if stat.S_ISREG(os.fstat(self._fd).st_mode):  # standard output; records before ours are not counted
-            return fault_of(f"/dev/fd/{self._fd}", self._container, None)
+            return fault_of(f"/dev/fd/{self._fd}", None)
         return ""
 
     def _full_places(self) -> list[str]:
@@ -199,41 +195,27 @@ class HtsOutput(Output):
         return stat.S_ISFIFO(os.fstat(self._fd).st_mode) and bool(poll.poll(0))
 
 
-def _make_index(path: str, container: Container) -> None:
-    """Write the index of a sorted file beside it. Raises OutputError.
-
-    The index is .crai for CRAM, .bai for BAM, and .csi for BAM with a target too long for .bai. It gets its name when
-    it is complete.
-    """
+def _make_index(path: str) -> None:
+    """Write the index (.crai) of a sorted file beside it. Raises OutputError. It gets its name when it is complete."""
     from pysam.utils import SamtoolsError
 
-    suffixes = [".bai", ".csi"] if container is Container.BAM else [".crai"]
     try:
-        for suffix in suffixes:  # an index of an earlier file could be used instead of the new one
-            Path(path + suffix).unlink(missing_ok=True)
+        index = Path(f"{path}.crai")
+        index.unlink(missing_ok=True)  # an index of an earlier file could be used instead of the new one
         with Path(path).open("rb") as file:
             # Names of descriptors, since pysam indexes no file whose name is not UTF-8.
-            source = f"/dev/fd/{file.fileno()}"
-            suffix = ".csi" if container is Container.BAM and _is_too_long_for_bai(source) else suffixes[0]
-            _write_index(source, Path(path + suffix), ["-c"] * (suffix == ".csi"))
+            _write_index(f"/dev/fd/{file.fileno()}", index)
     except (SamtoolsError, OSError) as error:
         reason = str(error).split("stderr=")[-1].strip("'\\n")
         raise OutputError(f"{path} is complete, but has no index: {reason}") from None
 
 
-def _is_too_long_for_bai(path: str) -> bool:
-    import pysam
-
-    with pysam.AlignmentFile(path, check_sq=False) as file:
-        return max(file.lengths, default=0) > _LONGEST_IN_BAI
-
-
-def _write_index(source: str, final: Path, options: list[str]) -> None:
+def _write_index(source: str, final: Path) -> None:
     import pysam
 
     descriptor, partial = new_beside(final, "partial")
     try:
-        pysam.index(*options, "-o", f"/dev/fd/{descriptor}", source)
+        pysam.index("-o", f"/dev/fd/{descriptor}", source)
         partial.replace(final)
     except BaseException:
         partial.unlink(missing_ok=True)

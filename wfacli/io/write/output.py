@@ -9,8 +9,9 @@ import stat
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
-from ..._native import guard_file, release_file
+from ..._native import TargetIds, guard_file, release_file
 from ...core.batch import U8
 from ...core.interruption import deferred
 from ...errors import OutputClosed, OutputError, UsageError, shown
@@ -93,9 +94,12 @@ class Output:
     A regular file is written as NAME.partial-RANDOM in the same folder (see temporary.new_beside) and renamed by
     finish(). Devices and pipes are written directly.
 
+    A batch command writes the header, calls begin_records(), and then add() for each batch, in order, with what
+    packed() returned for it.
+
     Attributes:
         written: bytes written so far.
-        broken: after abandon(): True if the process that writes the file has failed, so that bytes are missing in it.
+        broken: after abandon(): True if records may be missing in the file that were added to it.
     """
 
     broken = False
@@ -152,6 +156,24 @@ class Output:
         What is written in it and what is counted then agree.
         """
         return deferred() if self._partial else contextlib.nullcontext()
+
+    def begin_records(self) -> None:
+        """Complete the header. Raises OutputError, or OutputClosed."""
+
+    def targets(self) -> TargetIds | None:
+        """Return what formatting needs of the header, which this waits for; None if nothing. Any thread."""
+        return None
+
+    def packed(self, records: U8) -> Any:
+        """Return the formatted records of a batch in the form that add() takes. Any thread."""
+        return records
+
+    def add(self, packed: Any) -> None:
+        """Write the next batch. Raises OutputError, or OutputClosed if the reader has closed the pipe."""
+        self.write(packed)
+
+    def cancel(self) -> None:
+        """Wake threads that wait in targets()."""
 
     def write_whole(self, data: bytes) -> None:
         """Write the complete content and finish; leave no file if that fails. Raises OutputError."""

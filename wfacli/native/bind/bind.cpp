@@ -98,6 +98,7 @@ NB_MODULE(_native, m) {
   wfacli::bind_distance(m);
   wfacli::bind_local(m);
   wfacli::bind_format(m);
+  wfacli::bind_bam(m);
   wfacli::bind_dotplot(m);
   wfacli::bind_simulate(m);
   wfacli::bind_exit(m);

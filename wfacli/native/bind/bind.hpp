@@ -70,6 +70,7 @@ void bind_forecast(nb::module_& m);
 void bind_distance(nb::module_& m);
 void bind_local(nb::module_& m);
 void bind_format(nb::module_& m);
+void bind_bam(nb::module_& m);
 void bind_dotplot(nb::module_& m);
 void bind_exit(nb::module_& m);
 void bind_simulate(nb::module_& m);

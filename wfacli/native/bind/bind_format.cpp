@@ -4,17 +4,19 @@
 #include "bind/bind.hpp"
 #include "format/format.hpp"
 #include "format/replay.hpp"
+#include "format/target_ids.hpp"
 #include "io/sam_names.hpp"
 
 namespace wfacli {
 namespace {
 
 FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs, bool scores,
-                         bool heuristic, bool second, bool hard_clip, const std::string& read_group,
+                         bool heuristic, bool second, bool sort, bool hard_clip, const std::string& read_group,
                          std::tuple<double, double, int> significance,
                          const std::tuple<int, int, std::vector<std::pair<int, int>>>& prices) {
   FormatOptions o;
-  o.format = format == "paf"      ? Format::Paf
+  o.format = format == "bam"      ? Format::Bam
+             : format == "paf"    ? Format::Paf
              : format == "tsv"    ? Format::Tsv
              : format == "blast6" ? Format::Blast6
                                   : Format::Sam;
@@ -25,6 +27,7 @@ FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m,
   o.scores_only = scores;
   o.heuristic = heuristic;
   o.second = second;
+  o.sort = sort;
   o.hard_clip = hard_clip;
   o.read_group = read_group;
   std::tie(o.lambda, o.log_k, o.score_step) = significance;
@@ -78,30 +81,31 @@ void bind_format(nb::module_& m) {
       .def(
           "__init__",
           [](FormatOptions* self, const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs,
-             bool scores_only, bool heuristic, bool second, bool hard_clip, const std::string& read_group,
+             bool scores_only, bool heuristic, bool second, bool sort, bool hard_clip, const std::string& read_group,
              std::tuple<double, double, int> significance,
              const std::tuple<int, int, std::vector<std::pair<int, int>>>& prices) {
             new (self) FormatOptions(options_of(format, ambiguous, cigar_m, md, cs, scores_only, heuristic, second,
-                                                hard_clip, read_group, significance, prices));
+                                                sort, hard_clip, read_group, significance, prices));
           },
           nb::kw_only(), nb::arg("format"), nb::arg("ambiguous"), nb::arg("cigar_m"), nb::arg("md"), nb::arg("cs"),
-          nb::arg("scores_only"), nb::arg("heuristic"), nb::arg("second") = false, nb::arg("hard_clip") = false,
-          nb::arg("read_group"), nb::arg("significance") = std::tuple(0.0, 0.0, 1),
+          nb::arg("scores_only"), nb::arg("heuristic"), nb::arg("second") = false, nb::arg("sort") = false,
+          nb::arg("hard_clip") = false, nb::arg("read_group"), nb::arg("significance") = std::tuple(0.0, 0.0, 1),
           nb::arg("operation_scores") = std::tuple(0, 0, std::vector<std::pair<int, int>>()));
   m.def(
       "format_batch",
-      [](nb::handle batch, nb::handle alignments, const FormatOptions& options) {
+      [](nb::handle batch, nb::handle alignments, const FormatOptions& options, const TargetIds* targets) {
         const BatchView b = batch_with_records(batch);
         const AlignmentView a = alignment_view(alignments);
         if (a.n != b.n) throw nb::value_error("the alignments are not this batch's");
         Formatted out;
         {
           nb::gil_scoped_release release;
-          out = format_batch(b, a, options);
+          out = format_batch(b, a, options, targets);
         }
         return nb::make_tuple(to_numpy(out.text.buffer()), to_dict(out.tally));
       },
-      nb::arg("batch"), nb::arg("alignments"), nb::arg("options"), "(text u8[...], sums over its records)");
+      nb::arg("batch"), nb::arg("alignments"), nb::arg("options"), nb::arg("targets") = nb::none(),
+      "(records u8[...], sums over them)");
   m.def("check_batch", &check<AlignOptions>, nb::arg("batch"), nb::arg("alignments"), nb::arg("options"),
         "None, or (row, what is wrong with it)");
   m.def(

@@ -1,4 +1,3 @@
-#include "io/bam_count.hpp"
 #include "bind/bind.hpp"
 #include "io/pairs.hpp"
 #include "io/targets.hpp"
@@ -101,18 +100,6 @@ void bind_reader(nb::module_& m) {
           },
           nb::arg("layout"), nb::arg("keep_bases") = true, nb::arg("keep_quality") = true)
       .def("take", [](PairReader& self) { return columns_dict(self.take()); });
-
-  nb::class_<BamCount>(m, "BamCount", "Counts the records of a BAM file as its bytes pass by")
-      .def(nb::init<>())
-      .def(
-          "take",
-          [](BamCount& self, InColumn<std::uint8_t> bytes) {
-            nb::gil_scoped_release release;
-            self.take(bytes.data(), bytes.shape(0));
-          },
-          nb::arg("bytes"), "Takes the next bytes, after decompression")
-      .def_prop_ro("records", &BamCount::records)
-      .def_prop_ro("whole", &BamCount::whole, "Whether the file may end here");
 
   nb::class_<TargetTable>(m, "TargetTable", "Distinct targets for a SAM header")
       .def(nb::init<std::int64_t>(), nb::arg("max_entries"))

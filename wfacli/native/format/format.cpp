@@ -1,163 +1,15 @@
 #include "format/format.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numbers>
 
-#include "format/record_tags.hpp"
+#include "format/bam_record.hpp"
+#include "format/sam_text.hpp"
+#include "format/sorted_frames.hpp"
 
 namespace wfacli {
 namespace {
-
-WFACLI_INLINE void add_tags(Pen& out, const Record& r, const FormatOptions& o) {
-  out.add("\tNM:i:");
-  out.number(r.w.edits());
-  out.add("\tAS:i:");
-  out.score(r.score);
-  if (o.second) {
-    out.add("\tXS:i:");
-    out.score(r.second);
-  }
-  if (r.cut) out.add("\txh:i:1");
-  if (o.md && r.aligned) {
-    out.add("\tMD:Z:");
-    out = add_md(out, r.w);
-  }
-}
-
-WFACLI_INLINE void add_cs_tag(Pen& out, const Record& r, const FormatOptions& o) {
-  if (!o.cs || !r.aligned) return;
-  out.add("\tcs:Z:");
-  out = add_cs(out, r.w);
-}
-
-WFACLI_INLINE void add_clip(Pen& out, std::int64_t length, char operation) {
-  if (length == 0) return;
-  out.number(length);
-  out.add(operation);
-}
-
-// Replaces symbols that are invalid in SEQ (SAM specification, section 1.4), such as gaps and stops, by N, as BAM does.
-void replace_invalid_symbols(char* symbols, std::int64_t count) {
-  const auto stays = [](char c) { return static_cast<std::uint8_t>((c | 32) - 'a') < 26 || c == '=' || c == '.'; };
-  bool all = true;
-  for (std::int64_t i = 0; i < count; ++i) all &= stays(symbols[i]);
-  if (!all) std::replace_if(symbols, symbols + count, [&](char c) { return !stays(c); }, 'N');
-}
-
-// Writes SEQ and QUAL of the read's interval [from, to).
-template <bool kMapped>
-WFACLI_INLINE void add_sequence(Pen& out, const Record& r, std::int64_t from, std::int64_t to) {
-  if (!r.place.bases) {
-    out.add("*\t*");
-    return;
-  }
-  out.add(r.place.bases + from, to - from);
-  // The flags of mapped rows describe the aligned part only, so whole reads are always checked.
-  if (kMapped || r.batch.flags[r.i] & kNonNucleotide) replace_invalid_symbols(out.position() - (to - from), to - from);
-  out.add('\t');
-  if (r.place.quality)
-    out.add(r.place.quality + from, to - from);
-  else
-    out.add('*');
-}
-
-// Returns the 1-based reference position of a row's alignment.
-std::int64_t position_of(const Record& r, const AlignmentView& a, std::int64_t row) {
-  return r.batch.mapped.t_offset[row] + a.span[4 * row + 2] + 1;
-}
-
-// Writes RNAME and POS of an unmapped read, which are its mate's.
-void add_mate_position(Pen& out, const Record& r, const AlignmentView& a) {
-  r.write_target_name(out, r.place.fields->mapped_mate);
-  out.add('\t');
-  out.field(position_of(r, a, r.place.fields->mapped_mate));
-}
-
-// Writes RNEXT, PNEXT and TLEN.
-void add_mate(Pen& out, const Record& r, const AlignmentView& a) {
-  const RecordFields& fields = *r.place.fields;
-  const std::int64_t own = fields.mapped_mate < 0 ? r.i : fields.mapped_mate;
-  if (r.batch.target_name(own) == r.batch.target_name(fields.next))
-    out.add('=');
-  else
-    r.write_target_name(out, fields.next);
-  out.add('\t');
-  out.number(position_of(r, a, fields.next));
-  out.add('\t');
-  out.number(fields.template_length);
-}
-
-// Writes the tags MC and MQ: CIGAR and mapping quality of the mate's primary record.
-void add_mate_tags(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
-  const std::int64_t row = r.place.fields->mate;
-  const MappedView& m = r.batch.mapped;
-  out.add("\tMC:Z:");
-  add_clip(out, std::int64_t{m.clip_begin[row]} + a.span[4 * row], 'S');
-  out = add_cigar(out, *r.mate, o.cigar_m);
-  add_clip(out, std::int64_t{m.clip_end[row]} + r.batch.q_len[row] - a.span[4 * row + 1], 'S');
-  out.add("\tMQ:i:");
-  out.number(m.mapq[row]);
-}
-
-template <bool kMapped>
-WFACLI_INLINE void add_sam(Pen& out, const Record& r, const AlignmentView& a, const FormatOptions& o) {
-  // An alignment that is empty on either side has no position on a target, so its record is unmapped.
-  const bool placed = r.aligned && r.span[1] > r.span[0] && r.span[3] > r.span[2] && !(r.place.flags & kUnmapped);
-  const bool hard = placed && o.hard_clip && (r.place.flags & kSupplementary);
-  r.write_query_name(out);
-  out.add('\t');
-  out.field(placed ? r.place.flags : kUnmapped | r.place.flags);
-  if (placed) {
-    r.write_target_name(out);
-    out.add('\t');
-    out.field(r.target_beg() + 1);
-  } else if (kMapped && r.place.fields->mapped_mate >= 0) {
-    add_mate_position(out, r, a);
-  } else {
-    out.add("*\t0\t");
-  }
-  out.field(placed ? r.place.mapq : 0);
-  if (placed) {
-    add_clip(out, r.before(), hard ? 'H' : 'S');
-    out = add_cigar(out, r.w, o.cigar_m);
-    add_clip(out, r.after(), hard ? 'H' : 'S');
-  } else {
-    out.add('*');
-  }
-  if (kMapped && r.place.fields->next >= 0) {
-    out.add('\t');
-    add_mate(out, r, a);
-    out.add('\t');
-  } else {
-    out.add("\t*\t0\t0\t");
-  }
-  add_sequence<kMapped>(out, r, hard ? r.before() : 0, r.read_len() - (hard ? r.after() : 0));
-  if (placed) {
-    add_tags(out, r, o);
-    add_cs_tag(out, r, o);
-    if (kMapped && !r.place.fields->sa_tag.empty()) {
-      out.add("\tSA:Z:");
-      out.add(r.place.fields->sa_tag);
-    }
-    if (kMapped) {
-      add_quality_tags(out, r, a, o);
-      add_divergence(out, r);
-      add_type(out, r);
-    }
-  }
-  if (kMapped && r.mate) add_mate_tags(out, r, a, o);
-  if (!o.read_group.empty()) {
-    out.add("\tRG:Z:");
-    out.add(o.read_group);
-  }
-  if (!r.place.tags.empty()) {
-    out.add('\t');
-    out.add(r.place.tags);
-  }
-  out.add('\n');
-}
 
 WFACLI_INLINE void add_bounds(Pen& out, std::int64_t begin, std::int64_t end) {
   out.add('\t');
@@ -184,17 +36,14 @@ WFACLI_INLINE void add_paf(Pen& out, const Record& r, const AlignmentView& a, co
   out.field(r.w.matches);
   out.field(r.w.columns());
   out.number(r.place.mapq);
-  add_tags(out, r, o);
-  if (r.batch.is_mapped()) add_quality_tags(out, r, a, o);
-  add_divergence(out, r);
-  add_type(out, r);
-  if (!r.place.tags.empty()) {
-    out.add('\t');
-    out.add(r.place.tags);
-  }
-  out.add("\tcg:Z:");
-  out = add_cigar(out, r.w, o.cigar_m);
-  add_cs_tag(out, r, o);
+  TextTags tags(out);
+  add_score_tags(tags, r, o);
+  if (r.batch.is_mapped()) add_quality_tags(tags, r, a, o);
+  add_divergence(tags, r);
+  add_type(tags, r);
+  tags.fields(r.place.tags);
+  tags.text("cg", [&](Pen cg) { return add_cigar(cg, r.w, o.cigar_m); });
+  add_cs_tag(tags, r, o);
   out.add('\n');
 }
 
@@ -321,6 +170,7 @@ WFACLI_INLINE std::size_t max_bytes(const Record& r, const FormatOptions& o) {
   }
   if (o.cs) bytes += 3 * r.w.edits() + r.w.operations * kRun;
   if (r.mate) bytes += (r.mate->operations + 2) * kRun;
+  if (o.format == Format::Bam) bytes += BamWriter::kExtra + BamTags::max_bytes(r.place.tags);
   return static_cast<std::size_t>(bytes);
 }
 
@@ -334,7 +184,7 @@ std::int64_t template_end(const BatchView& batch, std::int64_t i) {
 std::size_t typical_bytes(const BatchView& batch, Format format) {
   constexpr std::int64_t kTypicalBytes = 128;  // typical bytes of a record without its sequences
   std::int64_t bytes = batch.n * kTypicalBytes;
-  if (format == Format::Sam)
+  if (format == Format::Sam || format == Format::Bam)
     for (std::int64_t i = 0; i < batch.n; ++i) bytes += batch.q_len[i] * (batch.qual[i] < 0 ? 1 : 2);
   return static_cast<std::size_t>(bytes);
 }
@@ -342,11 +192,20 @@ std::size_t typical_bytes(const BatchView& batch, Format format) {
 // Formats all rows. `kMapped`: rows are mapped reads, not just pairs. Decisions that are the same for all rows are
 // template parameters.
 template <Format kFormat, bool kMapped>
-void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOptions& options, Formatted& out) {
+void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOptions& options, const TargetIds* targets,
+              Formatted& out, SortColumns& sorting) {
   Cigar scratch, mate_scratch;
   std::vector<RecordFields> fields;  // rows of the current template; those from `next_row` on are left
   std::size_t next_row = 0;
+  TargetFinder finder(targets);
+  BamWriter bam(finder);
+  constexpr bool kSam = kFormat == Format::Sam || kFormat == Format::Bam;
   constexpr bool kAllRows = kFormat == Format::Tsv;  // TSV has a row for each mapping, aligned or not
+  const auto alignment_of = [&](std::int64_t row, Cigar& resolved) {
+    return to_sam_alignment(batch.pair(row).part(a.span + 4 * row), a.cigar + a.cigar_start[row],
+                            a.cigar_start[row + 1] - a.cigar_start[row],
+                            needs_resolving(options.ambiguous, batch.flags[row]), resolved);
+  };
   for (std::int64_t i = 0; i < batch.n; ++i) {
     if (kMapped && next_row == fields.size()) {
       fields = resolve_template(batch, a, i, template_end(batch, i), options.ambiguous);
@@ -354,52 +213,63 @@ void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOption
     }
     const RecordFields* own = kMapped ? &fields[next_row++] : nullptr;
     const bool aligned = static_cast<Status>(a.status[i]) == Status::Ok;
-    const bool split = needs_resolving(options.ambiguous, batch.flags[i]);
-    const std::int32_t* span = a.span + 4 * i;
-    const SamAlignment w = to_sam_alignment(batch.pair(i).part(span), a.cigar + a.cigar_start[i],
-                                            a.cigar_start[i + 1] - a.cigar_start[i], split, scratch);
+    const SamAlignment w = alignment_of(i, scratch);
     const Place place = place_of<kMapped>(batch, i, own);
-    Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], a.second ? a.second[i] : 0, span, w, place};
+    Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], a.second ? a.second[i] : 0, a.span + 4 * i, w, place};
     SamAlignment mate;
-    if (kMapped && kFormat == Format::Sam && own->written && own->mate >= 0) {
-      const std::int64_t row = own->mate;
-      mate = to_sam_alignment(batch.pair(row).part(a.span + 4 * row), a.cigar + a.cigar_start[row],
-                              a.cigar_start[row + 1] - a.cigar_start[row],
-                              needs_resolving(options.ambiguous, batch.flags[row]), mate_scratch);
+    if (kMapped && kSam && own->written && own->mate >= 0) {
+      mate = alignment_of(own->mate, mate_scratch);
       record.mate = &mate;
     }
     count(out.tally, record, batch.flags[i]);
     if (kMapped && own->written) count_kinds(out.tally, record);
     if (kMapped && !own->written && !kAllRows) continue;
     Pen pen = out.text.room(max_bytes(record, options));
-    if constexpr (kFormat == Format::Sam)
-      add_sam<kMapped>(pen, record, a, options);
-    else if constexpr (kFormat == Format::Paf)
-      add_paf(pen, record, a, options);
-    else if constexpr (kFormat == Format::Tsv)
-      add_tsv(pen, record, options);
-    else
-      add_blast6(pen, record, options);
-    out.text.done(pen);
+    if constexpr (kSam) {
+      const SamCore core = core_of<kMapped>(record, a, options);
+      if constexpr (kFormat == Format::Bam)
+        bam.add<kMapped>(pen, core, record, a, options);
+      else
+        add_sam<kMapped>(pen, core, record, a, options);
+      out.text.done(pen);
+      if (options.sort)
+        sorting.push(sort_key(finder.id(batch, core.target), core.position, core.flags & kReverseStrand),
+                     out.text.buffer().size());
+    } else {
+      if constexpr (kFormat == Format::Paf)
+        add_paf(pen, record, a, options);
+      else if constexpr (kFormat == Format::Tsv)
+        add_tsv(pen, record, options);
+      else
+        add_blast6(pen, record, options);
+      out.text.done(pen);
+    }
   }
 }
 
 }  // namespace
 
-Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options) {
+Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options,
+                       const TargetIds* targets) {
   Formatted out;
+  SortColumns sorting;
   out.text.buffer().reserve(typical_bytes(batch, options.format));
   const auto add = [&]<Format kFormat>() {
     if (batch.is_mapped())
-      add_rows<kFormat, true>(batch, a, options, out);
+      add_rows<kFormat, true>(batch, a, options, targets, out, sorting);
     else
-      add_rows<kFormat, false>(batch, a, options, out);
+      add_rows<kFormat, false>(batch, a, options, targets, out, sorting);
   };
   switch (options.format) {
     case Format::Sam: add.template operator()<Format::Sam>(); break;
+    case Format::Bam: add.template operator()<Format::Bam>(); break;
     case Format::Paf: add.template operator()<Format::Paf>(); break;
     case Format::Tsv: add.template operator()<Format::Tsv>(); break;
     case Format::Blast6: add.template operator()<Format::Blast6>(); break;
+  }
+  if (options.sort) {
+    Buffer<char>& text = out.text.buffer();
+    text = sorted_frames({text.data(), text.size()}, sorting);
   }
   return out;
 }

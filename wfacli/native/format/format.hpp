@@ -1,4 +1,4 @@
-// Formatting of alignments as SAM, PAF, TSV or BLAST tabular text.
+// Formatting of alignments as SAM, PAF, TSV or BLAST tabular text, or as BAM.
 #pragma once
 
 #include <string>
@@ -8,7 +8,9 @@
 
 namespace wfacli {
 
-enum class Format : std::uint8_t { Sam, Paf, Tsv, Blast6 };
+class TargetIds;
+
+enum class Format : std::uint8_t { Sam, Bam, Paf, Tsv, Blast6 };
 
 // Scores of operations: match bonus, mismatch and gap costs. A gap of length l costs open + l * extend of the cheaper
 // piece.
@@ -25,6 +27,7 @@ struct FormatOptions {
   bool scores_only = false;  // alignments have no CIGARs
   bool heuristic = false;    // a heuristic was on, so TSV rows have a column for it
   bool second = false;       // second-best scores are available
+  bool sort = false;         // SAM and BAM: return sorted frames (sorted_frames.hpp)
   bool hard_clip = false;    // hard-clip supplementary records, which then contain only the aligned part of the read
   std::string read_group;   // ID; empty: none
   OperationScores operation_scores;  // for the tag ms; operation_scores.pieces is 0 if not requested
@@ -48,6 +51,9 @@ struct Formatted {
   Tally tally;
 };
 
-Formatted format_batch(const BatchView& batch, const AlignmentView& alignments, const FormatOptions& options);
+// `targets`: sequences of the header, which BAM and sorted records require; null if neither is written. Throws
+// std::overflow_error for a record that BAM cannot hold, and std::invalid_argument for one of an unknown target.
+Formatted format_batch(const BatchView& batch, const AlignmentView& alignments, const FormatOptions& options,
+                       const TargetIds* targets);
 
 }  // namespace wfacli

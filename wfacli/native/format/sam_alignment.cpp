@@ -127,9 +127,10 @@ std::int64_t best_part(const std::uint32_t* cigar, std::int64_t operations, cons
 
 namespace {
 
-template <bool kJoined>
-Pen add_runs(Pen out, const SamAlignment& w) {
-  // Local copies: `out` writes chars, which might alias the members of `w`.
+// Calls take(length, operation) for each element of the CIGAR as written; kJoined: neighbouring '=' and 'X' are one M.
+template <bool kJoined, class Take>
+WFACLI_INLINE void each_run(const SamAlignment& w, Take take) {
+  // Local copies: `take` may write chars, which might alias the members of `w`.
   const std::uint32_t *run = w.cigar, *const end = run + w.operations;
   while (run < end) {
     std::uint32_t len = *run >> 4, op = *run & 15;
@@ -138,13 +139,27 @@ Pen add_runs(Pen out, const SamAlignment& w) {
       op = kMatch;
       while (run < end && (*run & 15) >= kEqual && len + (*run >> 4) < 1u << 28) len += *run++ >> 4;
     }
+    take(len, op);
+  }
+}
+
+template <bool kJoined>
+Pen add_runs(Pen out, const SamAlignment& w) {
+  each_run<kJoined>(w, [&](std::uint32_t len, std::uint32_t op) {
     out.number(len);
     out.add(kOperations[op]);
-  }
+  });
   return out;
 }
 
 }  // namespace
+
+void add_written_runs(const SamAlignment& w, bool cigar_m, Buffer<std::uint32_t>& out) {
+  if (cigar_m)
+    each_run<true>(w, [&](std::uint32_t len, std::uint32_t op) { out.push(len << 4 | op); });
+  else
+    out.append(w.cigar, static_cast<std::size_t>(w.operations));
+}
 
 Pen add_cigar(Pen out, const SamAlignment& w, bool cigar_m) {
   return cigar_m ? add_runs<true>(out, w) : add_runs<false>(out, w);

@@ -42,6 +42,8 @@ std::int64_t count_ambiguous(const SamAlignment& w);
 // a match.
 std::int64_t best_part(const std::uint32_t* cigar, std::int64_t operations, const OperationScores& prices);
 
+// Adds the elements of the CIGAR as written: with cigar_m, neighbouring '=' and 'X' are one M.
+void add_written_runs(const SamAlignment& w, bool cigar_m, Buffer<std::uint32_t>& out);
 Pen add_cigar(Pen out, const SamAlignment& w, bool cigar_m);
 Pen add_md(Pen out, const SamAlignment& w);
 Pen add_cs(Pen out, const SamAlignment& w);

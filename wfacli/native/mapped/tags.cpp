@@ -1,6 +1,8 @@
 #include "mapped/tags.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 
 namespace wfacli {
 namespace {
@@ -9,28 +11,66 @@ bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-bool is_integer(std::string_view text) {
-  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
-  return !text.empty() && text.size() < 11 && std::all_of(text.begin(), text.end(), is_digit);
+struct Range {
+  std::int64_t min, max;
+};
+
+// Values that a BAM integer of this type holds.
+constexpr Range range_of(char type) {
+  switch (type) {
+    case 'c': return {INT8_MIN, INT8_MAX};
+    case 'C': return {0, UINT8_MAX};
+    case 's': return {INT16_MIN, INT16_MAX};
+    case 'S': return {0, UINT16_MAX};
+    case 'i': return {INT32_MIN, INT32_MAX};
+    default: return {0, UINT32_MAX};
+  }
 }
 
+constexpr Range kAnyInteger = {INT32_MIN, UINT32_MAX};
+
+bool is_integer(std::string_view text, Range range) {
+  if (!text.empty() && text[0] == '+') {
+    text.remove_prefix(1);
+    if (text.empty() || text[0] == '-') return false;
+  }
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= range.min && value <= range.max;
+}
+
+// A decimal number, as the SAM specification has it (section 1.5), infinite or not a number.
 bool is_real(std::string_view text) {
-  // Lenient: accepts the characters of decimals, exponents, inf and nan in any order.
-  constexpr std::string_view kSigns = "+-.eEinfatyNIF";
-  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return is_digit(c) || kSigns.find(c) != kSigns.npos;
-  });
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
+  if (text == "inf" || text == "nan" || text == "INF" || text == "NAN") return true;
+  const auto digits = [&] {
+    const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(count);
+    return count;
+  };
+  std::size_t count = digits();
+  if (!text.empty() && text[0] == '.') {
+    text.remove_prefix(1);
+    count += digits();
+  }
+  if (count == 0) return false;
+  if (!text.empty() && (text[0] == 'e' || text[0] == 'E')) {
+    text.remove_prefix(1);
+    if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
+    if (digits() == 0) return false;
+  }
+  return text.empty();
 }
 
 bool is_array(std::string_view text) {
   constexpr std::string_view kTypes = "cCsSiIf";
   if (text.empty() || kTypes.find(text[0]) == kTypes.npos) return false;
-  const bool real = text[0] == 'f';
+  const char type = text[0];
   for (text.remove_prefix(1); !text.empty();) {
     if (text[0] != ',') return false;
     text.remove_prefix(1);
     const std::string_view number = text.substr(0, text.find(','));
-    if (!(real ? is_real(number) : is_integer(number))) return false;
+    if (!(type == 'f' ? is_real(number) : is_integer(number, range_of(type)))) return false;
     text.remove_prefix(number.size());
   }
   return true;
@@ -52,7 +92,7 @@ bool is_tag(std::string_view field) {
   if (!std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; })) return false;
   switch (field[3]) {
     case 'A': return value.size() == 1 && value[0] > ' ';
-    case 'i': return is_integer(value);
+    case 'i': return is_integer(value, kAnyInteger);
     case 'f': return is_real(value);
     case 'Z': return true;
     case 'H': return is_hexadecimal(value);

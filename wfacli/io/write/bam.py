@@ -1,0 +1,215 @@
+"""BAM in the order of the records, and sorted BAM and SAM."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate, chain
+from pathlib import Path
+
+from ..._native import BamIndex, TargetIds
+from ...config import Container, OutputSpec
+from ...core.batch import U8
+from ...errors import OutputClosed, OutputError
+from .bgzf import BLOCK_BYTES, DEFAULT_LEVEL, END, compressed
+from .header_targets import HeaderTargets
+from .in_order import in_order
+from .output import Output
+from .sorting import Sorter
+
+LONGEST_IN_BAI = 1 << 29  # maximum bases of a target in a .bai index (SAM specification, 5.2)
+_PIECE = 16 * BLOCK_BYTES  # bytes that a thread compresses at a time
+_LARGE = 16 * _PIECE  # bytes of records of a batch that several threads compress, more than one of the CPU engine has
+
+
+def _pieces(data: U8) -> Iterator[U8]:
+    return (data[at : at + _PIECE] for at in range(0, len(data), _PIECE))
+
+
+class _Numbered(Output):
+    """Output whose records refer to the header's targets by number. What write() gets is the header."""
+
+    def __init__(self, path: str | None, spec: OutputSpec, threads: int) -> None:
+        """Open a path; None or "-" is standard output.
+
+        Args:
+            path: path of the output file.
+            spec: container, sort, index, compression.
+            threads: number of threads that compress.
+
+        Raises:
+            OutputError: the file cannot be written.
+        """
+        super().__init__(path)
+        self._threads = threads
+        self._pool = ThreadPoolExecutor(threads, "wfacli-compress")
+        self._level = DEFAULT_LEVEL if spec.compression is None else spec.compression
+        self._header = HeaderTargets(spec.sort)
+        self._begun = False  # a part of the header is written, so that a file without records is complete, too
+
+    def write(self, data: bytes | U8) -> None:
+        """Add to the header, which begin_records() writes."""
+        self._header.add(bytes(data))
+
+    def targets(self) -> TargetIds | None:
+        """See Output. Raises CancelledError after cancel()."""
+        return self._header.targets()
+
+    def cancel(self) -> None:
+        """See Output."""
+        self._header.cancel()
+
+    def finish(self) -> None:
+        """See Output."""
+        self._pool.shutdown()
+        super().finish()
+
+    def abandon(self, worth: bool = True) -> Path | None:
+        """See Output."""
+        self._pool.shutdown()
+        return super().abandon(worth)
+
+    def _put(self, data: bytes | U8) -> None:
+        """Write bytes as they are. Raises OutputError, or OutputClosed."""
+        try:
+            super().write(data)
+        except OutputError:
+            self.broken = self._partial is not None
+            raise
+
+    def _put_bam_header(self) -> None:
+        header = self._header.targets().header
+        for _, blocks in self._compressed(_pieces(header)):
+            self._put(b"".join(blocks))
+
+    def _compressed(self, pieces: Iterable[U8]) -> Iterator[tuple[U8, list[bytes]]]:
+        """Yield each piece and its blocks, in order; threads compress them."""
+
+        def work(piece: U8) -> tuple[U8, list[bytes]]:
+            return piece, compressed(piece, self._level)
+
+        return in_order(self._pool, work, pieces, self._threads + 2)
+
+
+class BamOutput(_Numbered):
+    """BAM in the order of the records; see Output."""
+
+    def begin_records(self) -> None:
+        """Write the header. Raises OutputError, or OutputClosed."""
+        self._header.finish()
+        self._begun = True
+        self._put_bam_header()
+
+    def packed(self, records: U8) -> bytes:
+        """Return BAM records, compressed: those of large batches, which are few, by several threads."""
+        if len(records) <= _LARGE:
+            return b"".join(compressed(records, self._level))
+        return b"".join(chain.from_iterable(blocks for _, blocks in self._compressed(_pieces(records))))
+
+    def add(self, packed: bytes) -> None:
+        """Write compressed records. Raises OutputError, or OutputClosed."""
+        self._put(packed)
+
+    def finish(self) -> None:
+        """Write the end of the file and rename it. Raises OutputError."""
+        self._put(END)
+        self._begun = False
+        super().finish()
+
+    def abandon(self, worth: bool = True) -> Path | None:
+        """See Output. The records so far are a complete file, unless they could not be written."""
+        if self._begun and not self.broken:
+            self._begun = False
+            with contextlib.suppress(OutputError, OutputClosed):
+                self._put(END)
+        return super().abandon(worth)
+
+
+class SortedOutput(_Numbered):
+    """BAM or SAM sorted by position, as samtools sorts it, with an index of BAM; see Output."""
+
+    def __init__(self, path: str | None, spec: OutputSpec, threads: int) -> None:
+        """See _Numbered."""
+        super().__init__(path, spec, threads)
+        self._binary = spec.container is Container.BAM
+        self._wants_index = spec.index
+        self._index: BamIndex | None = None
+        self._sorter = Sorter(threads)
+
+    def begin_records(self) -> None:
+        """Write the header. Raises OutputError, or OutputClosed."""
+        text = self._header.finish()
+        targets = self._header.targets()
+        if self._wants_index:
+            self._index = BamIndex(targets, targets.longest > LONGEST_IN_BAI)
+        self._begun = True
+        if self._binary:
+            self._put_bam_header()
+        else:
+            self._put(text)
+
+    def add(self, packed: U8) -> None:
+        """Keep sorted frames. Raises OutputError if they do not fit the memory, and cannot be spilled."""
+        self._sorter.add(packed)
+
+    def finish(self) -> None:
+        """Sort the records, write them, rename the file, and write its index. Raises OutputError."""
+        self._write_sorted()
+        super().finish()
+        if self._index:
+            self._write_index(self._index)
+
+    def abandon(self, worth: bool = True) -> Path | None:
+        """See Output. The records so far are sorted and a complete file.
+
+        If that fails, or began before, the file is removed, since it is not known which records it has.
+        """
+        worth = worth and not self.broken
+        try:
+            if worth and self._begun:
+                self._write_sorted()
+        except (OutputError, OutputClosed):
+            worth = False
+        except BaseException:
+            super().abandon(worth=False)
+            raise
+        finally:
+            self._sorter.close()
+        return super().abandon(worth)
+
+    def _write_sorted(self) -> None:
+        """Write all records and the end of the file. If that fails, `broken` is true."""
+        self.broken, self._begun = self._partial is not None, False
+        with contextlib.closing(self._sorter):
+            pieces = self._sorter.merged(_PIECE)
+            if self._binary:
+                self._put_bam(pieces)
+            else:
+                for piece in pieces:
+                    self._put(piece)
+        self.broken = False
+
+    def _put_bam(self, pieces: Iterator[U8]) -> None:
+        for piece, blocks in self._compressed(pieces):
+            if self._index:
+                offsets = accumulate(map(len, blocks), initial=self.written)
+                self._index.add(piece, BLOCK_BYTES, list(offsets))
+            self._put(b"".join(blocks))
+        self._put(END)
+
+    def _write_index(self, index: BamIndex) -> None:
+        """Write the index of the file beside it. Raises OutputError."""
+        targets = self._header.targets()
+        csi = targets.longest > LONGEST_IN_BAI
+        try:
+            for suffix in (".bai", ".csi"):  # an index of an earlier file could be used instead of the new one
+                Path(self.name + suffix).unlink(missing_ok=True)
+            data = bytes(index.finish())
+            if csi:
+                data = b"".join([*compressed(data), END])
+            Output(self.name + (".csi" if csi else ".bai")).write_whole(data)
+        except OSError as error:
+            raise OutputError(f"{self.name} is complete, but has no index: {error.strerror}") from None
+        except OutputError as error:
+            raise OutputError(f"{self.name} is complete, but has no index: {error}") from None

@@ -1,0 +1,97 @@
+#include "bind/bind.hpp"
+
+#include <nanobind/stl/vector.h>
+
+#include "format/bam_index.hpp"
+#include "format/sorted_frames.hpp"
+#include "format/target_ids.hpp"
+
+namespace wfacli {
+namespace {
+
+std::string_view text_of(const InColumn<std::uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.shape(0)};
+}
+
+OutColumn<std::uint8_t> to_bytes_array(Buffer<char>& text) {
+  Buffer<std::uint8_t> bytes;
+  bytes.append(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  return to_numpy(bytes);
+}
+
+// A merge, the arrays whose frames it reads, and the records that it has merged.
+struct HeldMerge {
+  FrameMerge merge;
+  Buffer<char> out;
+  std::vector<InColumn<std::uint8_t>> held;
+
+  explicit HeldMerge(std::size_t runs) : merge(runs), held(runs) {}
+};
+
+}  // namespace
+
+void bind_bam(nb::module_& m) {
+  nb::class_<TargetIds>(m, "TargetIds")
+      .def(
+          "__init__",
+          [](TargetIds* self, InColumn<std::uint8_t> text) {
+            nb::gil_scoped_release release;
+            new (self) TargetIds(text_of(text));
+          },
+          nb::arg("text"))
+      .def("find", [](const TargetIds& t, nb::bytes name) { return t.find({name.c_str(), name.size()}); },
+           nb::arg("name"))
+      .def("__len__", &TargetIds::count)
+      .def_prop_ro("longest", &TargetIds::longest)
+      .def_prop_ro(
+          "header",
+          [](const TargetIds& t) {
+            return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>, nb::c_contig>(
+                t.header().data(), {t.header().size()}, nb::find(t));
+          },
+          nb::rv_policy::reference_internal);
+
+  nb::class_<HeldMerge>(m, "FrameMerge")
+      .def(nb::init<std::size_t>(), nb::arg("runs"))
+      .def(
+          "feed",
+          [](HeldMerge& self, std::size_t run, InColumn<std::uint8_t> frames) {
+            self.merge.feed(run, text_of(frames));
+            self.held[run] = std::move(frames);
+          },
+          nb::arg("run"), nb::arg("frames"))
+      .def(
+          "merge",
+          [](HeldMerge& self, std::size_t limit, bool keep_frames) {
+            nb::gil_scoped_release release;
+            return self.merge.merge(self.out, limit, keep_frames);
+          },
+          nb::arg("limit"), nb::arg("keep_frames"))
+      .def("take", [](HeldMerge& self) {
+        Buffer<char> out = std::move(self.out);
+        self.out = Buffer<char>();
+        return to_bytes_array(out);
+      });
+
+  nb::class_<BamIndex>(m, "BamIndex")
+      .def(
+          "__init__",
+          [](BamIndex* self, const TargetIds& targets, bool csi) {
+            new (self) BamIndex(targets.count(), targets.longest(), csi);
+          },
+          nb::arg("targets"), nb::arg("csi"))
+      .def(
+          "add",
+          [](BamIndex& self, InColumn<std::uint8_t> records, std::size_t block_bytes,
+             const std::vector<std::uint64_t>& blocks) {
+            nb::gil_scoped_release release;
+            self.add(text_of(records), block_bytes, blocks);
+          },
+          nb::arg("records"), nb::arg("block_bytes"), nb::arg("blocks"))
+      .def("finish", [](BamIndex& self) {
+        Buffer<char> out = self.finish();
+        return to_bytes_array(out);
+      });
+}
+
+}  // namespace wfacli

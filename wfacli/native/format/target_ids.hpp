@@ -1,0 +1,55 @@
+// The reference sequences of a SAM header: the header of BAM, and the number of each name.
+#pragma once
+
+#include <string_view>
+
+#include "base/types.hpp"
+
+namespace wfacli {
+
+class TargetIds {
+ public:
+  // Takes the text of a SAM header. The sequences are numbered in the order of its @SQ lines.
+  // Throws std::invalid_argument for an @SQ line without name or length, and std::overflow_error where BAM cannot
+  // hold the header.
+  explicit TargetIds(std::string_view text);
+
+  // Returns the number of the sequence of this name; -1 if there is none.
+  std::int32_t find(std::string_view name) const;
+  std::int64_t count() const { return static_cast<std::int64_t>(targets_.size()); }
+  std::int64_t longest() const { return longest_; }
+  // Returns the header of BAM: the text, and the names and lengths (SAM specification, section 4.2).
+  std::string_view header() const { return {header_.data(), header_.size()}; }
+
+ private:
+  struct Target {
+    std::uint64_t name;  // offset in header_
+    std::uint32_t name_len, length;
+  };
+  std::string_view name(const Target& target) const { return {header_.data() + target.name, target.name_len}; }
+  void read_line(std::string_view line);
+  void add_binary();
+  void hash();
+  // Returns the slot of a name, or the empty one where it would be.
+  std::size_t slot_of(std::string_view name) const;
+
+  Buffer<char> header_;
+  Buffer<Target> targets_;
+  Buffer<std::int32_t> slots_;  // hash table of numbers; -1: empty
+  std::int64_t longest_ = 0;
+};
+
+// Finds the targets of rows; neighbouring rows often share one.
+class TargetFinder {
+ public:
+  explicit TargetFinder(const TargetIds* targets) : targets_(targets) {}
+  // Returns the number of a row's target, or -1 for row -1. Throws std::invalid_argument if the header lacks it.
+  std::int32_t id(const BatchView& batch, std::int64_t row);
+
+ private:
+  const TargetIds* targets_;
+  std::string_view name_;  // of the target found last
+  std::int32_t id_ = -1;
+};
+
+}  // namespace wfacli
