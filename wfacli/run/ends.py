@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from .._native import find_drops, flank_pairs, path_scores, split_at_drops, trim_overlaps, unreliable_ends
+from .._native import (
+    find_drops,
+    flank_pairs,
+    outer_ends,
+    path_parts,
+    path_scores,
+    split_at_drops,
+    trim_overlaps,
+    unreliable_ends,
+)
 from ..config import WHOLE, AlignSpec, Ends, FreeEnds, Heuristics, Limits, Metric, Mode
-from ..core.batch import I32, AlignmentBatch, PairBatch, Status, all_rows
+from ..core.batch import I32, I64, U32, AlignmentBatch, PairBatch, Status, all_rows
 from ..core.stats import Stats
 from ..engines.cpu import CpuEngine, native_options
 from ..engines.execute import execute
 from ..plan.kernels import TABLE
 from ..plan.planner import Planner
 from .inversions import InversionFinder, Inversions, with_inversions
-from .parts import Align, Lend, between, pairs_of, some_rows, with_rows
+from .parts import Align, Lend, between, pairs_of, room_after, some_rows, with_rows
+from .secondaries import with_promoted
 
 _SECONDARY, _SUPPLEMENTARY = 256, 2048  # SAM FLAG bits
-DOUBTFUL = 1_000  # bases from either end within which a mapped end may be unreliable
+# Aligned bases from either end within which a mapped end may be unreliable. minimap2 counts 1,000 from its first seed.
+DOUBTFUL = 1_040
 
 
 class Extender:
@@ -72,18 +83,14 @@ class Extender:
             Cancelled: after cancel().
         """
         assert pairs.mapped is not None
-        inner, whole = pairs.mapped.inner, _whole(pairs)
-        found = between(pairs, self._extents(pairs, whole, inner), align, lend)
-        rows, sure = unreliable_ends(found, inner, self._scores, DOUBTFUL)
-        if len(rows):
-            sure = sure.reshape(-1, 4)
-            doubtful = _by_sides(sure != found.span[rows])
-            found = self._again(pairs, found, rows, np.where(doubtful, whole[rows], found.span[rows]), sure, align)
-        pairs, found, split = self._split(pairs, found)
-        if len(split.rows):
-            found = self._again(pairs, found, split.rows, split.outer, found.span[split.rows], align)
-        if split.inversions:
-            pairs, found = with_inversions(pairs, found, split.inversions, align)
+        found = between(pairs, self._extents(pairs, _whole(pairs), pairs.mapped.inner), align, lend)
+        pairs, found, split, inversions = self._split(pairs, found)
+        pairs, found, origin = self._again(pairs, found, split, align)
+        if inversions:
+            hosts = (np.searchsorted(origin, inversions.rows, side="right") - 1).astype(np.int32)
+            pairs, found = with_inversions(pairs, found, replace(inversions, rows=hosts), align)
+        if split:
+            pairs = with_promoted(pairs, found, split.templates)
         assert pairs.mapped is not None
         met = trim_overlaps(pairs, found, pairs.mapped.inner, self._scores, self._options)
         if met is None:
@@ -106,76 +113,126 @@ class Extender:
         solvers = [solver.engine for solver in (self._outward, self._to_the_end) if solver]
         return [*solvers, self._inversions] if self._inversions else [*solvers]
 
-    def _again(
-        self, pairs: PairBatch, found: AlignmentBatch, rows: I32, outer: I32, sure: I32, align: Align
-    ) -> AlignmentBatch:
-        """Extend some rows again from reliable positions inside them, and realign those whose ends change.
-
-        A new alignment replaces the old one only if it scores more.
-
-        Args:
-            pairs: the batch.
-            found: its alignments.
-            rows: i32[m], the rows.
-            outer: i32[m, 4], spans that extensions may not exceed.
-            sure: i32[m, 4], reliable spans, from which extensions start.
-            align: aligns a batch globally.
-        """
-        some, before = pairs.subset(rows), found.span[rows]
-        extents = self._extents(some, np.ascontiguousarray(outer, np.int32), sure)
-        changed = np.flatnonzero((extents != before).any(axis=1))
-        if not len(changed):
-            return found
-        new = between(some.subset(changed), np.ascontiguousarray(extents[changed]), align)
-        # An extension that starts further inside may have ended earlier, at a Z-drop.
-        old = some_rows(found, rows[changed])
-        better = np.flatnonzero(path_scores(new, self._scores) > path_scores(old, self._scores))
-        return with_rows(found, rows[changed[better]], some_rows(new, better))
-
-    def _split(self, pairs: PairBatch, found: AlignmentBatch) -> tuple[PairBatch, AlignmentBatch, _Split]:
-        """Split alignments at drops of the score into rows of their own, as parts of split reads.
-
-        Drops that exceed the Z-drop, and lesser ones at inversions.
+    def _split(
+        self, pairs: PairBatch, found: AlignmentBatch
+    ) -> tuple[PairBatch, AlignmentBatch, _Split | None, Inversions | None]:
+        """Split alignments where their score drops by more than the Z-drop, and at lesser drops with an inversion.
 
         Returns:
-            The batch and its alignments with these rows, and which are pieces.
+            The batch and its alignments with a row for each piece, which these are, and the inverted parts, by the
+            last piece of the alignment that they were part of.
         """
         ends = self._ends
         thresholds = ends.zdrop, ends.zdrop_inversion, ends.penalties.gaps[-1][1]
         rows, run, parts, is_deep = find_drops(found, *thresholds, self._scores)
         if not len(rows):
-            return pairs, found, _Split()
+            return pairs, found, None, None
         assert pairs.mapped is not None
-        parts, split = parts.reshape(-1, 4), is_deep.astype(bool)
-        inversions = None
+        chosen, inversions = is_deep.astype(bool), None
         if self._inversions:
             tested = np.flatnonzero(pairs.mapped.sam_flags[rows] & _SECONDARY == 0)
-            which, inversions = self._inversions.among(pairs, rows[tested], parts[tested])
-            split[tested[which]] = True
-        if not split.any():
-            return pairs, found, _Split()
-        pieces = split_at_drops(
-            pairs,
-            found,
-            rows[split],
-            run.reshape(-1, 2)[split].ravel(),
-            ends.min_score,
-            self._scores,
-            self._options,
-        )
-        rows, is_minor, is_split, score, span, cigar, cigar_start, outer = pieces
+            which, inversions = self._inversions.among(pairs, rows[tested], parts.reshape(-1, 4)[tested])
+            chosen[tested[which]] = True
+        pairs, found, split = self._split_at(pairs, found, rows[chosen], run.reshape(-1, 2)[chosen])
+        if split and inversions:
+            last = np.searchsorted(split.origin, inversions.rows, side="right") - 1
+            inversions = replace(inversions, rows=last.astype(np.int32))
+        return pairs, found, split, inversions
+
+    def _split_at(
+        self, pairs: PairBatch, found: AlignmentBatch, rows: I32, run: I32
+    ) -> tuple[PairBatch, AlignmentBatch, _Split | None]:
+        """Split alignments into rows of their own, as parts of split reads.
+
+        Args:
+            pairs: the batch.
+            found: its alignments.
+            rows: i32[m], rows to split, in order.
+            run: i32[m, 2], CIGAR elements between which each is split.
+        """
+        if not len(rows):
+            return pairs, found, None
+        columns = split_at_drops(pairs, found, rows, run.ravel(), self._ends.min_score, self._scores, self._options)
+        rows, is_minor, is_split, score, span, cigar, cigar_start, outer = columns
         span = span.reshape(-1, 4)
+        assert pairs.mapped is not None
+        first = pairs.mapped.first
         pairs = pairs.subset(rows)
         assert pairs.mapped is not None
         flags = pairs.mapped.sam_flags | np.where(is_minor, _SUPPLEMENTARY, 0).astype(np.int32)
         inner = np.where(is_split[:, None], span, pairs.mapped.inner).astype(np.int32)
         pairs = replace(pairs, mapped=replace(pairs.mapped, sam_flags=flags, inner=inner))
-        columns = {c: getattr(found, c)[rows] for c in ("status", "cut", "origin")}
-        found = replace(found, score=score, span=span, cigar=cigar, cigar_start=cigar_start, **columns)
-        if inversions:
-            last = np.searchsorted(rows, inversions.rows, side="right") - 1
-            inversions = replace(inversions, rows=last.astype(np.int32))
-        return pairs, found, _Split(np.flatnonzero(is_split).astype(np.int32), outer.reshape(-1, 4), inversions)
+        same = {c: getattr(found, c)[rows] for c in ("status", "cut", "origin")}
+        found = replace(found, score=score, span=span, cigar=cigar, cigar_start=cigar_start, **same)
+        piece = np.flatnonzero(is_split).astype(np.int32)
+        return pairs, found, _Split(rows, piece, first[rows[piece]], outer.reshape(-1, 4))
+
+    def _again(
+        self, pairs: PairBatch, found: AlignmentBatch, split: _Split | None, align: Align
+    ) -> tuple[PairBatch, AlignmentBatch, I32]:
+        """Extend pieces of split alignments, and doubtful ends from reliable places inside them.
+
+        Rows whose ends change are aligned again, and a new alignment replaces the old one if it scores more. A good
+        part of the old one that it leaves out gets a row of its own.
+
+        Returns:
+            The batch and its alignments, and the row before (i32[n]) that each row is or is a part of, in order.
+        """
+        sure, limit = found.span.copy(), _whole(pairs)
+        doubted, reliable = unreliable_ends(found, self._scores, DOUBTFUL)
+        sure[doubted] = reliable.reshape(-1, 4)
+        is_open = _by_sides(sure != found.span)
+        if split:
+            limit[split.pieces] = split.outer
+            is_open[split.pieces] = True
+        rows = np.flatnonzero(is_open.any(axis=1)).astype(np.int32)
+        old = some_rows(found, rows)
+        outer = np.where(is_open[rows], limit[rows], old.span).astype(np.int32)
+        extents = self._extents(pairs.subset(rows), outer, sure[rows])
+        # Seeds of the mapper are in these parts, so they are at their places, although a gap costs more.
+        score, matches, run = outer_ends(old, extents, self._scores)
+        assert pairs.mapped is not None
+        is_good = (score >= max(self._ends.min_score, 1)).reshape(-1, 2)
+        is_good &= (pairs.mapped.sam_flags[rows] & _SECONDARY == 0)[:, None]
+        stays = is_good & (matches >= self._ends.band * 2 // 3).reshape(-1, 2)
+        extents = np.where(np.tile(stays, 2), old.span, extents)
+        changed = np.flatnonzero((extents != old.span).any(axis=1))
+        if not len(changed):
+            return pairs, found, all_rows(len(pairs))
+        new = between(pairs.subset(rows[changed]), np.ascontiguousarray(extents[changed]), align)
+        # An extension that starts further inside may have ended earlier, at a Z-drop.
+        before = path_scores(some_rows(old, changed), self._scores)
+        better = np.flatnonzero(path_scores(new, self._scores) > before)
+        changed = changed[better]
+        left, side = np.nonzero((is_good & ~stays)[changed])
+        own = changed[left].astype(np.int32)
+        parts = path_parts(old, own, run.reshape(-1, 2, 2)[own, side].ravel(), self._options)
+        found = with_rows(found, rows[changed], some_rows(new, better))
+        return self._with_parts(pairs, found, rows[own], *parts)
+
+    def _with_parts(
+        self, pairs: PairBatch, found: AlignmentBatch, hosts: I32, score: I32, span: I32, cigar: U32, cigar_start: I64
+    ) -> tuple[PairBatch, AlignmentBatch, I32]:
+        """Add parts of former alignments as supplementary rows, each after its row (hosts, i32[m], in order).
+
+        Returns:
+            See _again.
+        """
+        rows, places = room_after(len(pairs), hosts)
+        if not len(hosts):
+            return pairs, found, rows
+        pairs, found = pairs.subset(rows), some_rows(found, rows)
+        assert pairs.mapped is not None
+        parts = replace(
+            some_rows(found, places), score=score, span=span.reshape(-1, 4), cigar=cigar, cigar_start=cigar_start
+        )
+        found = with_rows(found, places, parts)
+        mapped = pairs.mapped
+        flags, inner = mapped.sam_flags.copy(), mapped.inner.copy()
+        flags[places] |= _SUPPLEMENTARY
+        own = np.unique(np.concatenate([places, places - 1]))
+        inner[own] = found.span[own]
+        return replace(pairs, mapped=replace(mapped, sam_flags=flags, inner=inner)), found, rows
 
     def _extents(self, pairs: PairBatch, outer: I32, inner: I32) -> I32:
         """Extend spans outwards from `inner`, at most to `outer`, and return the extended spans; all are i32[n, 4]."""
@@ -227,17 +284,19 @@ class Extender:
 
 @dataclass(frozen=True)
 class _Split:
-    """Pieces of split alignments.
+    """Rows after splitting alignments.
 
     Attributes:
-        rows: i32[k], their rows.
-        outer: i32[k, 4], spans into which they may be extended.
-        inversions: inverted parts, by the last piece of the alignment that they were part of; None if there are none.
+        origin: i32[n], the row before that each row is, or is a piece of; in order.
+        pieces: i32[k], the rows that are pieces.
+        templates: i32[k], their Mapped.first.
+        outer: i32[k, 4], spans into which these may be extended.
     """
 
-    rows: I32 = field(default_factory=lambda: all_rows(0))
-    outer: I32 = field(default_factory=lambda: np.zeros((0, 4), np.int32))
-    inversions: Inversions | None = None
+    origin: I32
+    pieces: I32
+    templates: I32
+    outer: I32
 
 
 class _Solver:

@@ -15,7 +15,7 @@ from ..core.stats import Stats
 from ..engines.extend_cpu import KERNEL, ExtendEngine
 from ..scoring.scheme import Scheme
 from ..scoring.spec import ExtendMode, ExtendSpec
-from .parts import Align, between, pairs_of, some_rows, with_rows
+from .parts import Align, between, pairs_of, room_after, some_rows, with_rows
 
 _REVERSE, _SUPPLEMENTARY = 16, 2048  # SAM FLAG bits
 _INVERSION = 1 << 16  # bit of Mapped.sam_flags beside those of SAM: tag tp:A:I (native/mapped/mappings.hpp)
@@ -113,8 +113,7 @@ def with_inversions(
         The batch and its alignments with these rows.
     """
     hosts = inversions.rows
-    rows = np.insert(all_rows(len(pairs)), hosts + 1, hosts)
-    places = (hosts + 1 + np.arange(len(hosts))).astype(np.int32)
+    rows, places = room_after(len(pairs), hosts)
     pairs = _with_columns(pairs.subset(rows), places, _inverted(pairs.subset(hosts), inversions))
     new = between(pairs.subset(places), inversions.spans, align)
     return pairs, with_rows(some_rows(found, rows), places, new)

@@ -70,5 +70,11 @@ def with_rows(found: AlignmentBatch, rows: I32, new: AlignmentBatch) -> Alignmen
     )
 
 
+def room_after(count: int, hosts: I32) -> tuple[I32, I32]:
+    """Return which of `count` rows to take so that new ones follow `hosts` (i32[m], in order), and the new rows."""
+    rows = np.insert(all_rows(count), hosts + 1, hosts)
+    return rows, (hosts + 1 + np.arange(len(hosts))).astype(np.int32)
+
+
 def _as_part(found: AlignmentBatch, rows: I32) -> PartialResult:
     return PartialResult(rows, found.status, found.cut, found.score, found.span, found.cigar, found.cigar_start)

@@ -64,14 +64,12 @@ nb::tuple copied_parts(nb::handle batch, Spans spans, Bases bases) {
   return nb::make_tuple(to_numpy(q_start), to_numpy(t_start));
 }
 
-nb::tuple unreliable_ends_of(nb::handle alignments, Spans mapped, const AlignOptions& scores,
-                             std::int32_t max_columns) {
+nb::tuple unreliable_ends_of(nb::handle alignments, const AlignOptions& scores, std::int32_t max_columns) {
   const AlignmentView view = alignment_view(alignments);
-  check_count(mapped, view.n);
   UnreliableEnds ends;
   {
     nb::gil_scoped_release release;
-    ends = unreliable_ends(view, mapped.data(), scores, max_columns);
+    ends = unreliable_ends(view, scores, max_columns);
   }
   return nb::make_tuple(to_numpy(ends.rows), to_numpy(ends.inner));
 }
@@ -84,6 +82,37 @@ OutColumn<std::int64_t> scores_of_paths(nb::handle alignments, const AlignOption
     found = path_scores(view, scores);
   }
   return to_numpy(found);
+}
+
+nb::tuple ends_outside(nb::handle alignments, Spans inner, const AlignOptions& scores) {
+  const AlignmentView view = alignment_view(alignments);
+  check_count(inner, view.n);
+  OuterEnds ends;
+  {
+    nb::gil_scoped_release release;
+    ends = outer_ends(view, inner.data(), scores);
+  }
+  return nb::make_tuple(to_numpy(ends.score), to_numpy(ends.matches), to_numpy(ends.run));
+}
+
+nb::tuple parts_of_paths(nb::handle alignments, InColumn<std::int32_t> rows, InColumn<std::int32_t> run,
+                         const AlignOptions& options) {
+  const AlignmentView view = alignment_view(alignments);
+  const auto count = static_cast<std::int64_t>(rows.shape(0));
+  check_rows(rows, view.n);
+  if (run.shape(0) != 2 * rows.shape(0)) throw nb::value_error("a part has two ends");
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int32_t row = rows.data()[i], *ends = run.data() + 2 * i;
+    if (ends[0] < 0 || ends[0] >= ends[1] || ends[1] > view.cigar_start[row + 1] - view.cigar_start[row])
+      throw nb::value_error("a part lies outside its alignment");
+  }
+  PathParts parts;
+  {
+    nb::gil_scoped_release release;
+    parts = path_parts(view, rows.data(), run.data(), count, options);
+  }
+  return nb::make_tuple(to_numpy(parts.score), to_numpy(parts.span), to_numpy(parts.cigar.runs()),
+                        to_numpy(parts.cigar_start));
 }
 
 nb::tuple drops_of(nb::handle alignments, std::int64_t zdrop, std::int64_t inversion, std::int64_t extend,
@@ -158,6 +187,18 @@ nb::tuple reads_on_the_opposite_strand(nb::handle batch, InColumn<std::int32_t> 
   return nb::make_tuple(to_numpy(reads.text), to_numpy(reads.read_start), to_numpy(reads.qual));
 }
 
+nb::tuple uncovered(nb::handle batch, nb::handle alignments) {
+  const BatchView view = batch_with_records(batch);
+  const AlignmentView found = alignment_view(alignments);
+  if (!view.is_mapped() || found.n != view.n) throw nb::value_error("alignments of another batch");
+  UncoveredRows rows;
+  {
+    nb::gil_scoped_release release;
+    rows = uncovered_secondaries(view, found);
+  }
+  return nb::make_tuple(to_numpy(rows.rows), to_numpy(rows.with_bases));
+}
+
 nb::object trim_overlaps_of(nb::handle batch, nb::handle alignments, Spans inner, const AlignOptions& scores,
                             const AlignOptions& options) {
   const BatchView view = batch_with_records(batch);
@@ -183,10 +224,15 @@ void bind_ends(nb::module_& m) {
   m.def("parts_bytes", &bytes_of_parts, nb::arg("spans"), "Bytes that copy_parts() fills");
   m.def("copy_parts", &copied_parts, nb::arg("batch"), nb::arg("spans"), nb::arg("bases"),
         "Copies parts of a batch into memory (u8[B]); (q_start, t_start), i64[n] each");
-  m.def("unreliable_ends", &unreliable_ends_of, nb::arg("alignments"), nb::arg("mapped"), nb::arg("scores"),
+  m.def("unreliable_ends", &unreliable_ends_of, nb::arg("alignments"), nb::arg("scores"),
         nb::arg("max_columns"),
         "(rows i32[m], spans i32[4m]): alignments with a doubtful end, and their spans without what hangs by it");
   m.def("path_scores", &scores_of_paths, nb::arg("alignments"), nb::arg("scores"), "i64[n], what operations score");
+  m.def("outer_ends", &ends_outside, nb::arg("alignments"), nb::arg("inner"), nb::arg("scores"),
+        "(score i64[2n], matches i64[2n], run i32[4n]) of the parts of alignments before and after inner spans (i32[n, "
+        "4]): the highest score of any part of it, bases in long matches, and CIGAR elements up to the best part's end");
+  m.def("path_parts", &parts_of_paths, nb::arg("alignments"), nb::arg("rows"), nb::arg("run"), nb::arg("options"),
+        "(score, span i32[4m], cigar, cigar_start): CIGAR elements run (i32[2m]) of the alignments of rows (i32[m])");
   m.def("find_drops", &drops_of, nb::arg("alignments"), nb::arg("zdrop"), nb::arg("inversion"), nb::arg("extend"),
         nb::arg("scores"),
         "(rows i32[m], run i32[2m], span i32[4m], is_deep u8[m]): drops of the score along alignments by more than a "
@@ -201,6 +247,9 @@ void bind_ends(nb::module_& m) {
   m.def("opposite_reads", &reads_on_the_opposite_strand, nb::arg("batch"), nb::arg("rows"),
         "(text u8[T], letters i64[m], qual i64[m]): the whole reads of rows (i32[m]) on the opposite strand, and the "
         "offsets of their sequences and quality strings; -1 for rows that have none");
+  m.def("uncovered_secondaries", &uncovered, nb::arg("batch"), nb::arg("alignments"),
+        "(rows i32[m], with_bases i32[m]): secondary rows of which other rows of their reads align less than half, and "
+        "rows of the same reads that have their sequences");
   m.def("trim_overlaps", &trim_overlaps_of, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"),
         nb::arg("scores"), nb::arg("options"),
         "(score, span i32[4n], cigar, cigar_start) with parts of split reads cut where they overlap; None where none "

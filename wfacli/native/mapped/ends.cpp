@@ -10,6 +10,7 @@ namespace wfacli {
 namespace {
 
 constexpr std::int32_t kMinGap = 4;  // minimum length of a gap that makes an end doubtful, in bases
+constexpr std::int64_t kSeed = 16;   // bases of a match that a mapper's seeds do not reach
 
 bool in_query(std::uint32_t op) { return op != kDeletion; }
 bool in_target(std::uint32_t op) { return op != kInsertion; }
@@ -31,10 +32,9 @@ struct Place {
   std::int64_t query = 0, target = 0, columns = 0;
 };
 
-// Returns the last doubtful place (see UnreliableEnds) within `max_columns` aligned bases and `middle` bases of the
-// query, walking `count` CIGAR elements from `run` on in steps of `step` (1 or -1).
+// Returns the last doubtful place (see UnreliableEnds) within `max_columns` aligned bases, walking `count` CIGAR elements from `run` on in steps of `step` (1 or -1).
 Place last_unreliable(const std::uint32_t* run, std::int64_t count, std::int64_t step, std::int64_t max_columns,
-                      std::int64_t middle, const AlignOptions& scores) {
+                      const AlignOptions& scores) {
   Place at, doubt;
   std::int64_t score = 0, lowest = 0;
   for (std::int64_t k = 0; k < count; ++k, run += step) {
@@ -44,7 +44,7 @@ Place last_unreliable(const std::uint32_t* run, std::int64_t count, std::int64_t
     at.query += in_query(op) ? length : 0;
     at.target += in_target(op) ? length : 0;
     at.columns += is_gap(op) ? 0 : length;
-    if (at.columns > max_columns || at.query > middle) break;
+    if (at.columns > max_columns) break;
     const bool lower = score < lowest;
     if (lower) lowest = score;
     if (lower || (is_gap(op) && length >= kMinGap && 2 * length > at.columns)) doubt = at;
@@ -268,8 +268,7 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
   }
 }
 
-UnreliableEnds unreliable_ends(const AlignmentView& a, const std::int32_t* mapped, const AlignOptions& scores,
-                               std::int32_t max_columns) {
+UnreliableEnds unreliable_ends(const AlignmentView& a, const AlignOptions& scores, std::int32_t max_columns) {
   UnreliableEnds out;
   for (std::int64_t row = 0; row < a.n; ++row) {
     if (!is_placed(a, row)) continue;
@@ -278,9 +277,8 @@ UnreliableEnds unreliable_ends(const AlignmentView& a, const std::int32_t* mappe
     std::int64_t columns = 0;
     for (const std::uint32_t* run = first; run < behind; ++run) columns += is_gap(*run & 15) ? 0 : *run >> 4;
     const std::int64_t within = std::min<std::int64_t>(max_columns, columns / 2);
-    const std::int64_t middle = (std::int64_t{mapped[4 * row]} + mapped[4 * row + 1]) / 2;
-    const Place begin = last_unreliable(first, behind - first, 1, within, middle - span[0], scores);
-    const Place end = last_unreliable(behind - 1, behind - first, -1, within, span[1] - middle, scores);
+    const Place begin = last_unreliable(first, behind - first, 1, within, scores);
+    const Place end = last_unreliable(behind - 1, behind - first, -1, within, scores);
     if (begin.query + begin.target + end.query + end.target == 0) continue;
     // A gap in the middle is doubtful from either end: then neither half is more reliable than the other.
     const bool crossing = begin.query + end.query > span[1] - span[0] || begin.target + end.target > span[3] - span[2];
@@ -302,6 +300,74 @@ Buffer<std::int64_t> path_scores(const AlignmentView& a, const AlignOptions& sco
     for (std::int64_t k = a.cigar_start[row]; k < a.cigar_start[row + 1]; ++k)
       score += score_of(a.cigar[k] & 15, a.cigar[k] >> 4, scores);
     out.push(score);
+  }
+  return out;
+}
+
+namespace {
+
+// The part of a path that is outside of an inner span, read inwards.
+struct OuterEnd {
+  std::int64_t score = 0, matches = 0, elements = 0;
+};
+
+// Reads `count` CIGAR elements from `run` on in steps of `step` (1 or -1), up to `bases` bases of the query.
+OuterEnd outer_end(const std::uint32_t* run, std::int64_t count, std::int64_t step, std::int64_t bases,
+                   const AlignOptions& scores) {
+  OuterEnd end;
+  std::int64_t score = 0;
+  for (std::int64_t k = 0; k < count && bases > 0; ++k, run += step) {
+    const std::uint32_t op = *run & 15;
+    const std::int64_t length = in_query(op) ? std::min<std::int64_t>(*run >> 4, bases) : *run >> 4;
+    if (op == kEqual) end.matches += std::max<std::int64_t>(0, length - kSeed);
+    score = std::max<std::int64_t>(0, score + score_of(op, length, scores));
+    if (score > end.score) end.score = score, end.elements = k + 1;
+    if (in_query(op)) bases -= length;
+  }
+  return end;
+}
+
+}  // namespace
+
+OuterEnds outer_ends(const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores) {
+  OuterEnds out;
+  for (std::int64_t row = 0; row < a.n; ++row, inner += 4) {
+    const std::int32_t* span = a.span + 4 * row;
+    const std::uint32_t *first = a.cigar + a.cigar_start[row], *behind = a.cigar + a.cigar_start[row + 1];
+    const std::int64_t count = behind - first;
+    const OuterEnd begin = outer_end(first, count, 1, inner[0] - span[0], scores),
+                   end = outer_end(behind - 1, count, -1, span[1] - inner[1], scores);
+    for (const OuterEnd& one : {begin, end}) {
+      out.score.push(one.score);
+      out.matches.push(one.matches);
+    }
+    for (const std::int64_t element : {std::int64_t{0}, begin.elements, count - end.elements, count})
+      out.run.push(static_cast<std::int32_t>(element));
+  }
+  return out;
+}
+
+PathParts path_parts(const AlignmentView& a, const std::int32_t* rows, const std::int32_t* run, std::int64_t m,
+                     const AlignOptions& options) {
+  PathParts out;
+  out.cigar_start.push(0);
+  for (std::int64_t i = 0; i < m; ++i, run += 2) {
+    const std::uint32_t* cigar = a.cigar + a.cigar_start[rows[i]];
+    const std::int32_t* span = a.span + 4 * rows[i];
+    std::int64_t query = span[0], target = span[2], score = 0;
+    std::int32_t* part = out.span.extend(4);
+    for (std::int32_t k = 0; k < run[1]; ++k) {
+      if (k == run[0]) part[0] = static_cast<std::int32_t>(query), part[2] = static_cast<std::int32_t>(target);
+      const std::uint32_t op = cigar[k] & 15, length = cigar[k] >> 4;
+      query += in_query(op) ? length : 0;
+      target += in_target(op) ? length : 0;
+      if (k >= run[0]) score += score_of(op, length, options);
+    }
+    part[1] = static_cast<std::int32_t>(query);
+    part[3] = static_cast<std::int32_t>(target);
+    out.score.push(static_cast<std::int32_t>(score));
+    out.cigar.runs().append(cigar + run[0], static_cast<std::size_t>(run[1] - run[0]));
+    out.cigar_start.push(static_cast<std::int64_t>(out.cigar.runs().size()));
   }
   return out;
 }
