@@ -9,6 +9,11 @@
 
 namespace wfacli {
 
+// Which sequences a CIGAR operation has bases of.
+inline bool in_query(std::uint32_t op) { return op != kDeletion; }
+inline bool in_target(std::uint32_t op) { return op != kInsertion; }
+inline bool is_gap(std::uint32_t op) { return op == kInsertion || op == kDeletion; }
+
 // Pairs to extend rows with: the flanks between an outer and an inner span; left flanks are reversed.
 struct Flanks {
   Buffer<std::uint8_t> bases, flags;
@@ -28,7 +33,7 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
 
 // Alignments with an unreliable end. Walking inwards from an end, a place is doubtful if the score of the path up to
 // it is negative and a new minimum, or if it follows a gap of at least 4 bases that is longer than half the aligned
-// bases before it. `inner` is the row's span without its doubtful ends: up to the last doubtful place from either end,
+// bases before it, of which 32 do not count. `inner` is the row's span without its doubtful ends: up to the last doubtful place from either end,
 // within `max_columns` aligned bases and half of all aligned bases. An alignment whose doubtful ends would cross, at a
 // gap in its middle, is left out.
 struct UnreliableEnds {
