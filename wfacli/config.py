@@ -294,7 +294,9 @@ class Ends:
         penalties: scoring scheme of the extensions, with a match bonus.
         zdrop: an extension ends, and an alignment is split, where its score is more than this, plus the cost of
             extending the gap, below its best; 0 for no Z-drop.
-        min_score: minimum score of a piece of a split alignment, unless it is the best piece.
+        zdrop_inversion: an alignment is split at inversions where its score is more than this below its best; 0 for
+            no search for inversions.
+        min_score: minimum score of an inversion, and of a piece of a split alignment, unless it is the best piece.
         bonus: end bonus, added to the score of an extension that reaches the end of the read.
         max_extension: maximum number of bases of the read on either side.
         band: maximum number of bases by which the reference part of an extension is longer than the read part.
@@ -302,6 +304,7 @@ class Ends:
 
     penalties: Penalties
     zdrop: int
+    zdrop_inversion: int
     min_score: int
     bonus: int
     max_extension: int
@@ -312,6 +315,7 @@ class Ends:
             raise UsageError("an extension needs a match bonus (--match)")
         for name, value in (
             ("Z-drop", self.zdrop),
+            ("Z-drop of inversions", self.zdrop_inversion),
             ("end bonus", self.bonus),
             ("maximum extension", self.max_extension),
         ):

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from .._native import copy_parts, flank_pairs, parts_bytes, path_scores, split_at_drops, trim_overlaps, unreliable_ends
+from .._native import (
+    find_drops,
+    flank_pairs,
+    outer_ends,
+    path_parts,
+    path_scores,
+    split_at_drops,
+    trim_overlaps,
+    unreliable_ends,
+)
 from ..config import WHOLE, AlignSpec, Ends, FreeEnds, Heuristics, Limits, Metric, Mode
-from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, all_rows
+from ..core.batch import I32, I64, U32, AlignmentBatch, PairBatch, Status, all_rows
 from ..core.stats import Stats
 from ..engines.cpu import CpuEngine, native_options
 from ..engines.execute import execute
-from ..engines.parts import overlaid
 from ..plan.kernels import TABLE
 from ..plan.planner import Planner
+from .inversions import InversionFinder, Inversions, with_inversions
+from .rows import Align, Lend, between, pairs_of, room_after, some_rows, with_rows
+from .secondaries import with_promoted
 
-_SUPPLEMENTARY = 2048  # SAM FLAG bit
-DOUBTFUL = 1_000  # bases from either end within which a mapped end may be unreliable
-
-Align = Callable[[PairBatch], AlignmentBatch]
-Lend = Callable[[int], U8 | None]
+_SECONDARY, _SUPPLEMENTARY = 256, 2048  # SAM FLAG bits
+# Aligned bases from either end within which a mapped end may be unreliable. minimap2 counts 1,000 from its first seed.
+DOUBTFUL = 1_040
 
 
 class Extender:
@@ -56,6 +63,8 @@ class Extender:
         to_the_end = replace(outward, mode=Mode.ENDS_FREE, free=FreeEnds(target_end=WHOLE), heuristics=Heuristics())
         self._outward = _Solver(outward, limits, threads, stats)
         self._to_the_end = _Solver(to_the_end, limits, threads, stats) if ends.bonus else None
+        inverts = ends.zdrop_inversion > 0
+        self._inversions = InversionFinder(ends, spec.ambiguous, threads, stats) if inverts else None
         self._scores = native_options(outward, limits, TABLE)
         self._options = native_options(spec, limits, TABLE)
 
@@ -74,16 +83,14 @@ class Extender:
             Cancelled: after cancel().
         """
         assert pairs.mapped is not None
-        inner, whole = pairs.mapped.inner, _whole(pairs)
-        found = _between(pairs, self._extents(pairs, whole, inner), align, lend)
-        rows, sure = unreliable_ends(found, inner, self._scores, DOUBTFUL)
-        if len(rows):
-            sure = sure.reshape(-1, 4)
-            doubtful = _by_sides(sure != found.span[rows])
-            found = self._again(pairs, found, rows, np.where(doubtful, whole[rows], found.span[rows]), sure, align)
-        pairs, found, rows, outer = self._broken(pairs, found)
-        if len(rows):
-            found = self._again(pairs, found, rows, outer, found.span[rows], align)
+        found = between(pairs, self._extents(pairs, _whole(pairs), pairs.mapped.inner), align, lend)
+        pairs, found, split, inversions = self._split(pairs, found)
+        pairs, found, origin = self._again(pairs, found, split, align)
+        if inversions:
+            hosts = (np.searchsorted(origin, inversions.rows, side="right") - 1).astype(np.int32)
+            pairs, found = with_inversions(pairs, found, replace(inversions, rows=hosts), align)
+        if split:
+            pairs = with_promoted(pairs, found, split.templates)
         assert pairs.mapped is not None
         met = trim_overlaps(pairs, found, pairs.mapped.inner, self._scores, self._options)
         if met is None:
@@ -93,71 +100,139 @@ class Extender:
 
     def cancel(self) -> None:
         """Stop running work soon."""
-        for solver in filter(None, (self._outward, self._to_the_end)):
-            solver.engine.cancel()
+        for engine in self._engines:
+            engine.cancel()
 
     def close(self) -> None:
         """Wait for running work and free all resources."""
-        for solver in filter(None, (self._outward, self._to_the_end)):
-            solver.engine.close()
+        for engine in self._engines:
+            engine.close()
 
-    def _again(
-        self, pairs: PairBatch, found: AlignmentBatch, rows: I32, outer: I32, sure: I32, align: Align
-    ) -> AlignmentBatch:
-        """Extend some rows again from reliable positions inside them, and realign those whose ends change.
+    @property
+    def _engines(self) -> list[CpuEngine | InversionFinder]:
+        solvers = [solver.engine for solver in (self._outward, self._to_the_end) if solver]
+        return [*solvers, self._inversions] if self._inversions else [*solvers]
 
-        A new alignment replaces the old one only if it scores more.
+    def _split(
+        self, pairs: PairBatch, found: AlignmentBatch
+    ) -> tuple[PairBatch, AlignmentBatch, _Split | None, Inversions | None]:
+        """Split alignments where their score drops by more than the Z-drop, and at lesser drops with an inversion.
+
+        Returns:
+            The batch and its alignments with a row for each piece, which these are, and the inverted parts, by the
+            last piece of the alignment that they were part of.
+        """
+        ends = self._ends
+        thresholds = ends.zdrop, ends.zdrop_inversion, ends.penalties.gaps[-1][1]
+        rows, run, parts, is_deep = find_drops(found, *thresholds, self._scores)
+        if not len(rows):
+            return pairs, found, None, None
+        assert pairs.mapped is not None
+        chosen, inversions = is_deep.astype(bool), None
+        if self._inversions:
+            tested = np.flatnonzero(pairs.mapped.sam_flags[rows] & _SECONDARY == 0)
+            which, inversions = self._inversions.among(pairs, rows[tested], parts.reshape(-1, 4)[tested])
+            chosen[tested[which]] = True
+        pairs, found, split = self._split_at(pairs, found, rows[chosen], run.reshape(-1, 2)[chosen])
+        if split and inversions:
+            last = np.searchsorted(split.origin, inversions.rows, side="right") - 1
+            inversions = replace(inversions, rows=last.astype(np.int32))
+        return pairs, found, split, inversions
+
+    def _split_at(
+        self, pairs: PairBatch, found: AlignmentBatch, rows: I32, run: I32
+    ) -> tuple[PairBatch, AlignmentBatch, _Split | None]:
+        """Split alignments into rows of their own, as parts of split reads.
 
         Args:
             pairs: the batch.
             found: its alignments.
-            rows: i32[m], the rows.
-            outer: i32[m, 4], spans that extensions may not exceed.
-            sure: i32[m, 4], reliable spans, from which extensions start.
-            align: aligns a batch globally.
+            rows: i32[m], rows to split, in order.
+            run: i32[m, 2], CIGAR elements between which each is split.
         """
-        some, before = pairs.subset(rows), found.span[rows]
-        extents = self._extents(some, np.ascontiguousarray(outer, np.int32), sure)
-        changed = np.flatnonzero((extents != before).any(axis=1))
-        if not len(changed):
-            return found
-        new = _between(some.subset(changed), np.ascontiguousarray(extents[changed]), align, None)
-        # An extension that starts further inside may have ended earlier, at a Z-drop.
-        old = _some(found, rows[changed])
-        better = np.flatnonzero(path_scores(new, self._scores) > path_scores(old, self._scores))
-        merged = overlaid(_as_part(found, all_rows(len(pairs))), _as_part(_some(new, better), rows[changed[better]]))
-        return replace(
-            found,
-            status=merged.status,
-            cut=merged.cut,
-            score=merged.score,
-            span=merged.span,
-            cigar=merged.cigar,
-            cigar_start=merged.cigar_start,
-        )
-
-    def _broken(self, pairs: PairBatch, found: AlignmentBatch) -> tuple[PairBatch, AlignmentBatch, I32, I32]:
-        """Split alignments whose score drops by more than the Z-drop into rows of their own, as parts of split reads.
-
-        Returns:
-            The batch and its alignments with these rows, the rows of the pieces (i32[k]), and the spans into which
-            the pieces may be extended (i32[k, 4]).
-        """
-        ends = self._ends
-        breaks = ends.zdrop, ends.penalties.gaps[0][1], ends.min_score
-        pieces = split_at_drops(pairs, found, breaks, self._scores, self._options)
-        if pieces is None:
-            return pairs, found, all_rows(0), _whole(pairs.head(0))
-        rows, lesser, broken, score, span, cigar, cigar_start, outer = pieces
+        if not len(rows):
+            return pairs, found, None
+        columns = split_at_drops(pairs, found, rows, run.ravel(), self._ends.min_score, self._scores, self._options)
+        rows, is_minor, is_split, score, span, cigar, cigar_start, outer = columns
         span = span.reshape(-1, 4)
+        assert pairs.mapped is not None
+        first = pairs.mapped.first
         pairs = pairs.subset(rows)
         assert pairs.mapped is not None
-        flags = pairs.mapped.sam_flags | np.where(lesser, _SUPPLEMENTARY, 0).astype(np.int32)
-        inner = np.where(broken[:, None], span, pairs.mapped.inner).astype(np.int32)
+        flags = pairs.mapped.sam_flags | np.where(is_minor, _SUPPLEMENTARY, 0).astype(np.int32)
+        inner = np.where(is_split[:, None], span, pairs.mapped.inner).astype(np.int32)
         pairs = replace(pairs, mapped=replace(pairs.mapped, sam_flags=flags, inner=inner))
-        columns = {c: getattr(found, c)[rows] for c in ("status", "cut", "origin")}
-        found = replace(found, score=score, span=span, cigar=cigar, cigar_start=cigar_start, **columns)
-        return pairs, found, np.flatnonzero(broken).astype(np.int32), outer.reshape(-1, 4)
+        same = {c: getattr(found, c)[rows] for c in ("status", "cut", "origin")}
+        found = replace(found, score=score, span=span, cigar=cigar, cigar_start=cigar_start, **same)
+        piece = np.flatnonzero(is_split).astype(np.int32)
+        return pairs, found, _Split(rows, piece, first[rows[piece]], outer.reshape(-1, 4))
+
+    def _again(
+        self, pairs: PairBatch, found: AlignmentBatch, split: _Split | None, align: Align
+    ) -> tuple[PairBatch, AlignmentBatch, I32]:
+        """Extend pieces of split alignments, and doubtful ends from reliable places inside them.
+
+        Rows whose ends change are aligned again, and a new alignment replaces the old one if it scores more. A good
+        part of the old one that it leaves out gets a row of its own.
+
+        Returns:
+            The batch and its alignments, and the row before (i32[n]) that each row is or is a part of, in order.
+        """
+        sure, limit = found.span.copy(), _whole(pairs)
+        doubted, reliable = unreliable_ends(found, self._scores, DOUBTFUL)
+        sure[doubted] = reliable.reshape(-1, 4)
+        is_open = _by_sides(sure != found.span)
+        if split:
+            limit[split.pieces] = split.outer
+            is_open[split.pieces] = True
+        rows = np.flatnonzero(is_open.any(axis=1)).astype(np.int32)
+        old = some_rows(found, rows)
+        outer = np.where(is_open[rows], limit[rows], old.span).astype(np.int32)
+        extents = self._extents(pairs.subset(rows), outer, sure[rows])
+        # Seeds of the mapper are in these parts, so they are at their places, although a gap costs more.
+        score, matches, run = outer_ends(old, extents, self._scores)
+        assert pairs.mapped is not None
+        is_good = (score >= max(self._ends.min_score, 1)).reshape(-1, 2)
+        is_good &= (pairs.mapped.sam_flags[rows] & _SECONDARY == 0)[:, None]
+        stays = is_good & (matches >= self._ends.band * 2 // 3).reshape(-1, 2)
+        extents = np.where(np.tile(stays, 2), old.span, extents)
+        changed = np.flatnonzero((extents != old.span).any(axis=1))
+        if not len(changed):
+            return pairs, found, all_rows(len(pairs))
+        new = between(pairs.subset(rows[changed]), np.ascontiguousarray(extents[changed]), align)
+        # An extension that starts further inside may have ended earlier, at a Z-drop.
+        before = path_scores(some_rows(old, changed), self._scores)
+        better = np.flatnonzero(path_scores(new, self._scores) > before)
+        changed = changed[better]
+        left, side = np.nonzero((is_good & ~stays)[changed])
+        own = changed[left].astype(np.int32)
+        parts = path_parts(old, own, run.reshape(-1, 2, 2)[own, side].ravel(), self._options)
+        found = with_rows(found, rows[changed], some_rows(new, better))
+        return self._with_parts(pairs, found, rows[own], *parts)
+
+    def _with_parts(
+        self, pairs: PairBatch, found: AlignmentBatch, hosts: I32, score: I32, span: I32, cigar: U32, cigar_start: I64
+    ) -> tuple[PairBatch, AlignmentBatch, I32]:
+        """Add parts of former alignments as supplementary rows, each after its row (hosts, i32[m], in order).
+
+        Returns:
+            See _again.
+        """
+        rows, places = room_after(len(pairs), hosts)
+        if not len(hosts):
+            return pairs, found, rows
+        pairs, found = pairs.subset(rows), some_rows(found, rows)
+        assert pairs.mapped is not None
+        parts = replace(
+            some_rows(found, places), score=score, span=span.reshape(-1, 4), cigar=cigar, cigar_start=cigar_start
+        )
+        found = with_rows(found, places, parts)
+        mapped = pairs.mapped
+        flags, inner = mapped.sam_flags.copy(), mapped.inner.copy()
+        flags[places] |= _SUPPLEMENTARY
+        own = np.unique(np.concatenate([places, places - 1]))
+        inner[own] = found.span[own]
+        return replace(pairs, mapped=replace(mapped, sam_flags=flags, inner=inner)), found, rows
 
     def _extents(self, pairs: PairBatch, outer: I32, inner: I32) -> I32:
         """Extend spans outwards from `inner`, at most to `outer`, and return the extended spans; all are i32[n, 4]."""
@@ -166,7 +241,7 @@ class Extender:
         extents = inner.copy()
         if not len(side):
             return extents
-        flanks = _pairs_of(pairs.ordinal, columns)
+        flanks = pairs_of(pairs.ordinal, columns)
         found = self._outward.align(flanks, self._limits)
         query, target = found.span[:, 1], found.span[:, 3]
         rows, right = side >> 1, (side & 1).astype(bool)
@@ -207,6 +282,23 @@ class Extender:
         return query, target
 
 
+@dataclass(frozen=True)
+class _Split:
+    """Rows after splitting alignments.
+
+    Attributes:
+        origin: i32[n], the row before that each row is, or is a piece of; in order.
+        pieces: i32[k], the rows that are pieces.
+        templates: i32[k], their Mapped.first.
+        outer: i32[k, 4], spans into which these may be extended.
+    """
+
+    origin: I32
+    pieces: I32
+    templates: I32
+    outer: I32
+
+
 class _Solver:
     """A specification with its planner and CPU engine."""
 
@@ -231,46 +323,3 @@ def _by_sides(
     """Combine flags of span ends (bool[n, 4]) by side: True for both sequences if either is True."""
     sides = differ[:, [0, 1]] | differ[:, [2, 3]]
     return np.concatenate([sides, sides], axis=1)
-
-
-def _pairs_of(ordinal: int, columns: dict[str, Any]) -> PairBatch:
-    """Build a batch of pairs without names and estimates from native columns."""
-    n = len(columns["q_len"])
-    places, lengths = np.zeros(n, np.int64), np.zeros(n, np.int32)
-    records = Records(np.zeros(0, np.uint8), places, places, lengths, lengths, places)
-    return PairBatch(ordinal, est_edits=np.full(n, -1, np.int32), records=records, **columns)
-
-
-def _between(pairs: PairBatch, spans: I32, align: Align, lend: Lend | None) -> AlignmentBatch:
-    """Align parts of rows globally, spans i32[n, 4]; spans of the result are positions in the rows."""
-    size = parts_bytes(spans)
-    bases = lend(size) if lend else None
-    if bases is None:
-        bases = np.empty(size, np.uint8)
-    q_start, t_start = copy_parts(pairs, spans, bases)
-    part = replace(
-        pairs,
-        bases=bases,
-        q_start=q_start,
-        t_start=t_start,
-        q_len=spans[:, 1] - spans[:, 0],
-        t_len=spans[:, 3] - spans[:, 2],
-        est_edits=np.full(len(pairs), -1, np.int32),
-        extent=None,
-    )
-    found = align(part)
-    offsets = np.where((found.status == np.uint8(Status.OK))[:, None], spans[:, [0, 0, 2, 2]], 0)
-    return replace(found, span=found.span + offsets.astype(np.int32))
-
-
-def _some(found: AlignmentBatch, rows: npt.NDArray[np.signedinteger[Any]]) -> AlignmentBatch:
-    """Return the alignments of some rows (i64[m])."""
-    first, counts = found.cigar_start[rows], np.diff(found.cigar_start)[rows]
-    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-    at = np.arange(start[-1]) + np.repeat(first - start[:-1], counts)
-    columns = {c: getattr(found, c)[rows] for c in ("status", "cut", "score", "span", "origin")}
-    return replace(found, cigar=found.cigar[at], cigar_start=start, **columns)
-
-
-def _as_part(found: AlignmentBatch, rows: I32) -> PartialResult:
-    return PartialResult(rows, found.status, found.cut, found.score, found.span, found.cigar, found.cigar_start)

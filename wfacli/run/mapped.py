@@ -20,9 +20,10 @@ from ..io.write.format import Formatter
 from ..io.write.header import header_around
 from .align import expected_gpus, left_out, opened_aligner, planner_of
 from .batch_run import BatchRun, opened
-from .ends import Extender, Lend
+from .ends import Extender
 from .pairs import has_sam_header
 from .parts import Account, Aligner, timed
+from .rows import Lend
 from .sizes import batch_bases
 
 

@@ -1,6 +1,7 @@
 #include "bind/bind.hpp"
 #include "mapped/drops.hpp"
 #include "mapped/ends.hpp"
+#include "mapped/inversions.hpp"
 
 namespace wfacli {
 namespace {
@@ -12,14 +13,17 @@ void check_count(const Spans& spans, std::int64_t n) {
   if (spans.shape(0) != static_cast<std::size_t>(n)) throw nb::value_error("spans have another length than their batch");
 }
 
-// Throws ValueError unless all spans are inside their sequences.
+// Throws ValueError unless the span is inside the sequences of a row.
+void check_span(const std::int32_t* span, const BatchView& batch, std::int64_t row) {
+  if (span[0] < 0 || span[0] > span[1] || span[1] > batch.q_len[row] || span[2] < 0 || span[2] > span[3] ||
+      span[3] > batch.t_len[row])
+    throw nb::value_error("a span lies outside its sequences");
+}
+
+// The same for the spans of all rows.
 void check_spans(const Spans& spans, const BatchView& batch) {
   check_count(spans, batch.n);
-  const std::int32_t* span = spans.data();
-  for (std::int64_t row = 0; row < batch.n; ++row, span += 4)
-    if (span[0] < 0 || span[0] > span[1] || span[1] > batch.q_len[row] || span[2] < 0 || span[2] > span[3] ||
-        span[3] > batch.t_len[row])
-      throw nb::value_error("a span lies outside its sequences");
+  for (std::int64_t row = 0; row < batch.n; ++row) check_span(spans.data() + 4 * row, batch, row);
 }
 
 nb::dict flank_pairs(nb::handle batch, Spans outer, Spans inner) {
@@ -60,14 +64,12 @@ nb::tuple copied_parts(nb::handle batch, Spans spans, Bases bases) {
   return nb::make_tuple(to_numpy(q_start), to_numpy(t_start));
 }
 
-nb::tuple unreliable_ends_of(nb::handle alignments, Spans mapped, const AlignOptions& scores,
-                             std::int32_t max_columns) {
+nb::tuple unreliable_ends_of(nb::handle alignments, const AlignOptions& scores, std::int32_t max_columns) {
   const AlignmentView view = alignment_view(alignments);
-  check_count(mapped, view.n);
   UnreliableEnds ends;
   {
     nb::gil_scoped_release release;
-    ends = unreliable_ends(view, mapped.data(), scores, max_columns);
+    ends = unreliable_ends(view, scores, max_columns);
   }
   return nb::make_tuple(to_numpy(ends.rows), to_numpy(ends.inner));
 }
@@ -82,21 +84,119 @@ OutColumn<std::int64_t> scores_of_paths(nb::handle alignments, const AlignOption
   return to_numpy(found);
 }
 
-nb::object split_at_drops(nb::handle batch, nb::handle alignments, nb::tuple thresholds, const AlignOptions& scores,
-                          const AlignOptions& options) {
+nb::tuple ends_outside(nb::handle alignments, Spans inner, const AlignOptions& scores) {
+  const AlignmentView view = alignment_view(alignments);
+  check_count(inner, view.n);
+  OuterEnds ends;
+  {
+    nb::gil_scoped_release release;
+    ends = outer_ends(view, inner.data(), scores);
+  }
+  return nb::make_tuple(to_numpy(ends.score), to_numpy(ends.matches), to_numpy(ends.run));
+}
+
+nb::tuple parts_of_paths(nb::handle alignments, InColumn<std::int32_t> rows, InColumn<std::int32_t> run,
+                         const AlignOptions& options) {
+  const AlignmentView view = alignment_view(alignments);
+  const auto count = static_cast<std::int64_t>(rows.shape(0));
+  check_rows(rows, view.n);
+  if (run.shape(0) != 2 * rows.shape(0)) throw nb::value_error("a part has two ends");
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int32_t row = rows.data()[i], *ends = run.data() + 2 * i;
+    if (ends[0] < 0 || ends[0] >= ends[1] || ends[1] > view.cigar_start[row + 1] - view.cigar_start[row])
+      throw nb::value_error("a part lies outside its alignment");
+  }
+  PathParts parts;
+  {
+    nb::gil_scoped_release release;
+    parts = path_parts(view, rows.data(), run.data(), count, options);
+  }
+  return nb::make_tuple(to_numpy(parts.score), to_numpy(parts.span), to_numpy(parts.cigar.runs()),
+                        to_numpy(parts.cigar_start));
+}
+
+nb::tuple drops_of(nb::handle alignments, std::int64_t zdrop, std::int64_t inversion, std::int64_t extend,
+                    const AlignOptions& scores) {
+  const AlignmentView view = alignment_view(alignments);
+  Drops d;
+  {
+    nb::gil_scoped_release release;
+    d = find_drops(view, {zdrop, inversion, extend}, scores);
+  }
+  return nb::make_tuple(to_numpy(d.rows), to_numpy(d.run), to_numpy(d.span), to_numpy(d.is_deep));
+}
+
+// Throws ValueError unless the drops are parts of their rows' CIGARs, in order.
+void check_drops(const ChosenDrops& drops, const AlignmentView& a) {
+  for (std::int64_t k = 0; k < drops.n; ++k) {
+    const std::int32_t row = drops.rows[k], *run = drops.run + 2 * k;
+    const bool follows = k > 0 && drops.rows[k - 1] == row;
+    if (row < 0 || row >= a.n || (k > 0 && drops.rows[k - 1] > row) || run[0] < (follows ? run[-1] : 0) ||
+        run[1] < run[0] || run[1] > a.cigar_start[row + 1] - a.cigar_start[row])
+      throw nb::value_error("a drop lies outside its alignment");
+  }
+}
+
+nb::tuple split_rows(nb::handle batch, nb::handle alignments, InColumn<std::int32_t> rows, InColumn<std::int32_t> run,
+                     std::int64_t min_score, const AlignOptions& scores, const AlignOptions& options) {
   const BatchView view = batch_with_records(batch);
   const AlignmentView found = alignment_view(alignments);
   if (!view.is_mapped() || found.n != view.n) throw nb::value_error("alignments of another batch");
-  const SplitThresholds b{nb::cast<std::int64_t>(thresholds[0]), nb::cast<std::int64_t>(thresholds[1]),
-                          nb::cast<std::int64_t>(thresholds[2])};
+  if (run.shape(0) != 2 * rows.shape(0)) throw nb::value_error("a drop has two places");
+  const ChosenDrops drops{static_cast<std::int64_t>(rows.shape(0)), rows.data(), run.data(), min_score};
+  check_drops(drops, found);
   Pieces p;
   {
     nb::gil_scoped_release release;
-    p = split_at_zdrops(view, found, b, scores, options);
+    p = split_at_drops(view, found, drops, scores, options);
   }
-  if (!p.any) return nb::none();
   return nb::make_tuple(to_numpy(p.rows), to_numpy(p.is_minor), to_numpy(p.is_split), to_numpy(p.score),
                         to_numpy(p.span), to_numpy(p.cigar.runs()), to_numpy(p.cigar_start), to_numpy(p.outer));
+}
+
+nb::dict pairs_of_inversions(nb::handle batch, InColumn<std::int32_t> rows, Spans spans) {
+  const BatchView view = batch_view(batch);
+  const auto count = static_cast<std::int64_t>(rows.shape(0));
+  check_count(spans, count);
+  check_rows(rows, view.n);
+  for (std::int64_t i = 0; i < count; ++i) check_span(spans.data() + 4 * i, view, rows.data()[i]);
+  InvertedPairs pairs;
+  {
+    nb::gil_scoped_release release;
+    pairs = inverted_pairs(view, rows.data(), spans.data(), count);
+  }
+  nb::dict d;
+  d["bases"] = to_numpy(pairs.bases);
+  d["q_start"] = to_numpy(pairs.q_start);
+  d["t_start"] = to_numpy(pairs.t_start);
+  d["q_len"] = to_numpy(pairs.q_len);
+  d["t_len"] = to_numpy(pairs.t_len);
+  d["flags"] = to_numpy(pairs.flags);
+  return d;
+}
+
+nb::tuple reads_on_the_opposite_strand(nb::handle batch, InColumn<std::int32_t> rows) {
+  const BatchView view = batch_with_records(batch);
+  if (!view.is_mapped()) throw nb::value_error("the batch has no mapped reads");
+  check_rows(rows, view.n);
+  OppositeReads reads;
+  {
+    nb::gil_scoped_release release;
+    reads = opposite_reads(view, rows.data(), static_cast<std::int64_t>(rows.shape(0)));
+  }
+  return nb::make_tuple(to_numpy(reads.text), to_numpy(reads.read_start), to_numpy(reads.qual));
+}
+
+nb::tuple uncovered(nb::handle batch, nb::handle alignments) {
+  const BatchView view = batch_with_records(batch);
+  const AlignmentView found = alignment_view(alignments);
+  if (!view.is_mapped() || found.n != view.n) throw nb::value_error("alignments of another batch");
+  UncoveredRows rows;
+  {
+    nb::gil_scoped_release release;
+    rows = uncovered_secondaries(view, found);
+  }
+  return nb::make_tuple(to_numpy(rows.rows), to_numpy(rows.with_bases));
 }
 
 nb::object trim_overlaps_of(nb::handle batch, nb::handle alignments, Spans inner, const AlignOptions& scores,
@@ -124,15 +224,32 @@ void bind_ends(nb::module_& m) {
   m.def("parts_bytes", &bytes_of_parts, nb::arg("spans"), "Bytes that copy_parts() fills");
   m.def("copy_parts", &copied_parts, nb::arg("batch"), nb::arg("spans"), nb::arg("bases"),
         "Copies parts of a batch into memory (u8[B]); (q_start, t_start), i64[n] each");
-  m.def("unreliable_ends", &unreliable_ends_of, nb::arg("alignments"), nb::arg("mapped"), nb::arg("scores"),
+  m.def("unreliable_ends", &unreliable_ends_of, nb::arg("alignments"), nb::arg("scores"),
         nb::arg("max_columns"),
         "(rows i32[m], spans i32[4m]): alignments with a doubtful end, and their spans without what hangs by it");
   m.def("path_scores", &scores_of_paths, nb::arg("alignments"), nb::arg("scores"), "i64[n], what operations score");
-  m.def("split_at_drops", &split_at_drops, nb::arg("batch"), nb::arg("alignments"), nb::arg("thresholds"),
-        nb::arg("scores"), nb::arg("options"),
-        "(rows, lesser, broken, score, span i32[4m], cigar, cigar_start, outer i32[4k] of broken ones): alignments "
-        "broken where their score falls by more than thresholds = (Z-drop, extension, minimum score of a piece); "
-        "None if no score does");
+  m.def("outer_ends", &ends_outside, nb::arg("alignments"), nb::arg("inner"), nb::arg("scores"),
+        "(score i64[2n], matches i64[2n], run i32[4n]) of the parts of alignments before and after inner spans (i32[n, "
+        "4]): the highest score of any part of it, bases in long matches, and CIGAR elements up to the best part's end");
+  m.def("path_parts", &parts_of_paths, nb::arg("alignments"), nb::arg("rows"), nb::arg("run"), nb::arg("options"),
+        "(score, span i32[4m], cigar, cigar_start): CIGAR elements run (i32[2m]) of the alignments of rows (i32[m])");
+  m.def("find_drops", &drops_of, nb::arg("alignments"), nb::arg("zdrop"), nb::arg("inversion"), nb::arg("extend"),
+        nb::arg("scores"),
+        "(rows i32[m], run i32[2m], span i32[4m], is_deep u8[m]): drops of the score along alignments by more than a "
+        "threshold, the numbers of CIGAR elements before their beginnings and ends, and the parts between");
+  m.def("split_at_drops", &split_rows, nb::arg("batch"), nb::arg("alignments"), nb::arg("rows"), nb::arg("run"),
+        nb::arg("min_score"), nb::arg("scores"), nb::arg("options"),
+        "(rows, is_minor, is_split, score, span i32[4m], cigar, cigar_start, outer i32[4k] of the split ones): "
+        "alignments split at drops, without pieces of a lower score than min_score");
+  m.def("inverted_pairs", &pairs_of_inversions, nb::arg("batch"), nb::arg("rows"), nb::arg("spans"),
+        "Columns of pairs of the reverse complements of parts of queries and parts of targets: spans (i32[m, 4]) of "
+        "rows (i32[m])");
+  m.def("opposite_reads", &reads_on_the_opposite_strand, nb::arg("batch"), nb::arg("rows"),
+        "(text u8[T], letters i64[m], qual i64[m]): the whole reads of rows (i32[m]) on the opposite strand, and the "
+        "offsets of their sequences and quality strings; -1 for rows that have none");
+  m.def("uncovered_secondaries", &uncovered, nb::arg("batch"), nb::arg("alignments"),
+        "(rows i32[m], with_bases i32[m]): secondary rows of which other rows of their reads align less than half, and "
+        "rows of the same reads that have their sequences");
   m.def("trim_overlaps", &trim_overlaps_of, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"),
         nb::arg("scores"), nb::arg("options"),
         "(score, span i32[4n], cigar, cigar_start) with parts of split reads cut where they overlap; None where none "

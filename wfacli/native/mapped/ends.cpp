@@ -3,17 +3,14 @@
 #include <algorithm>
 
 #include "io/builder.hpp"
-#include "mapped/mates.hpp"
 #include "format/record_fields.hpp"
 
 namespace wfacli {
 namespace {
 
 constexpr std::int32_t kMinGap = 4;  // minimum length of a gap that makes an end doubtful, in bases
-
-bool in_query(std::uint32_t op) { return op != kDeletion; }
-bool in_target(std::uint32_t op) { return op != kInsertion; }
-bool is_gap(std::uint32_t op) { return op == kInsertion || op == kDeletion; }
+constexpr std::int64_t kOutside = 32;  // aligned bases at an end that may be outside of the mapped part
+constexpr std::int64_t kSeed = 16;   // bases of a match that a mapper's seeds do not reach
 
 // Appends `count` bases, optionally reversed, at a multiple of 16 bytes; returns their offset.
 std::int64_t add_bases(const std::uint8_t* from, std::int32_t count, bool reversed, Buffer<std::uint8_t>& bases) {
@@ -31,10 +28,10 @@ struct Place {
   std::int64_t query = 0, target = 0, columns = 0;
 };
 
-// Returns the last doubtful place (see UnreliableEnds) within `max_columns` aligned bases and `middle` bases of the
-// query, walking `count` CIGAR elements from `run` on in steps of `step` (1 or -1).
+// Returns the last doubtful place (see UnreliableEnds) within `max_columns` aligned bases, walking `count` CIGAR
+// elements from `run` on in steps of `step` (1 or -1).
 Place last_unreliable(const std::uint32_t* run, std::int64_t count, std::int64_t step, std::int64_t max_columns,
-                      std::int64_t middle, const AlignOptions& scores) {
+                      const AlignOptions& scores) {
   Place at, doubt;
   std::int64_t score = 0, lowest = 0;
   for (std::int64_t k = 0; k < count; ++k, run += step) {
@@ -44,184 +41,13 @@ Place last_unreliable(const std::uint32_t* run, std::int64_t count, std::int64_t
     at.query += in_query(op) ? length : 0;
     at.target += in_target(op) ? length : 0;
     at.columns += is_gap(op) ? 0 : length;
-    if (at.columns > max_columns || at.query > middle) break;
+    if (at.columns > max_columns) break;
     const bool lower = score < lowest;
     if (lower) lowest = score;
-    if (lower || (is_gap(op) && length >= kMinGap && 2 * length > at.columns)) doubt = at;
+    if (lower || (is_gap(op) && length >= kMinGap && 2 * length > at.columns - kOutside)) doubt = at;
   }
   return doubt;
 }
-
-// CIGAR and span of a row that is being trimmed.
-struct Path {
-  std::vector<std::uint32_t> runs;
-  std::int32_t span[4];
-
-  // Removes `bases` bases of the query from the front or the back, and gaps that are then at that end.
-  void drop(std::int64_t bases, bool front) {
-    while (!runs.empty()) {
-      std::uint32_t& run = front ? runs.front() : runs.back();
-      const std::uint32_t op = run & 15;
-      const std::int64_t length = run >> 4;
-      const std::int64_t taken = is_gap(op) ? length : std::min(length, bases);
-      if (taken == 0) return;
-      const std::int32_t sign = front ? 1 : -1;
-      if (in_query(op)) span[front ? 0 : 1] += sign * static_cast<std::int32_t>(taken);
-      if (in_target(op)) span[front ? 2 : 3] += sign * static_cast<std::int32_t>(taken);
-      if (in_query(op)) bases = std::max<std::int64_t>(0, bases - taken);
-      if (taken < length) {
-        run -= static_cast<std::uint32_t>(taken) << 4;
-        return;
-      }
-      runs.erase(front ? runs.begin() : runs.end() - 1);
-    }
-  }
-};
-
-// Returns, for each cut position from `low` to `high` in the query, the score of the path before (or after) the cut.
-// Gaps next to the cut are removed and do not count.
-std::vector<std::int64_t> scores_after_cut(const Path& path, bool before, std::int64_t low, std::int64_t high,
-                                           const AlignOptions& scores) {
-  std::vector<std::int64_t> found(static_cast<std::size_t>(high - low + 1), 0);
-  std::int64_t at = before ? path.span[0] : path.span[1], score = 0, gaps = 0;
-  const std::int64_t step = before ? 1 : -1, count = static_cast<std::int64_t>(path.runs.size());
-  const auto put = [&] {
-    if (low <= at && at <= high) found[static_cast<std::size_t>(at - low)] = score;
-  };
-  put();
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::uint32_t run = path.runs[static_cast<std::size_t>(before ? k : count - 1 - k)], op = run & 15;
-    const std::int64_t length = run >> 4, each = is_gap(op) ? 0 : score_of(op, 1, scores);
-    if (is_gap(op)) gaps += score_of(op, length, scores);
-    if (op == kDeletion) continue;
-    for (std::int64_t base = 0; base < length; ++base) {
-      if (op != kInsertion) score += each + gaps, gaps = 0;
-      at += step;
-      put();
-    }
-  }
-  return found;
-}
-
-// Aligned part of a read, in coordinates of the read as sequenced.
-struct Part {
-  std::int64_t row;
-  bool reverse, primary;
-  std::int64_t length;      // of the whole read
-  std::int64_t clip;        // bases before the row's query, on the strand that is aligned
-  std::int64_t beg, end;    // the mapped part
-  std::int64_t middle() const { return (beg + end) / 2; }
-  bool is_left_of(const Part& other) const { return beg < other.beg && end < other.end; }
-  // Convert a position on the read to one in the row's query, and back.
-  std::int64_t in_row(std::int64_t place) const { return (reverse ? length - place : place) - clip; }
-  std::int64_t on_read(std::int64_t place) const { return reverse ? length - (place + clip) : place + clip; }
-};
-
-class OverlapTrimmer {
- public:
-  OverlapTrimmer(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores)
-      : batch_(batch), a_(a), inner_(inner), scores_(scores), place_(static_cast<std::size_t>(batch.n), -1) {}
-
-  // Trims the rows of one read.
-  void read(std::int64_t first, std::int64_t end) {
-    parts_.clear();
-    for (std::int64_t row = first; row < end; ++row)
-      if (is_placed(a_, row) && !(batch_.mapped.sam_flags[row] & (kSecondary | kUnmapped))) parts_.push_back(part_of(row));
-    std::stable_sort(parts_.begin(), parts_.end(), [](const Part& x, const Part& y) { return x.middle() < y.middle(); });
-    for (std::size_t i = 0; i + 1 < parts_.size(); ++i)
-      for (std::size_t j = i + 1; j < parts_.size(); ++j)
-        if (parts_[i].is_left_of(parts_[j])) {
-          cut(parts_[i], parts_[j]);
-          break;
-        }
-  }
-
-  // Removes gaps at the ends of a row.
-  void tidy(std::int64_t row) {
-    if (!is_placed(a_, row)) return;
-    const std::uint32_t *first = a_.cigar + a_.cigar_start[row], *last = a_.cigar + a_.cigar_start[row + 1] - 1;
-    if (last < first || (!is_gap(*first & 15) && !is_gap(*last & 15))) return;
-    if (std::all_of(first, last + 1, [](std::uint32_t run) { return is_gap(run & 15); })) return;
-    path_of(row).drop(0, true);
-    path_of(row).drop(0, false);
-  }
-
-  const Path* cut_path(std::int64_t row) const {
-    const std::int64_t at = place_[static_cast<std::size_t>(row)];
-    return at < 0 ? nullptr : &paths_[static_cast<std::size_t>(at)];
-  }
-  bool any() const { return !paths_.empty(); }
-
- private:
-  Part part_of(std::int64_t row) const {
-    const MappedView& m = batch_.mapped;
-    const std::int32_t* inner = inner_ + 4 * row;
-    Part p{row, (m.sam_flags[row] & kReverseStrand) != 0, !(m.sam_flags[row] & kSupplementary),
-           std::int64_t{m.clip_begin[row]} + batch_.q_len[row] + m.clip_end[row], m.clip_begin[row], 0, 0};
-    p.beg = p.on_read(p.reverse ? inner[1] : inner[0]);
-    p.end = p.on_read(p.reverse ? inner[0] : inner[1]);
-    return p;
-  }
-
-  const std::int32_t* span_of(std::int64_t row) const {
-    const Path* path = cut_path(row);
-    return path ? path->span : a_.span + 4 * row;
-  }
-  std::int64_t begin_of(const Part& p) const { return p.on_read(span_of(p.row)[p.reverse ? 1 : 0]); }
-  std::int64_t end_of(const Part& p) const { return p.on_read(span_of(p.row)[p.reverse ? 0 : 1]); }
-
-  Path& path_of(std::int64_t row) {
-    std::int64_t& at = place_[static_cast<std::size_t>(row)];
-    if (at < 0) {
-      at = static_cast<std::int64_t>(paths_.size());
-      Path path{{a_.cigar + a_.cigar_start[row], a_.cigar + a_.cigar_start[row + 1]}, {}};
-      std::copy_n(a_.span + 4 * row, 4, path.span);
-      paths_.push_back(std::move(path));
-    }
-    return paths_[static_cast<std::size_t>(at)];
-  }
-
-  // Same as scores_after_cut(), for cut positions from `low` to `high` on the read.
-  std::vector<std::int64_t> left_of(const Part& p, bool before, std::int64_t low, std::int64_t high) {
-    const Path& path = path_of(p.row);
-    if (!p.reverse) return scores_after_cut(path, before, p.in_row(low), p.in_row(high), scores_);
-    std::vector<std::int64_t> found = scores_after_cut(path, !before, p.in_row(high), p.in_row(low), scores_);
-    std::reverse(found.begin(), found.end());
-    return found;
-  }
-
-  void cut_at(const Part& p, bool before, std::int64_t place) {
-    Path& path = path_of(p.row);
-    const std::int64_t at = p.in_row(place);
-    const bool front = before == p.reverse;
-    const std::int64_t bases = front ? at - path.span[0] : path.span[1] - at;
-    if (bases > 0) path.drop(bases, front);
-  }
-
-  void cut(const Part& left, const Part& right) {
-    const std::int64_t begin = begin_of(right), end = end_of(left);
-    if (begin >= end) return;
-    std::int64_t low = std::max(begin, left.middle()), high = std::min(end, right.middle());
-    if (low > high) low = high = (begin + end) / 2;
-    const std::vector<std::int64_t> before = left_of(left, true, low, high), behind = left_of(right, false, low, high);
-    std::int64_t best = low;
-    const auto total = [&](std::int64_t place) {
-      return before[static_cast<std::size_t>(place - low)] + behind[static_cast<std::size_t>(place - low)];
-    };
-    for (std::int64_t place = low + 1; place <= high; ++place)
-      if (total(place) > total(best) || (left.primary && total(place) == total(best))) best = place;
-    cut_at(left, true, best);
-    cut_at(right, false, best);
-  }
-
-  const BatchView& batch_;
-  const AlignmentView& a_;
-  const std::int32_t* inner_;
-  const AlignOptions& scores_;
-  std::vector<std::int64_t> place_;  // index of each row in paths_, or -1
-  std::vector<Path> paths_;
-  std::vector<Part> parts_;
-};
 
 }  // namespace
 
@@ -268,8 +94,7 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
   }
 }
 
-UnreliableEnds unreliable_ends(const AlignmentView& a, const std::int32_t* mapped, const AlignOptions& scores,
-                               std::int32_t max_columns) {
+UnreliableEnds unreliable_ends(const AlignmentView& a, const AlignOptions& scores, std::int32_t max_columns) {
   UnreliableEnds out;
   for (std::int64_t row = 0; row < a.n; ++row) {
     if (!is_placed(a, row)) continue;
@@ -278,9 +103,8 @@ UnreliableEnds unreliable_ends(const AlignmentView& a, const std::int32_t* mappe
     std::int64_t columns = 0;
     for (const std::uint32_t* run = first; run < behind; ++run) columns += is_gap(*run & 15) ? 0 : *run >> 4;
     const std::int64_t within = std::min<std::int64_t>(max_columns, columns / 2);
-    const std::int64_t middle = (std::int64_t{mapped[4 * row]} + mapped[4 * row + 1]) / 2;
-    const Place begin = last_unreliable(first, behind - first, 1, within, middle - span[0], scores);
-    const Place end = last_unreliable(behind - 1, behind - first, -1, within, span[1] - middle, scores);
+    const Place begin = last_unreliable(first, behind - first, 1, within, scores);
+    const Place end = last_unreliable(behind - 1, behind - first, -1, within, scores);
     if (begin.query + begin.target + end.query + end.target == 0) continue;
     // A gap in the middle is doubtful from either end: then neither half is more reliable than the other.
     const bool crossing = begin.query + end.query > span[1] - span[0] || begin.target + end.target > span[3] - span[2];
@@ -306,36 +130,69 @@ Buffer<std::int64_t> path_scores(const AlignmentView& a, const AlignOptions& sco
   return out;
 }
 
-TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner,
-                              const AlignOptions& scores, const AlignOptions& options) {
-  OverlapTrimmer trimmer(batch, a, inner, scores);
-  const MappedView& m = batch.mapped;
-  const auto same = [&](std::int64_t x, std::int64_t y) {
-    return m.first[x] == m.first[y] && mate_of_flags(m.sam_flags[x]) == mate_of_flags(m.sam_flags[y]);
-  };
-  for (std::int64_t first = 0, end; first < batch.n; first = end) {
-    trimmer.tidy(first);
-    for (end = first + 1; end < batch.n && same(first, end); ++end) trimmer.tidy(end);
-    if (end > first + 1) trimmer.read(first, end);
+namespace {
+
+// The part of a path that is outside of an inner span, read inwards.
+struct OuterEnd {
+  std::int64_t score = 0, matches = 0, elements = 0;
+};
+
+// Reads `count` CIGAR elements from `run` on in steps of `step` (1 or -1), up to `bases` bases of the query.
+OuterEnd outer_end(const std::uint32_t* run, std::int64_t count, std::int64_t step, std::int64_t bases,
+                   const AlignOptions& scores) {
+  OuterEnd end;
+  std::int64_t score = 0;
+  for (std::int64_t k = 0; k < count && bases > 0; ++k, run += step) {
+    const std::uint32_t op = *run & 15;
+    const std::int64_t length = in_query(op) ? std::min<std::int64_t>(*run >> 4, bases) : *run >> 4;
+    if (op == kEqual) end.matches += std::max<std::int64_t>(0, length - kSeed);
+    score = std::max<std::int64_t>(0, score + score_of(op, length, scores));
+    if (score > end.score) end.score = score, end.elements = k + 1;
+    if (in_query(op)) bases -= length;
   }
-  TrimmedOverlaps out;
-  out.any = trimmer.any();
-  if (!out.any) return out;
-  out.cigar_start.push(0);
-  for (std::int64_t row = 0; row < batch.n; ++row) {
-    const Path* path = trimmer.cut_path(row);
-    const std::int32_t* span = path ? path->span : a.span + 4 * row;
-    std::int64_t score = a.score[row];
-    if (path) {
-      score = 0;
-      for (const std::uint32_t run : path->runs) score += score_of(run & 15, run >> 4, options);
-      out.cigar.runs().append(path->runs.data(), path->runs.size());
-    } else {
-      out.cigar.runs().append(a.cigar + a.cigar_start[row],
-                              static_cast<std::size_t>(a.cigar_start[row + 1] - a.cigar_start[row]));
+  return end;
+}
+
+}  // namespace
+
+OuterEnds outer_ends(const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores) {
+  OuterEnds out;
+  for (std::int64_t row = 0; row < a.n; ++row, inner += 4) {
+    const std::int32_t* span = a.span + 4 * row;
+    const std::uint32_t *first = a.cigar + a.cigar_start[row], *behind = a.cigar + a.cigar_start[row + 1];
+    const std::int64_t count = behind - first;
+    const OuterEnd begin = outer_end(first, count, 1, inner[0] - span[0], scores),
+                   end = outer_end(behind - 1, count, -1, span[1] - inner[1], scores);
+    for (const OuterEnd& one : {begin, end}) {
+      out.score.push(one.score);
+      out.matches.push(one.matches);
     }
+    for (const std::int64_t element : {std::int64_t{0}, begin.elements, count - end.elements, count})
+      out.run.push(static_cast<std::int32_t>(element));
+  }
+  return out;
+}
+
+PathParts path_parts(const AlignmentView& a, const std::int32_t* rows, const std::int32_t* run, std::int64_t m,
+                     const AlignOptions& options) {
+  PathParts out;
+  out.cigar_start.push(0);
+  for (std::int64_t i = 0; i < m; ++i, run += 2) {
+    const std::uint32_t* cigar = a.cigar + a.cigar_start[rows[i]];
+    const std::int32_t* span = a.span + 4 * rows[i];
+    std::int64_t query = span[0], target = span[2], score = 0;
+    std::int32_t* part = out.span.extend(4);
+    for (std::int32_t k = 0; k < run[1]; ++k) {
+      if (k == run[0]) part[0] = static_cast<std::int32_t>(query), part[2] = static_cast<std::int32_t>(target);
+      const std::uint32_t op = cigar[k] & 15, length = cigar[k] >> 4;
+      query += in_query(op) ? length : 0;
+      target += in_target(op) ? length : 0;
+      if (k >= run[0]) score += score_of(op, length, options);
+    }
+    part[1] = static_cast<std::int32_t>(query);
+    part[3] = static_cast<std::int32_t>(target);
     out.score.push(static_cast<std::int32_t>(score));
-    std::copy_n(span, 4, out.span.extend(4));
+    out.cigar.runs().append(cigar + run[0], static_cast<std::size_t>(run[1] - run[0]));
     out.cigar_start.push(static_cast<std::int64_t>(out.cigar.runs().size()));
   }
   return out;

@@ -9,6 +9,11 @@
 
 namespace wfacli {
 
+// Which sequences a CIGAR operation has bases of.
+inline bool in_query(std::uint32_t op) { return op != kDeletion; }
+inline bool in_target(std::uint32_t op) { return op != kInsertion; }
+inline bool is_gap(std::uint32_t op) { return op == kInsertion || op == kDeletion; }
+
 // Pairs to extend rows with: the flanks between an outer and an inner span; left flanks are reversed.
 struct Flanks {
   Buffer<std::uint8_t> bases, flags;
@@ -28,17 +33,41 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
 
 // Alignments with an unreliable end. Walking inwards from an end, a place is doubtful if the score of the path up to
 // it is negative and a new minimum, or if it follows a gap of at least 4 bases that is longer than half the aligned
-// bases before it. `inner` is the row's span without its doubtful ends: up to the last doubtful place from either end,
-// within `max_columns` aligned bases, half of all aligned bases, and the middle of the mapped part. An alignment whose
-// doubtful ends would cross, at a gap in its middle, is left out.
+// bases before it, of which 32 do not count. `inner` is the row's span without its doubtful ends: up to the last doubtful place from either end,
+// within `max_columns` aligned bases and half of all aligned bases. An alignment whose doubtful ends would cross, at a
+// gap in its middle, is left out.
 struct UnreliableEnds {
   Buffer<std::int32_t> rows, inner;
 };
-UnreliableEnds unreliable_ends(const AlignmentView& alignments, const std::int32_t* mapped, const AlignOptions& scores,
-                               std::int32_t max_columns);
+UnreliableEnds unreliable_ends(const AlignmentView& alignments, const AlignOptions& scores, std::int32_t max_columns);
 
 // Returns the score of each row's CIGAR operations.
 Buffer<std::int64_t> path_scores(const AlignmentView& alignments, const AlignOptions& scores);
+
+// Parts of alignments before and after an inner span, [n, 2] each.
+struct OuterEnds {
+  Buffer<std::int64_t> score;    // highest score of any part of it
+  Buffer<std::int64_t> matches;  // bases in long matches, which are unlikely in a wrong place
+  Buffer<std::int32_t> run;      // [n, 2, 2]: CIGAR elements from the outer end to the end of the best part
+};
+OuterEnds outer_ends(const AlignmentView& alignments, const std::int32_t* inner, const AlignOptions& scores);
+
+// Parts of alignments: scores, spans and CIGARs of m parts.
+struct PathParts {
+  Buffer<std::int32_t> score, span;
+  Cigar cigar;
+  Buffer<std::int64_t> cigar_start;
+};
+// Returns parts of the alignments of m rows: CIGAR elements run[2k] to run[2k + 1].
+PathParts path_parts(const AlignmentView& alignments, const std::int32_t* rows, const std::int32_t* run, std::int64_t m,
+                     const AlignOptions& options);
+
+// Secondary rows of which other rows of the read align less than half, and a row of the read that has its sequence.
+struct UncoveredRows {
+  Buffer<std::int32_t> rows, with_bases;
+};
+// Rows that are found first count as aligned for the next. Reads without a primary or supplementary row are left out.
+UncoveredRows uncovered_secondaries(const BatchView& batch, const AlignmentView& alignments);
 
 // Alignments after trimming overlaps between parts of split reads, and gaps at the ends.
 struct TrimmedOverlaps {

@@ -6,15 +6,19 @@ namespace wfacli {
 namespace {
 
 constexpr std::int64_t kInto = 500;  // maximum bases that a part of a split read extends into another
+// Bases that are added to the target's flank. An extension from further inside the mapped part may need them: the
+// diagonal of the outermost seeds may be wrong by that much.
+constexpr std::int64_t kSlack = 128;
 
 }  // namespace
 
 std::int64_t Reach::target(std::int64_t query) const {
-  if (query == 0) return 0;
+  const std::int64_t slack = bonus > 0 ? 0 : kSlack;  // short reads with an end bonus are extended from their seeds
+  if (query == 0) return slack;
   const std::int64_t max_score = query * match + bonus;
   std::int64_t max_gap = 0;
   for (const GapPiece& piece : gap) max_gap = std::max(max_gap, (max_score - piece.open) / piece.extend);
-  return query + std::min(max_gap, max_excess);
+  return query + std::min(max_gap, max_excess) + slack;
 }
 
 Window inner_of(const Mapping& m) {

@@ -24,7 +24,8 @@ struct Reach {
   std::int64_t max_excess = 0;        // maximum bases by which the target's flank exceeds the read's
 
   // Returns the length of the target flank for `query` bases of the read: `query` plus the longest gap that the score
-  // of `query` matches and the end bonus can pay for, but at most `band`.
+  // of `query` matches and the end bonus can pay for, but at most
+  // `max_excess`, and 128 more without an end bonus.
   std::int64_t target(std::int64_t query) const;
 };
 

@@ -1,0 +1,220 @@
+// Breakpoints of split reads: overlaps between parts are trimmed.
+#include <algorithm>
+#include <vector>
+
+#include "format/record_fields.hpp"
+#include "mapped/ends.hpp"
+#include "mapped/mates.hpp"
+
+namespace wfacli {
+namespace {
+
+// CIGAR and span of a row that is being trimmed.
+struct Path {
+  std::vector<std::uint32_t> runs;
+  std::int32_t span[4];
+
+  // Removes `bases` bases of the query from the front or the back, and gaps that are then at that end.
+  void drop(std::int64_t bases, bool front) {
+    while (!runs.empty()) {
+      std::uint32_t& run = front ? runs.front() : runs.back();
+      const std::uint32_t op = run & 15;
+      const std::int64_t length = run >> 4;
+      const std::int64_t taken = is_gap(op) ? length : std::min(length, bases);
+      if (taken == 0) return;
+      const std::int32_t sign = front ? 1 : -1;
+      if (in_query(op)) span[front ? 0 : 1] += sign * static_cast<std::int32_t>(taken);
+      if (in_target(op)) span[front ? 2 : 3] += sign * static_cast<std::int32_t>(taken);
+      if (in_query(op)) bases = std::max<std::int64_t>(0, bases - taken);
+      if (taken < length) {
+        run -= static_cast<std::uint32_t>(taken) << 4;
+        return;
+      }
+      runs.erase(front ? runs.begin() : runs.end() - 1);
+    }
+  }
+};
+
+// Returns, for each cut position from `low` to `high` in the query, the score of the path before (or after) the cut.
+// Gaps next to the cut are removed and do not count.
+std::vector<std::int64_t> scores_after_cut(const Path& path, bool before, std::int64_t low, std::int64_t high,
+                                           const AlignOptions& scores) {
+  std::vector<std::int64_t> found(static_cast<std::size_t>(high - low + 1), 0);
+  std::int64_t at = before ? path.span[0] : path.span[1], score = 0, gaps = 0;
+  const std::int64_t step = before ? 1 : -1, count = static_cast<std::int64_t>(path.runs.size());
+  const auto put = [&] {
+    if (low <= at && at <= high) found[static_cast<std::size_t>(at - low)] = score;
+  };
+  put();
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::uint32_t run = path.runs[static_cast<std::size_t>(before ? k : count - 1 - k)], op = run & 15;
+    const std::int64_t length = run >> 4, each = is_gap(op) ? 0 : score_of(op, 1, scores);
+    if (is_gap(op)) gaps += score_of(op, length, scores);
+    if (op == kDeletion) continue;
+    for (std::int64_t base = 0; base < length; ++base) {
+      if (op != kInsertion) score += each + gaps, gaps = 0;
+      at += step;
+      put();
+    }
+  }
+  return found;
+}
+
+// Aligned part of a read, in coordinates of the read as sequenced.
+struct Part {
+  std::int64_t row;
+  bool reverse, primary;
+  std::int64_t length;      // of the whole read
+  std::int64_t clip;        // bases before the row's query, on the strand that is aligned
+  std::int64_t beg, end;    // the mapped part
+  std::int64_t middle() const { return (beg + end) / 2; }
+  bool is_left_of(const Part& other) const { return beg < other.beg && end < other.end; }
+  // Convert a position on the read to one in the row's query, and back.
+  std::int64_t in_row(std::int64_t place) const { return (reverse ? length - place : place) - clip; }
+  std::int64_t on_read(std::int64_t place) const { return reverse ? length - (place + clip) : place + clip; }
+};
+
+class OverlapTrimmer {
+ public:
+  OverlapTrimmer(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores)
+      : batch_(batch), a_(a), inner_(inner), scores_(scores), place_(static_cast<std::size_t>(batch.n), -1) {}
+
+  // Trims the rows of one read.
+  void read(std::int64_t first, std::int64_t end) {
+    parts_.clear();
+    for (std::int64_t row = first; row < end; ++row)
+      if (is_placed(a_, row) && !(batch_.mapped.sam_flags[row] & (kSecondary | kUnmapped))) parts_.push_back(part_of(row));
+    std::stable_sort(parts_.begin(), parts_.end(), [](const Part& x, const Part& y) { return x.middle() < y.middle(); });
+    for (std::size_t i = 0; i + 1 < parts_.size(); ++i)
+      for (std::size_t j = i + 1; j < parts_.size(); ++j)
+        if (parts_[i].is_left_of(parts_[j])) {
+          cut(parts_[i], parts_[j]);
+          break;
+        }
+  }
+
+  // Removes gaps at the ends of a row.
+  void tidy(std::int64_t row) {
+    if (!is_placed(a_, row)) return;
+    const std::uint32_t *first = a_.cigar + a_.cigar_start[row], *last = a_.cigar + a_.cigar_start[row + 1] - 1;
+    if (last < first || (!is_gap(*first & 15) && !is_gap(*last & 15))) return;
+    if (std::all_of(first, last + 1, [](std::uint32_t run) { return is_gap(run & 15); })) return;
+    path_of(row).drop(0, true);
+    path_of(row).drop(0, false);
+  }
+
+  const Path* cut_path(std::int64_t row) const {
+    const std::int64_t at = place_[static_cast<std::size_t>(row)];
+    return at < 0 ? nullptr : &paths_[static_cast<std::size_t>(at)];
+  }
+  bool any() const { return !paths_.empty(); }
+
+ private:
+  Part part_of(std::int64_t row) const {
+    const MappedView& m = batch_.mapped;
+    const std::int32_t* inner = inner_ + 4 * row;
+    Part p{row, (m.sam_flags[row] & kReverseStrand) != 0, !(m.sam_flags[row] & kSupplementary),
+           std::int64_t{m.clip_begin[row]} + batch_.q_len[row] + m.clip_end[row], m.clip_begin[row], 0, 0};
+    p.beg = p.on_read(p.reverse ? inner[1] : inner[0]);
+    p.end = p.on_read(p.reverse ? inner[0] : inner[1]);
+    return p;
+  }
+
+  const std::int32_t* span_of(std::int64_t row) const {
+    const Path* path = cut_path(row);
+    return path ? path->span : a_.span + 4 * row;
+  }
+  std::int64_t begin_of(const Part& p) const { return p.on_read(span_of(p.row)[p.reverse ? 1 : 0]); }
+  std::int64_t end_of(const Part& p) const { return p.on_read(span_of(p.row)[p.reverse ? 0 : 1]); }
+
+  Path& path_of(std::int64_t row) {
+    std::int64_t& at = place_[static_cast<std::size_t>(row)];
+    if (at < 0) {
+      at = static_cast<std::int64_t>(paths_.size());
+      Path path{{a_.cigar + a_.cigar_start[row], a_.cigar + a_.cigar_start[row + 1]}, {}};
+      std::copy_n(a_.span + 4 * row, 4, path.span);
+      paths_.push_back(std::move(path));
+    }
+    return paths_[static_cast<std::size_t>(at)];
+  }
+
+  // Same as scores_after_cut(), for cut positions from `low` to `high` on the read.
+  std::vector<std::int64_t> left_of(const Part& p, bool before, std::int64_t low, std::int64_t high) {
+    const Path& path = path_of(p.row);
+    if (!p.reverse) return scores_after_cut(path, before, p.in_row(low), p.in_row(high), scores_);
+    std::vector<std::int64_t> found = scores_after_cut(path, !before, p.in_row(high), p.in_row(low), scores_);
+    std::reverse(found.begin(), found.end());
+    return found;
+  }
+
+  void cut_at(const Part& p, bool before, std::int64_t place) {
+    Path& path = path_of(p.row);
+    const std::int64_t at = p.in_row(place);
+    const bool front = before == p.reverse;
+    const std::int64_t bases = front ? at - path.span[0] : path.span[1] - at;
+    if (bases > 0) path.drop(bases, front);
+  }
+
+  void cut(const Part& left, const Part& right) {
+    const std::int64_t begin = begin_of(right), end = end_of(left);
+    if (begin >= end) return;
+    std::int64_t low = std::max(begin, left.middle()), high = std::min(end, right.middle());
+    if (low > high) low = high = (begin + end) / 2;
+    const std::vector<std::int64_t> before = left_of(left, true, low, high), behind = left_of(right, false, low, high);
+    std::int64_t best = low;
+    const auto total = [&](std::int64_t place) {
+      return before[static_cast<std::size_t>(place - low)] + behind[static_cast<std::size_t>(place - low)];
+    };
+    for (std::int64_t place = low + 1; place <= high; ++place)
+      if (total(place) > total(best) || (left.primary && total(place) == total(best))) best = place;
+    cut_at(left, true, best);
+    cut_at(right, false, best);
+  }
+
+  const BatchView& batch_;
+  const AlignmentView& a_;
+  const std::int32_t* inner_;
+  const AlignOptions& scores_;
+  std::vector<std::int64_t> place_;  // index of each row in paths_, or -1
+  std::vector<Path> paths_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner,
+                              const AlignOptions& scores, const AlignOptions& options) {
+  OverlapTrimmer trimmer(batch, a, inner, scores);
+  const MappedView& m = batch.mapped;
+  const auto same = [&](std::int64_t x, std::int64_t y) {
+    return m.first[x] == m.first[y] && mate_of_flags(m.sam_flags[x]) == mate_of_flags(m.sam_flags[y]);
+  };
+  for (std::int64_t first = 0, end; first < batch.n; first = end) {
+    trimmer.tidy(first);
+    for (end = first + 1; end < batch.n && same(first, end); ++end) trimmer.tidy(end);
+    if (end > first + 1) trimmer.read(first, end);
+  }
+  TrimmedOverlaps out;
+  out.any = trimmer.any();
+  if (!out.any) return out;
+  out.cigar_start.push(0);
+  for (std::int64_t row = 0; row < batch.n; ++row) {
+    const Path* path = trimmer.cut_path(row);
+    const std::int32_t* span = path ? path->span : a.span + 4 * row;
+    std::int64_t score = a.score[row];
+    if (path) {
+      score = 0;
+      for (const std::uint32_t run : path->runs) score += score_of(run & 15, run >> 4, options);
+      out.cigar.runs().append(path->runs.data(), path->runs.size());
+    } else {
+      out.cigar.runs().append(a.cigar + a.cigar_start[row],
+                              static_cast<std::size_t>(a.cigar_start[row + 1] - a.cigar_start[row]));
+    }
+    out.score.push(static_cast<std::int32_t>(score));
+    std::copy_n(span, 4, out.span.extend(4));
+    out.cigar_start.push(static_cast<std::int64_t>(out.cigar.runs().size()));
+  }
+  return out;
+}
+
+}  // namespace wfacli

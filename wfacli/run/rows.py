@@ -1,0 +1,80 @@
+"""Parts of the rows of a batch: pairs, alignments of parts, and alignments of some rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._native import copy_parts, parts_bytes
+from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, all_rows
+from ..engines.parts import overlaid
+
+Align = Callable[[PairBatch], AlignmentBatch]
+Lend = Callable[[int], U8 | None]
+
+
+def pairs_of(ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
+    """Build a batch of pairs without names and estimates from native columns."""
+    n = len(columns["q_len"])
+    places, lengths = np.zeros(n, np.int64), np.zeros(n, np.int32)
+    records = Records(np.zeros(0, np.uint8), places, places, lengths, lengths, places)
+    return PairBatch(ordinal, est_edits=np.full(n, -1, np.int32), records=records, **columns)
+
+
+def between(pairs: PairBatch, spans: I32, align: Align, lend: Lend | None = None) -> AlignmentBatch:
+    """Align parts of rows globally, spans i32[n, 4]; spans of the result are positions in the rows."""
+    size = parts_bytes(spans)
+    bases = lend(size) if lend else None
+    if bases is None:
+        bases = np.empty(size, np.uint8)
+    q_start, t_start = copy_parts(pairs, spans, bases)
+    part = replace(
+        pairs,
+        bases=bases,
+        q_start=q_start,
+        t_start=t_start,
+        q_len=spans[:, 1] - spans[:, 0],
+        t_len=spans[:, 3] - spans[:, 2],
+        est_edits=np.full(len(pairs), -1, np.int32),
+        extent=None,
+    )
+    found = align(part)
+    offsets = np.where((found.status == np.uint8(Status.OK))[:, None], spans[:, [0, 0, 2, 2]], 0)
+    return replace(found, span=found.span + offsets.astype(np.int32))
+
+
+def some_rows(found: AlignmentBatch, rows: npt.NDArray[np.signedinteger[Any]]) -> AlignmentBatch:
+    """Return the alignments of some rows (i64[m]), which may repeat."""
+    first, counts = found.cigar_start[rows], np.diff(found.cigar_start)[rows]
+    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    at = np.arange(start[-1]) + np.repeat(first - start[:-1], counts)
+    columns = {c: getattr(found, c)[rows] for c in ("status", "cut", "score", "span", "origin")}
+    return replace(found, cigar=found.cigar[at], cigar_start=start, **columns)
+
+
+def with_rows(found: AlignmentBatch, rows: I32, new: AlignmentBatch) -> AlignmentBatch:
+    """Return `found` with some rows (i32[m]) replaced by `new`."""
+    merged = overlaid(_as_part(found, all_rows(len(found.status))), _as_part(new, rows))
+    return replace(
+        found,
+        status=merged.status,
+        cut=merged.cut,
+        score=merged.score,
+        span=merged.span,
+        cigar=merged.cigar,
+        cigar_start=merged.cigar_start,
+    )
+
+
+def room_after(count: int, hosts: I32) -> tuple[I32, I32]:
+    """Return which of `count` rows to take so that new ones follow `hosts` (i32[m], in order), and the new rows."""
+    rows = np.insert(all_rows(count), hosts + 1, hosts)
+    return rows, (hosts + 1 + np.arange(len(hosts))).astype(np.int32)
+
+
+def _as_part(found: AlignmentBatch, rows: I32) -> PartialResult:
+    return PartialResult(rows, found.status, found.cut, found.score, found.span, found.cigar, found.cigar_start)
