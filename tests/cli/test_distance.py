@@ -317,4 +317,4 @@ def test_help_teaches(distance: Distance, monkeypatch: pytest.MonkeyPatch) -> No
         "TCUPS",
     ):
         assert part in words
-    assert "A line ends with" in words
+    assert "Compare two files line by line" in words

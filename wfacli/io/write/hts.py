@@ -71,9 +71,9 @@ class HtsOutput(Output):
         require_pysam()
         self._scratch = Scratch()
         try:
-            reference = cram_reference(reference, self._scratch.name, threads)
             if spec.index and path:
                 operand(path)  # raises if the name does not allow an index
+            reference = cram_reference(reference, self._scratch.name, threads)
             super().__init__(path)
         except BaseException:
             self._scratch.cleanup()
