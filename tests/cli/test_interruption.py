@@ -159,6 +159,18 @@ def test_signal_while_the_command_starts(folder: Path, sent: signal.Signals, cod
     assert process.returncode == code
 
 
+@linux
+@pytest.mark.parametrize("loaded", ["wfacli/_native", "_multiarray_umath", "libgcc_s", "_struct"])
+def test_signal_between_imports(folder: Path, loaded: str) -> None:
+    # The exception must not arrive in the import of the native module, nor while Typer builds the command.
+    process = start("align", "-", cwd=folder)
+    maps = Path(f"/proc/{process.pid}/maps")
+    wait_until(lambda: loaded in maps.read_text())
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=15)
+    assert (process.returncode, err.count(b"Traceback"), err.count(b"nanobind")) == (130, 0, 0)
+
+
 @pytest.mark.parametrize(
     "options", [(), ("--format", "paf"), ("-o", "/dev/stdout"), ("--stats", "s.json")], ids=" ".join
 )

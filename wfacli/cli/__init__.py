@@ -10,7 +10,7 @@ import warnings
 from io import TextIOWrapper
 from typing import Any
 
-from .signals import EXIT_SIGNAL, Terminated, catch, catch_early, ignore_repetitions
+from .signals import EXIT_SIGNAL, Terminated, catch, catch_early, ignore
 
 EXIT_FAILURE, EXIT_USAGE = 1, 2
 EXIT_PIPE = EXIT_SIGNAL + signal.SIGPIPE
@@ -110,16 +110,20 @@ def entry() -> None:
         catch()
         app(prog_name="wfacli")
     except OutputClosed:
+        ignore()
         _drop_stdout()
         sys.exit(EXIT_PIPE)
+    except KeyboardInterrupt:  # while Typer builds the commands, which catch it themselves
+        sys.exit(EXIT_SIGNAL + signal.SIGINT)
     except Terminated as end:
         sys.exit(EXIT_SIGNAL + end.signal)
     except (WfacliError, MemoryError, OSError, ImportError, RuntimeError, SystemError) as problem:
         if "--debug" in sys.argv or not _is_expected(problem):
             raise
+        ignore()
         error(_reason(problem))
         if isinstance(problem, OSError):
             _drop_stdout()
         sys.exit(EXIT_USAGE if isinstance(problem, UsageError) else EXIT_FAILURE)
     finally:
-        ignore_repetitions()
+        ignore()

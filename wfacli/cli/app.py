@@ -19,6 +19,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from .. import __version__
+from ..core.interruption import deferred
 from ..errors import OutputClosed, UsageError, shown
 
 _Body = Callable[..., None]
@@ -143,11 +144,12 @@ COMMANDS = {
 def loaded(name: str) -> Any:
     """Import a command, and return it as Typer builds it from its function."""
     entry = COMMANDS[name]
-    _guard_exit()
-    body, text = entry.load()
-    single = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    single.command(name, no_args_is_help=entry.needs_arguments, help=text, hidden=entry.hidden)(body)
-    return get_command(single)
+    with deferred():  # an exception while the native module is imported would abort the process
+        _guard_exit()
+        body, text = entry.load()
+        single = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        single.command(name, no_args_is_help=entry.needs_arguments, help=text, hidden=entry.hidden)(body)
+        return get_command(single)
 
 
 def _guard_exit() -> None:

@@ -51,11 +51,10 @@ def catch() -> None:
             signal.signal(number, _end)
 
 
-def ignore_repetitions() -> None:
-    """Ignore further signals once one has ended the command: Python resets its handlers before it exits."""
-    if _begun is not None:
-        for number in _ENDING:
-            signal.signal(number, signal.SIG_IGN)
+def ignore() -> None:
+    """Ignore further signals once the command has ended: Python resets its handlers before it exits."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _end_at_once(number: int, _frame: FrameType | None) -> None:
