@@ -20,7 +20,8 @@ REPEAT_SECONDS = 1.0  # signals that arrive so soon after the first one repeat i
 
 _ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
-_begun: float | None = None  # time of the first signal
+_begun: float | None = None  # time of the first signal, or of the end of the command
+_received = False
 
 
 class Terminated(BaseException):
@@ -46,15 +47,25 @@ def catch_early() -> None:
 
 def catch() -> None:
     """Install the handlers of a running command; signals that are ignored, as SIGHUP under nohup, stay ignored."""
+    global _begun, _received
+    _begun, _received = None, False
     for number in _ENDING:
         if signal.getsignal(number) in (signal.SIG_DFL, _end_at_once, signal.default_int_handler):
             signal.signal(number, _end)
 
 
 def ignore() -> None:
-    """Ignore further signals once the command has ended: Python resets its handlers before it exits."""
+    """Ignore the signals that arrive while the command ends, and all if one has ended it.
+
+    Python resets its handlers before it exits, so that a repetition would change the exit status.
+    """
+    global _begun
+    if not _received:
+        _begun = time.monotonic()
+        return
     for number in _ENDING:
-        signal.signal(number, signal.SIG_IGN)
+        if signal.getsignal(number) is _end:
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _end_at_once(number: int, _frame: FrameType | None) -> None:
@@ -63,10 +74,10 @@ def _end_at_once(number: int, _frame: FrameType | None) -> None:
 
 def _end(number: int, frame: FrameType | None) -> None:
     """Raise on the first signal, ignore its repetitions, and exit at once on a later one, which will not wait."""
-    global _begun
+    global _begun, _received
     now = time.monotonic()
     if _begun is None:
-        _begun = now
+        _begun, _received = now, True
         raise_or_defer(lambda: _raise(number))
     elif now - _begun > REPEAT_SECONDS:
         _end_at_once(number, frame)
