@@ -94,6 +94,13 @@ def children(process: subprocess.Popen[bytes]) -> list[int]:
     return [int(child) for task in tasks for child in task.read_text().split()]
 
 
+def command_line(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):  # ended in the meantime
+        return b""
+
+
 def holds_open(process: int, file: Path) -> bool:
     def is_it(descriptor: Path) -> bool:
         try:
@@ -115,7 +122,7 @@ def test_htslib_that_is_killed_is_not_said_to_have_written(folder: Path, sort: b
     process.stdin.flush()
 
     def samtools() -> list[int]:
-        return [one for one in children(process) if b"--no-PG" in Path(f"/proc/{one}/cmdline").read_bytes()]
+        return [one for one in children(process) if b"--no-PG" in command_line(one)]
 
     wait_until(lambda: bool(samtools()))
     (child,) = samtools()
