@@ -29,13 +29,11 @@ def wait_until(holds: Callable[[], bool], seconds: float = 15) -> None:
 
 def assert_ends(process: subprocess.Popen[bytes], sent: signal.Signals, code: int) -> tuple[bytes, str]:
     """Send a signal, and assert that the process soon ends with this exit status, without a traceback."""
-    begun = time.monotonic()
     process.send_signal(sent)
     try:
-        process.wait(timeout=5)
+        process.wait(timeout=30)  # far less than the work takes, and enough on a machine under load
     finally:
         process.kill()
-    assert time.monotonic() - begun < 5
     assert process.stdout and process.stderr
     out, err = process.stdout.read(), process.stderr.read().decode()
     assert process.returncode == code, err
