@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..config import GPU_BATCH, Format, RunConfig
-from ..core.batch import U8, PairBatch
+from ..core.batch import PairBatch
 from ..core.stats import Stats
 from ..errors import UsageError
 from ..io.read.ahead import Ahead
@@ -16,13 +16,12 @@ from ..io.read.reader import PairFiles, layout_of, read_batches
 from ..io.read.sources import Source
 from ..io.write.header import sam_header
 from .parts import Aligner, timed
+from .rows import Lend
 from .sizes import MOST_BESIDE_A_GPU, batch_bases
 
 if TYPE_CHECKING:
     from ..gpu.runtime.pinned_pool import PinnedPool
     from .prefetch import EarlyBatches
-
-Lend = Callable[[int], U8 | None]
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from ..core.batch import U8, PairBatch
 from ..errors import DeviceError
 from ..gpu.runtime.pinned_pool import PinnedPool
-
-Lend = Callable[[int], U8 | None]
+from .rows import Lend
 
 
 class EarlyBatches:
