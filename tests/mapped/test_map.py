@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -15,9 +14,9 @@ import pysam
 import pytest
 
 from tests.cli.support import Result, assert_failure, assert_success, environment, run, zstd
+from tests.mapped.fake_mapper import install
 from tests.mapped.world import random_world
 
-SAYS_VERSION = "if sys.argv[1:] == ['--version']: sys.exit(print('2.99-r1'))\n"
 HAS_MAPPY = importlib.util.find_spec("mappy") is not None
 
 
@@ -25,17 +24,7 @@ HAS_MAPPY = importlib.util.find_spec("mappy") is not None
 def folder(tmp_path: Path) -> Path:
     """Reads, a reference, and a fake minimap2 that records its arguments, prints map.paf, and may fail."""
     random_world(31).write(tmp_path)
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "minimap2"
-    program.write_text(
-        f"#!{sys.executable}\nimport pathlib, sys\n"
-        "pathlib.Path('arguments').write_text(' '.join(sys.argv[1:]))\n"
-        "for n in (-2, -1): pathlib.Path(f'seen{n}').write_bytes(open(sys.argv[n], 'rb').read())\n"
-        "sys.stdout.write(pathlib.Path('map.paf').read_text())\n"
-        "if pathlib.Path('fail').exists(): sys.exit('[ERROR] out of luck')\n"
-        "sys.exit(print('[M::main] Real time: 0 sec', file=sys.stderr))\n"
-    )
-    program.chmod(0o755)
+    install(tmp_path)
     return tmp_path
 
 
@@ -61,7 +50,7 @@ def test_map_aligns_what_the_mapper_finds(folder: Path) -> None:
     result = map_(folder, "--preset", "map-hifi", "-t", "2", "--md", "--no-header", "--drop-unmapped")
     assert_success(result)
     assert result.out == wanted.out
-    assert (folder / "arguments").read_text() == "-x map-hifi -I 1000G -t 2 -- ref.fa reads.fq"
+    assert (folder / "arguments").read_text() == "-x map-hifi --paf-no-hit -I 1000G -t 2 -- ref.fa reads.fq"
 
 
 @pytest.mark.parametrize("more", [(), ("--batch-bases", "300"), ("--keep-unmapped", "-t", "1")])
@@ -162,6 +151,19 @@ def test_a_mapper_that_ends_well_too_early(folder: Path, lines: int, said: str) 
     assert not (folder / "x.sam").exists()
 
 
+@pytest.mark.parametrize("lines", [0, 1, 3])
+@pytest.mark.parametrize("more", [(), ("--drop-unmapped",)])
+def test_a_mapper_that_writes_no_line_about_some_reads(folder: Path, lines: int, more: tuple[str, ...]) -> None:
+    """Its status and its last line say that all is well; it was asked for a line for each read."""
+    (folder / "verbatim").touch()
+    kept = (folder / "map.paf").read_text().splitlines(keepends=True)[:lines]
+    (folder / "map.paf").write_text("".join(kept))
+    missing = 12 - len({line.split("\t")[0] for line in kept})
+    result = map_(folder, "-o", "x.sam", *more)
+    assert_failure(result, 1, f"minimap2: wrote no line about {missing} reads of 12: output is missing")
+    assert not (folder / "x.sam").exists()
+
+
 def test_a_mapper_that_fails_leaves_no_output(folder: Path) -> None:
     (folder / "fail").touch()
     assert_failure(map_(folder, "-o", "x.sam"), 1, "minimap2: [ERROR] out of luck")
@@ -211,11 +213,10 @@ def test_spliced_reads_are_refused_before_anything_runs(folder: Path, preset: st
 
 
 def test_the_mapper_is_a_program_of_the_header_and_of_the_report(folder: Path) -> None:
-    program = folder / "bin" / "minimap2"
-    program.write_text(program.read_text().replace("import pathlib, sys\n", "import pathlib, sys\n" + SAYS_VERSION, 1))
+    (folder / "version").write_text("2.99-r1")
     result = map_(folder, "-t", "2", "--stats", "s.json")
     assert_success(result)
-    command = "minimap2 -x map-ont -I 1000G -t 2 -- ref.fa reads.fq"
+    command = "minimap2 -x map-ont --paf-no-hit -I 1000G -t 2 -- ref.fa reads.fq"
     programs = [line for line in result.text.splitlines() if line.startswith("@PG")]
     assert programs[0] == f"@PG\tID:minimap2\tPN:minimap2\tVN:2.99-r1\tCL:{command}"
     assert programs[1].startswith("@PG\tID:wfacli\tPP:minimap2\tPN:wfacli\tVN:") and len(programs) == 2

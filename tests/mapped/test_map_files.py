@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.support import Result, assert_failure, assert_success, environment, run, zstd
+from tests.mapped.fake_mapper import install
 from tests.mapped.world import World, random_world
 
 
@@ -29,18 +29,8 @@ def folder(world: World, tmp_path: Path) -> Path:
         (tmp_path / name).write_text(
             "\n".join(some).rstrip("\n") + "\n" * (name != "b.fq")
         )  # b lacks its final newline
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "minimap2"
-    program.write_text(
-        f"#!{sys.executable}\nimport pathlib, sys\n"
-        "if sys.argv[1:] == ['--version']: sys.exit(print('2.99'))\n"
-        "pathlib.Path('arguments').write_text(' '.join(sys.argv[1:]))\n"
-        "for path in sys.argv[sys.argv.index('--') + 2 :]:\n"
-        "    pathlib.Path('seen').open('ab').write(open(path, 'rb').read())\n"
-        "sys.stdout.write(pathlib.Path('map.paf').read_text())\n"
-        "sys.exit(print('[M::main] Real time: 0 sec', file=sys.stderr))\n"
-    )
-    program.chmod(0o755)
+    install(tmp_path)
+    (tmp_path / "version").write_text("2.99")
     return tmp_path
 
 
@@ -70,7 +60,7 @@ def test_several_files_are_mapped_one_behind_the_other(folder: Path, form: str) 
     result = map_(folder, "ref.fa", *files, "--no-header", "--batch-bases", "700", stdin=stdin)
     assert_success(result)
     assert result.out == wanted.out and len(result.rows) > 14
-    assert (folder / "arguments").read_text().startswith("-x map-ont -I 1000G")
+    assert (folder / "arguments").read_text().startswith("-x map-ont --paf-no-hit -I 1000G")
     if form != "packed":
         assert (folder / "seen").read_bytes().replace(b"\n", b"") == plain.replace(b"\n", b"")
     header = map_(folder, "ref.fa", *files, stdin=stdin).text

@@ -7,7 +7,6 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +17,7 @@ import pytest
 
 from tests import pairgen
 from tests.cli.support import Result, assert_failure, assert_success, environment, rows_of, run, zstd
+from tests.mapped.fake_mapper import install
 from tests.mapped.world import turned
 from wfacli.io.mapper import by_mappy
 
@@ -121,15 +121,7 @@ def folder(pairs: tuple[dict[str, str], dict[str, tuple[str, str]]], tmp_path: P
     for number, name in enumerate(("first.fq", "second.fq")):
         (tmp_path / name).write_text(fastq([(pair, mates[number]) for pair, mates in reads.items()]))
     (tmp_path / "map.sam").touch()
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "minimap2"
-    program.write_text(
-        f"#!{sys.executable}\nimport pathlib, sys\n"
-        "pathlib.Path('arguments').write_text(' '.join(sys.argv[1:]))\n"
-        "sys.stdout.write(pathlib.Path('map.sam').read_text())\n"
-        "sys.exit(print('[M::main] Real time: 0 sec', file=sys.stderr))\n"
-    )
-    program.chmod(0o755)
+    install(tmp_path)
     return tmp_path
 
 
@@ -297,7 +289,7 @@ def test_what_the_mapper_is_asked(folder: Path) -> None:
     ]
     (folder / "map.sam").write_text("")
     assert_success(map_(folder, "first.fq", "-t", "2"))
-    assert (folder / "arguments").read_text() == "-x map-ont -I 1000G -t 2 -- ref.fa first.fq"
+    assert (folder / "arguments").read_text() == "-x map-ont --paf-no-hit -I 1000G -t 2 -- ref.fa first.fq"
 
 
 @pytest.mark.parametrize(
@@ -318,6 +310,7 @@ def test_files_that_are_not_of_the_same_pairs(folder: Path, first: str, second: 
         names = [text] if len(set(text) & set("/.")) else list(text)
         (folder / path).write_text(fastq([(name, "ACGT") for name in names]))
     if mapped:
+        (folder / "verbatim").touch()
         (folder / "map.sam").write_text("b\t0\ta\t1\t60\t4M\t*\t0\t0\t*\t*\n")
     assert_failure(map_(folder, "first.fq", "--mates", "second.fq"), 1, words)
 
@@ -334,6 +327,7 @@ def test_files_that_are_not_of_the_same_pairs(folder: Path, first: str, second: 
 )
 def test_mates_in_one_file_that_the_mapper_would_not_pair(folder: Path, names: str, words: str) -> None:
     (folder / "first.fq").write_text(fastq([(name, "ACGT") for name in names.split()]))
+    (folder / "verbatim").touch()
     (folder / "map.sam").write_text("z\t77\t*\t0\t0\t*\t*\t0\t0\t*\t*\n")
     assert_failure(map_(folder, "first.fq", "--preset", "sr"), 1, words)
 

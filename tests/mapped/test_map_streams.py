@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
 from tests.cli.support import Result, assert_failure, assert_success, environment, feed, run, zstd
+from tests.mapped.fake_mapper import install
 from tests.mapped.world import random_world
 from wfacli.errors import InputError
 from wfacli.io.mapper import tee
@@ -21,15 +21,7 @@ from wfacli.io.mapper.tee import Tee
 def folder(tmp_path: Path) -> Path:
     """Reads, a reference, and a fake minimap2 that stores the content of its input files and prints map.paf."""
     random_world(31).write(tmp_path)
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "minimap2"
-    program.write_text(
-        f"#!{sys.executable}\nimport pathlib, sys\n"
-        "for n in (-2, -1): pathlib.Path(f'seen{n}').write_bytes(open(sys.argv[n], 'rb').read())\n"
-        "sys.stdout.write(pathlib.Path('map.paf').read_text())\n"
-        "sys.exit(print('[M::main] Real time: 0 sec', file=sys.stderr))\n"
-    )
-    program.chmod(0o755)
+    install(tmp_path)
     return tmp_path
 
 

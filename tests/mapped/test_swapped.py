@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import assert_failure, assert_success, environment, random_letters, run
+from tests.mapped.fake_mapper import install
 from wfacli.errors import InputError
 from wfacli.io.mapper.swapped import check_order
 from wfacli.io.read.sources import Source
@@ -87,13 +88,7 @@ def test_reads_as_reference_and_a_reference_as_reads(folder: Path, reads: list[i
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a fake minimap2 that finds nothing."""
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "minimap2"
-    program.write_text(
-        f"#!{sys.executable}\nimport sys\nif 'no-such' in sys.argv: sys.exit(\"[ERROR] unknown preset 'no-such'\")\n"
-        "print('[M::main] Real time: 0 sec', file=sys.stderr)\n"
-    )
-    program.chmod(0o755)
+    install(tmp_path)
     return tmp_path
 
 

@@ -143,6 +143,7 @@ class MappedInputs:
             self.files.check_cause(fault)
             raise
         self.files.finished()
+        self.files.check_reported(self._reader.counts()["reads"], self._reader.reported())
         self._skipped_line = self.sources[1].place_of(self._reader.first_skipped()[1])[1]
 
     def _has_more(self) -> bool:

@@ -129,12 +129,13 @@ def sam_lines(reads: Sequence[Read], hits: Iterable[Any], mirrored: bool) -> str
 
 
 def paf_lines(name: str, bases: str, hits: Iterable[Any]) -> str:
-    """Return the PAF lines of a single read."""
-    return "".join(
+    """Return the PAF lines of a single read; without a hit, one line without a target (minimap2's --paf-no-hit)."""
+    lines = "".join(
         f"{name}\t{len(bases)}\t{h.q_st}\t{h.q_en}\t{'+' if h.strand > 0 else '-'}\t{h.ctg}\t{h.ctg_len}\t"
         f"{h.r_st}\t{h.r_en}\t{h.mlen}\t{h.blen}\t{h.mapq}\ttp:A:{'P' if h.is_primary else 'S'}\n"
         for h in hits
     )
+    return lines or f"{name}\t{len(bases)}\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n"
 
 
 def mappings(pairing: bool, preset: str, threads: int, reference: str, *paths: str) -> Iterator[str]:

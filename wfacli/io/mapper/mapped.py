@@ -93,6 +93,14 @@ class MappedFiles:
         if self._bam:
             self._bam.finished()
 
+    def check_reported(self, reads: int, reported: int) -> None:
+        """Check that the mappings are complete, where that can be known. Raises InputError if lines are missing.
+
+        Args:
+            reads: number of reads.
+            reported: number of reads with at least one line among the mappings, mapped or not.
+        """
+
     def check_cause(self, fault: InputError) -> None:
         """Look for the cause of a fault in reads or mappings. Raises InputError if another failure caused it."""
         if self._bam:
@@ -118,7 +126,7 @@ def read_reference(source: Source, threads: int = 1) -> Reference:
             reference.add(batch)
         except ValueError as error:
             (name,) = error.args  # bytes
-            what = "two sequences have this name" if name else "a sequence has no name"
+            what = "two sequences have this name" if name else f"sequence {len(reference) + 1:,} has no name"
             raise InputError(source.path, what, name) from None
     if not len(reference):
         raise InputError(source.path, "has no sequence")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...core.stats import counted
 from ...errors import InputError, UsageError, WfacliError
 from ..read.joined import Joined
 from ..read.reader import refuse_alignments
@@ -57,7 +58,8 @@ def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[st
     """
     sam = preset in PAIRING
     if found := shutil.which("minimap2"):
-        return [found, "-x", preset, *["-a"] * sam, "-I", _ONE_INDEX, "-t", str(threads), "--", reference, *reads]
+        form = "-a" if sam else "--paf-no-hit"  # both have a line of each read: see MapperFiles.check_reported
+        return [found, "-x", preset, form, "-I", _ONE_INDEX, "-t", str(threads), "--", reference, *reads]
     try:
         import mappy  # noqa: F401
     except ModuleNotFoundError:
@@ -257,6 +259,12 @@ class MapperFiles(MappedFiles):
         """See MappedFiles."""
         super().finished()
         self.mappings_ended()
+
+    def check_reported(self, reads: int, reported: int) -> None:
+        """See MappedFiles. The mapper writes a line for each read, so missing lines prove that output was lost."""
+        if reported < reads:
+            lost = counted(reads - reported, "read")
+            raise InputError(self.mappings, f"wrote no line about {lost} of {reads:,}: output is missing")
 
     def check_cause(self, fault: InputError) -> None:
         """See MappedFiles."""

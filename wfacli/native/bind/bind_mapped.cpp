@@ -158,7 +158,8 @@ void bind_mapped(nb::module_& m) {
       .def("first_skipped", [](const MappedReader& self) {
         const MappedCounts& counts = self.counts();
         return nb::make_tuple(nb::bytes(counts.first_skipped.data(), counts.first_skipped.size()), counts.first_skipped_line);
-      });
+      })
+      .def("reported", [](const MappedReader& self) { return self.counts().reported; });
 
   nb::class_<MappingGroups>(m, "MappingGroups", "Whether mappings of a read follow one another, or shall")
       .def(nb::init<bool>(), nb::arg("places"))

@@ -83,6 +83,7 @@ Next MappedReader::step() {
                                group_name_),
                     static_cast<std::int64_t>(end_ - done_));
     } else {
+      ++counts_.reported;
       add_mappings(read);
     }
   }
@@ -103,6 +104,7 @@ bool MappedReader::begin_template() {
   const auto again = [&](const Mapping& before, const Mapping& m) { return unmapped(m) && mate(before) == mate(m); };
   group_.erase(std::unique(group_.begin(), group_.end(), again), group_.end());
   if (!keeps_place() && std::all_of(group_.begin(), group_.end(), unmapped)) {
+    counts_.reported += static_cast<std::int64_t>(group_.size());  // one record a mate
     group_.clear();
     return false;
   }
@@ -147,7 +149,10 @@ ParseResult MappedReader::next_group() {
       continue;
     }
     const int mate = mate_of_flags(ahead_.flags);
-    if (mate == 0 && ahead_.kind == MappingKind::Unmapped && !keeps_place()) continue;
+    if (mate == 0 && ahead_.kind == MappingKind::Unmapped && !keeps_place()) {
+      ++counts_.reported;
+      continue;
+    }
     paired_ = paired_ || mate;
     ahead_name_ = mate && mate_of_name(name) == mate ? without_mate(name) : name;
     looked_ahead_ = true;

@@ -43,6 +43,7 @@ struct MappedBatch {
 
 struct MappedCounts {
   std::int64_t reads = 0, mapped_reads = 0, mappings = 0, skipped = 0;
+  std::int64_t reported = 0;       // reads with at least one line among the mappings, mapped or not
   std::string first_skipped;       // error message of the first skipped mapping
   std::int64_t first_skipped_line = 0;
 };

@@ -108,6 +108,7 @@ void MappingReader::paf(std::string_view line, Mapping& m) {
   const int count = columns_of(line, c, kPafColumns);
   if (count < kPafColumns) fail("has " + std::to_string(count) + " columns, and PAF has 12 at least");
   m.q_len = number(c[1], "the read's length");
+  m.tags = parse_sam_tags(line);
   if (c[4] == "*" && c[5] == "*") {
     m.kind = MappingKind::Unmapped;
     return;
@@ -121,7 +122,6 @@ void MappingReader::paf(std::string_view line, Mapping& m) {
   m.t_end = number(c[8], "the target's end");
   m.matches = number(c[9], "the number of matches");
   m.mapq = mapping_quality(c[11]);
-  m.tags = parse_sam_tags(line);
   if (m.tags.intron) refuse_intron();
   m.kind = kind_of_type(m.tags.type);
   check_spans(m, c[5]);
