@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +25,7 @@ from wfacli.run.align import align_run
 def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     numbers = signal.SIGINT, signal.SIGTERM
     before = [signal.signal(number, signal.SIG_DFL) for number in numbers]
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     monkeypatch.setattr(signals, "_begun", None)
     signals.catch()
     yield
@@ -46,6 +49,40 @@ def test_later_signal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: later)
     signal.raise_signal(signal.SIGTERM)
     assert ended == [143]
+
+
+class Interrupted:
+    """An object whose destructor a signal interrupts."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        signal.raise_signal(self.number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_whose_exception_is_discarded(number: int, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises((KeyboardInterrupt, signals.Terminated)):
+        Interrupted(number)
+        time.sleep(60)
+    assert not capsys.readouterr().err
+
+
+def test_signals_while_python_exits() -> None:
+    """Signals that arrive after the end of a command change neither its status nor its messages."""
+    code = """
+import os, signal
+from wfacli.cli import signals
+class Late:
+    def __del__(self):
+        for number in (signal.SIGINT, signal.SIGTERM): os.kill(os.getpid(), number)
+signals.catch()
+late = Late()  # destroyed after Python has reset its handlers
+signals.ignore()
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (result.returncode, result.stderr) == (0, b"")
 
 
 def test_deferred_signal() -> None:

@@ -6,10 +6,13 @@ The second one must not interrupt the cleanup that the first one started.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
 import stat
+import sys
+import threading
 import time
 from types import FrameType
 
@@ -17,6 +20,7 @@ from ..core.interruption import raise_or_defer
 
 EXIT_SIGNAL = 128
 REPEAT_SECONDS = 1.0  # signals that arrive so soon after the first one repeat it
+_RESEND_SECONDS = 0.01  # long enough for a destructor, or the like, to end
 
 _ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
@@ -46,26 +50,49 @@ def catch_early() -> None:
 
 
 def catch() -> None:
-    """Install the handlers of a running command; signals that are ignored, as SIGHUP under nohup, stay ignored."""
+    """Install the handlers of a running command; signals that are ignored, as SIGHUP under nohup, stay ignored.
+
+    Once Python begins to exit, all are ignored.
+    """
     global _begun, _received
     _begun, _received = None, False
     for number in _ENDING:
         if signal.getsignal(number) in (signal.SIG_DFL, _end_at_once, signal.default_int_handler):
             signal.signal(number, _end)
+    sys.unraisablehook = _resend
+    atexit.register(_ignore_all)
 
 
 def ignore() -> None:
     """Ignore the signals that arrive while the command ends, and all if one has ended it.
 
-    Python resets its handlers before it exits, so that a repetition would change the exit status.
+    Python resets its handlers before it exits, so that a signal would change the exit status: see catch().
     """
     global _begun
     if not _received:
         _begun = time.monotonic()
-        return
+    else:
+        _ignore_all()
+
+
+def _ignore_all() -> None:
     for number in _ENDING:
         if signal.getsignal(number) is _end:
             signal.signal(number, signal.SIG_IGN)
+
+
+def _resend(unraisable: sys.UnraisableHookArgs) -> None:
+    """Send a signal again whose exception was raised where Python discards it, as in a destructor."""
+    global _begun
+    problem = unraisable.exc_value
+    if isinstance(problem, KeyboardInterrupt | Terminated):
+        number = problem.signal if isinstance(problem, Terminated) else signal.SIGINT
+        _begun = None
+        again = threading.Timer(_RESEND_SECONDS, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _end_at_once(number: int, _frame: FrameType | None) -> None:
