@@ -157,7 +157,7 @@ def _reach_of_table(spec: AlignSpec, limits: Limits) -> Reach:
 
 
 def _reach_of_difference(spec: AlignSpec, limits: Limits) -> Reach:
-    costs = CostTraits.of(spec)  # difference_isa.cpp
+    costs = CostTraits.of(spec)  # difference_pair.hpp
     return Reach(longest=(2**31 - 1) / costs.need / 2 if costs.in_words else -1.0)
 
 

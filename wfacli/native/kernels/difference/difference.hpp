@@ -1,7 +1,7 @@
 // Interface of the difference kernels: exact alignment of noisy pairs, global or with free ends, by vectorised
 // dynamic programming in a band.
 //
-//   difference        one pair over all lanes (difference_solve.hpp)
+//   difference        one pair over all lanes (difference_pair.hpp)
 //   difference_reads  one short pair per lane (difference_reads.hpp; with free ends difference_free_group.hpp)
 #pragma once
 

@@ -1,26 +1,12 @@
-// The difference kernels of one instruction set; compiled once per set, which WFACLI_ISA names.
+// Entry points of the difference kernels; compiled once per instruction set, which WFACLI_ISA names.
 #include "kernels/difference/difference_free_group.hpp"
 #include "kernels/difference/difference_reads.hpp"
-#include "kernels/difference/difference_solve.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
 
-template <class S>
-static KernelAnswer in_memory(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar) {
-  if (Rows<S>::bytes(task) > task.checkpoint_bytes) return {Status::MemoryLimit};
-  return Difference<S>(task, memory, cigar).run();
-}
-
 template <int Pieces>
-static KernelAnswer by_costs(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar) {
-  const std::int64_t need = lane_need(task.costs);
-  const std::int64_t total_length = static_cast<std::int64_t>(task.query_len) + task.target_len;
-  if (need > INT16_MAX || total_length * need > INT32_MAX) return {Status::Unsupported};
-  if (need > INT8_MAX) return in_memory<Scheme<Pieces, std::int16_t, false>>(task, memory, cigar);
-  if (task.wildcard) return in_memory<Scheme<Pieces, std::int8_t, true>>(task, memory, cigar);
-  return in_memory<Scheme<Pieces, std::int8_t, false>>(task, memory, cigar);
-}
+KernelAnswer difference_pair(const KernelTask&, DifferenceMemory&, Cigar&);  // difference_pair.hpp
 
 // Aligns a pair of which one sequence is empty.
 static KernelAnswer one_gap(const KernelTask& task, Cigar& cigar) {
@@ -39,8 +25,8 @@ KernelAnswer difference(const KernelTask& task, DifferenceMemory& memory, Cigar&
   if (task.heuristics.any()) return {Status::Unsupported};
   if (task.query_len == 0 || task.target_len == 0)
     return task.free.any() ? KernelAnswer{Status::Unsupported} : one_gap(task, cigar);
-  if (task.costs.pieces == 2) return by_costs<2>(task, memory, cigar);
-  return task.costs.linear() ? by_costs<0>(task, memory, cigar) : by_costs<1>(task, memory, cigar);
+  if (task.costs.pieces == 2) return difference_pair<2>(task, memory, cigar);
+  return task.costs.linear() ? difference_pair<0>(task, memory, cigar) : difference_pair<1>(task, memory, cigar);
 }
 
 template <int Pieces>

@@ -2,7 +2,7 @@
 // memory.
 #pragma once
 
-#include "kernels/difference/difference_band.hpp"
+#include "kernels/difference/difference_bound.hpp"
 #include "kernels/difference/difference_traceback.hpp"
 #include "kernels/difference/difference_window.hpp"
 
@@ -26,53 +26,27 @@ class Difference {
         free_query_(task.free.query_begin || task.free.query_end),
         s_(task.costs, task.wildcard, smaller(task.free.target_end, task.target_len),
            smaller(task.free.query_end, task.query_len)),
-        bounds_(task),
+        bounds_(task), search_(task, bounds_, memory),
         text_(task, memory.text), rows_(s_, task, memory.rows), wide_(s_, text_),
         total_(task.query_len + task.target_len), room_(task.checkpoint_bytes - Rows<S>::bytes(task)) {
     set_piece();
   }
 
   KernelAnswer run() {
-    std::int64_t upper_bound = t_.max_score;  // cost of some path, or the highest cost of interest
-    std::int64_t bound = free_ ? first_free_bound() : first_bound();
-    bool narrows = free_;  // the band narrows although no path is known to cost as little as the bound
-    if (bound < 0) {
-      narrows = seed_bound() != nullptr;
-      bound = narrows ? first_probe(upper_bound) : cost_without_seeds();
-    }
-    if (free_)
-      upper_bound = smaller(upper_bound, gap_cost(t_.costs, t_.query_len) + gap_cost(t_.costs, t_.target_len));
-    if (free_query_ && bounds_.whole(bounds_.band(bound))) bound = upper_bound;
-    for (;;) {
-      bound = smaller(bound, upper_bound);
-      // Most diagonals of a wide band that never narrows match nothing.
-      const std::int64_t cost = forward(bound, !free_query_ && (narrows || bound >= upper_bound));
+    for (search_.start();;) {
+      const std::int64_t cost = forward();
       if (halt_ != Status::Ok) return {halt_};
-      if (cost <= bound) {
+      if (cost <= search_.bound()) {
         KernelAnswer answer;
         answer.score = static_cast<std::int32_t>(cost);
         if (t_.path) path(answer);
         return answer;
       }
-      if (bound >= t_.max_score) return {Status::ScoreLimit};
-      if (cost < upper_bound) upper_bound = cost;
-      // If a narrow band lost the path, a wider one lowers the cost before a full-width band is computed.
-      if (free_) {
-        bound = upper_bound <= 2 * bound ? upper_bound : bound + bound / 2 + 1;
-      } else if (narrows) {
-        bound = next_probe(bound, upper_bound);
-      } else if (bounds_.band(upper_bound).cells(0) > S::kWindowCells && seed_bound()) {
-        narrows = upper_bound > 4 * least();  // else the upper bound is close to what the path costs
-        bound = narrows ? first_probe(upper_bound) : upper_bound;
-      } else {
-        bound = cost <= likely() ? upper_bound : 4 * bound + 1;
-      }
+      if (!search_.raise(cost, rows_.row)) return {Status::ScoreLimit};
     }
   }
 
  private:
-  static constexpr std::int32_t kShort = 200;  // symbols; few pairs this short need more than the narrowest window
-  static std::int32_t rounded(std::int32_t cells) { return cells <= 32 ? 32 : (cells + 63) / 64 * 64; }
   static constexpr std::int64_t kNone = INT64_MAX;
 
   // Cells where one sequence ends: the cheapest one so far, including the symbols then skipped, and the last one
@@ -84,57 +58,19 @@ class Difference {
     Tracked at{};
   };
 
-  // Returns the smallest bound that is worth trying, or a negative value if no window covers its band.
-  std::int64_t first_bound() const {
-    std::int32_t cells = t_.estimate < 0 && total_ > 2 * kShort ? 64 : 32;
-    if (t_.estimate >= 0) {
-      const Band b = bounds_.band(t_.estimate + t_.estimate / 4);
-      cells = rounded(b.cells(0));
-      if (cells > S::kWindowCells) cells = 64;
-    }
-    for (; cells <= S::kWindowCells; cells = rounded(cells + 1))
-      if (const std::int64_t bound = bounds_.provable(cells); bound >= 0) return bound;
-    return -1;
-  }
-  // Returns a bound for sequences that are no more than about 5% different, apart from their lengths.
-  std::int64_t cost_without_seeds() const {
-    const std::int64_t shorter = smaller(t_.query_len, t_.target_len);
-    return gap_cost(t_.costs, total_ - 2 * shorter) + t_.costs.mismatch * shorter / 16;
-  }
-  // Bounds by seeds: the band of a low bound is narrow, and the row where it ends tells which bound the path needs. Two or
-  // three such probes cost less than the band of the first upper bound, which may be far too high.
-  std::int64_t least() const { return seeds_.min_cost(t_.target_len - t_.query_len); }
-  std::int64_t first_probe(std::int64_t upper_bound) const {
-    const std::int64_t known = (upper_bound - least()) / 4, usual = least() / 8 + 16 * std::int64_t{t_.costs.mismatch};
-    return least() + larger<std::int64_t>(0, smaller(known, usual));
-  }
-  // Returns the bound to try after `bound`, whose band ended at the current row. Errors use up the same share of what
-  // exceeds `least` in each row, usually.
-  std::int64_t next_probe(std::int64_t bound, std::int64_t upper_bound) const {
-    const std::int64_t before = larger<std::int64_t>(bound - least(), 1), rows = larger(1, rows_.row - (total_ & 1));
-    const std::int64_t needed = before * total_ / rows * 9 / 8;
-    const std::int64_t next = larger(smaller(needed, 3 * before), before + before / 4 + 1);
-    return least() + next > upper_bound - next / 8 ? upper_bound : least() + next;
-  }
-  // Returns the first bound with free ends: enough for most pairs, judging by the estimate.
-  std::int64_t first_free_bound() const {
-    const std::int64_t cost = t_.estimate >= 0 ? t_.estimate : std::int64_t{t_.costs.mismatch} * t_.query_len / 16;
-    return bounds_.min_cost() + cost + cost / 4 + 4 * gap_cost(t_.costs, 1);
-  }
-  std::int64_t likely() const { return static_cast<std::int64_t>(t_.costs.mismatch) * total_ / 8; }
-
-  // Returns the minimum cost inside the band that paths of cost `bound` need, or kNone if there is no such path.
-  // Stores what the traceback needs. `sure`: some path costs `bound`, or costlier ones do not matter; then the band
-  // narrows along the way.
-  std::int64_t forward(std::int64_t bound, bool sure) {
+  // Returns the minimum cost inside the band that paths within the current bound need, or kNone if there is no such path.
+  // Stores what the traceback needs.
+  std::int64_t forward() {
+    const std::int64_t bound = search_.bound();
+    const bool narrows = search_.narrows();
     Band band = bounds_.band(bound);
     m_.pieces.clear();
     drop_checkpoints(0);
     const std::int32_t start = total_ & 1;
     Tracked tracked = rows_.begin(start);
-    const SeedBound* seeds = sure && !free_ && band.cells(start) > kWide ? seed_bound() : nullptr;
+    const SeedBound* seeds = narrows && !free_ && band.cells(start) > kWide ? search_.seeds() : nullptr;
     if (seeds && !bounds_.narrow(band, rows_, tracked, bound, seeds)) return kNone;
-    const std::size_t cells = rounded(band.cells(start));
+    const std::size_t cells = window_cells(band.cells(start));
     whole_ = t_.path && !free_ && cells <= S::kWindowCells && cells * total_ * kRowBytes <= smaller(t_.table_bytes, kWholeTable);
     spacing_ = t_.path && !whole_ ? piece_rows_ : kSpan;
     if (whole_) m_.table.resize(larger(m_.table.size(), cells * total_ * kRowBytes + 64));
@@ -146,17 +82,17 @@ class Difference {
     while (rows_.row < total_ && may_end_after(band)) {
       if (t_.cancelled->is_set()) return stop(Status::Dropped);
       const std::int32_t r = rows_.row;
-      if (sure && r - narrowed >= larger(kSpan, band.width())) {
+      if (narrows && r - narrowed >= larger(kSpan, band.width())) {
         narrowed = r;
         if (!bounds_.narrow(band, rows_, tracked, bound, seeds)) return query_end_.cost;  // no path of this cost continues
       }
       if (t_.path && !whole_ && !checkpoint(band, 0, start)) return stop(Status::MemoryLimit);
-      const bool last = (whole_ || !t_.path) && (!sure || band.cells(r) <= kNarrow);
+      const bool last = (whole_ || !t_.path) && (!narrows || band.cells(r) <= kNarrow);
       const std::int32_t count = last ? total_ - r : smaller(spacing_ - (r - start) % spacing_, total_ - r);
       if (free_) {
         advance_to_ends(band, corner, count, tracked);
       } else if (whole_) {
-        const Frame frame = framed(band.first(r), rounded(band.cells(r)), corner);
+        const Frame frame = framed(band.first(r), window_cells(band.cells(r)), corner);
         m_.pieces.push({r, frame.cells, frame.slot, table});
         advance(band, corner, count, &tracked, table_at(table));
         table += static_cast<std::size_t>(frame.cells) * count * kRowBytes;
@@ -167,13 +103,6 @@ class Difference {
     if (free_) return smaller(query_end_.cost, target_end_.cost);
     rows_.move(tracked, t_.query_len);
     return tracked.cost;
-  }
-
-  // Returns the bound by the seeds of the query, counted on the first call, or null if there is none.
-  const SeedBound* seed_bound() {
-    if (!seeds_tried_) has_seeds_ = seeds_.count(t_, m_);
-    seeds_tried_ = true;
-    return has_seeds_ ? &seeds_ : nullptr;
   }
 
   // Computes up to `count` (even) rows: either rows at whose end no path of the band can end, or, one by one, rows
@@ -244,7 +173,7 @@ class Difference {
       wide_.run(rows_, count, band, corner, tracked);
       return;
     }
-    const Frame frame = framed(band.first(rows_.row), rounded(cells), corner);
+    const Frame frame = framed(band.first(rows_.row), window_cells(cells), corner);
     if (!table && opens(frame, corner)) return wide_.run(rows_, count, band, corner, tracked);
     if (tracked) {
       const std::int32_t lo = larger(larger(rows_.lo, frame.slot), rows_.row - t_.target_len);
@@ -265,7 +194,7 @@ class Difference {
     const bool low_edge = rows_.lo > larger(slot, first), high_edge = rows_.hi < smaller(slot + cells - 1, last);
     if (high_edge) slot = smaller(slot, rows_.hi - cells + 1);
     if (low_edge) slot = larger(slot, rows_.lo);
-    if (high_edge && slot + cells - 1 > rows_.hi) cells = smaller(cells, rounded(rows_.hi - slot + 1));
+    if (high_edge && slot + cells - 1 > rows_.hi) cells = smaller(cells, window_cells(rows_.hi - slot + 1));
     return {slot, cells};
   }
 
@@ -432,11 +361,10 @@ class Difference {
   const bool free_, free_query_;  // any end is free; an end of the query is free
   const S s_;
   const Bounds bounds_;
+  BoundSearch<S> search_;
   const Text text_;
   Rows<S> rows_;
   const Wide<S> wide_;
-  SeedBound seeds_;
-  bool seeds_tried_ = false, has_seeds_ = false;
   const std::int32_t total_;
   const std::size_t room_;  // bytes for checkpoints beside the rows
   std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
