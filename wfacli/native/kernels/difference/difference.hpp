@@ -5,6 +5,7 @@
 //   difference_reads  one short pair per lane (difference_reads.hpp; with free ends difference_free_group.hpp)
 #pragma once
 
+#include "kernels/certain/certain.hpp"
 #include "kernels/kernel.hpp"
 
 namespace wfacli {
@@ -62,6 +63,7 @@ struct DifferenceMemory {
   Buffer<std::int32_t> absent_seeds;
   Buffer<Checkpoint> checkpoints;
   Buffer<Piece> pieces;
+  CertainMemory certain;
 };
 
 using ReadsKernel = void (*)(const ReadsTask&, DifferenceMemory&, ReadsAnswer*);

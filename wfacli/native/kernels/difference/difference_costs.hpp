@@ -29,19 +29,11 @@
 #pragma once
 
 #include "kernels/difference/difference_lanes.hpp"
+#include "kernels/gap_cost.hpp"
 #include "kernels/kernel.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
-
-// Returns the cost of a gap of length l.
-WFACLI_INLINE std::int64_t gap_cost(const Costs& c, std::int64_t l) {
-  if (l <= 0) return 0;
-  const std::int64_t one = c.gap[0].open + l * c.gap[0].extend;
-  if (c.pieces < 2) return one;
-  const std::int64_t two = c.gap[1].open + l * c.gap[1].extend;
-  return two < one ? two : one;
-}
 
 // Returns the largest magnitude that a lane must hold, plus a margin of c.
 WFACLI_INLINE std::int64_t lane_need(const Costs& c) {

@@ -1,5 +1,6 @@
 // Entry points of the difference kernels; compiled once per instruction set, which WFACLI_ISA names.
 #include "kernels/difference/difference_free_group.hpp"
+#include "kernels/difference/difference_gap.hpp"
 #include "kernels/difference/difference_reads.hpp"
 
 namespace wfacli {
@@ -7,19 +8,6 @@ namespace WFACLI_ISA {
 
 template <int Pieces>
 KernelAnswer difference_pair(const KernelTask&, DifferenceMemory&, Cigar&);  // difference_pair.hpp
-
-// Aligns a pair of which one sequence is empty.
-static KernelAnswer one_gap(const KernelTask& task, Cigar& cigar) {
-  const std::int64_t cost = gap_cost(task.costs, static_cast<std::int64_t>(task.query_len) + task.target_len);
-  if (cost > task.max_score) return {Status::ScoreLimit};
-  KernelAnswer answer;
-  answer.score = static_cast<std::int32_t>(cost);
-  if (task.path) {
-    cigar.add(kInsertion, task.query_len);
-    cigar.add(kDeletion, task.target_len);
-  }
-  return answer;
-}
 
 KernelAnswer difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar) {
   if (task.heuristics.any()) return {Status::Unsupported};

@@ -16,23 +16,27 @@ WFACLI_INLINE T smaller(T a, T b) { return b < a ? b : a; }
 template <class T>
 WFACLI_INLINE T larger(T a, T b) { return a < b ? b : a; }
 
+// Codes beside the sequences, which match nothing, not even each other.
+struct Sentinels {
+  std::uint8_t query, target;
+};
+
 // The query, and the target reversed, so that both are read in the same direction along an anti-diagonal.
 struct Text {
   const std::uint8_t *query, *target;  // cell (i, j) reads query[i - 1] and target[target_len - j]
   std::int32_t target_len;
 
-  Text(const KernelTask& task, Buffer<std::uint8_t>& memory) : target_len(task.target_len) {
+  Text(const KernelTask& task, const Sentinels& sentinels, Buffer<std::uint8_t>& memory) : target_len(task.target_len) {
     const std::size_t n = task.query_len, m = task.target_len;
     memory.resize(n + m + 4 * kMargin);
     std::uint8_t* q = memory.data() + kMargin;
     std::uint8_t* t = q + n + 2 * kMargin;
-    // Sentinels match nothing, not even each other.
-    std::memset(q - kMargin, task.query[-1], kMargin);
+    std::memset(q - kMargin, sentinels.query, kMargin);
     std::memcpy(q, task.query, n);
-    std::memset(q + n, task.query[-1], kMargin);
-    std::memset(t - kMargin, task.target[-1], kMargin);
+    std::memset(q + n, sentinels.query, kMargin);
+    std::memset(t - kMargin, sentinels.target, kMargin);
     for (std::size_t j = 0; j < m; ++j) t[j] = task.target[m - 1 - j];
-    std::memset(t + m, task.target[-1], kMargin);
+    std::memset(t + m, sentinels.target, kMargin);
     query = q;
     target = t;
   }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "kernels/difference/difference_bound.hpp"
+#include "kernels/difference/difference_checkpoints.hpp"
+#include "kernels/difference/difference_gap.hpp"
 #include "kernels/difference/difference_traceback.hpp"
 #include "kernels/difference/difference_window.hpp"
 
@@ -17,23 +19,34 @@ class Difference {
   static constexpr std::size_t kRowBytes = S::kPlanes * sizeof(Lane);  // per cell of the table
   static constexpr std::size_t kWholeTable = std::size_t{1} << 20;     // limit for storing a whole band's planes
   static constexpr std::int32_t kSpan = 256;                           // rows between attempts to narrow the band
-  static constexpr std::int32_t kWide = 192;                           // cells of a band that counting seeds pays for
+  static constexpr std::int32_t kWide = 192;                           // cells of a band that counting seeds, or dividing the pair, pays for
   static constexpr std::int32_t kNarrow = 64;                          // cells of a band that need not be narrowed
 
  public:
   Difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar)
-      : t_(task), m_(memory), cigar_(cigar), free_(task.free.any()),
+      : Difference(task, {task.query[-1], task.target[-1]}, memory, cigar) {
+    divides_ = !free_ && !task.wildcard;
+  }
+
+  // `task`: a part of a pair with these sentinels, which is not divided again.
+  Difference(const KernelTask& task, const Sentinels& sentinels, DifferenceMemory& memory, Cigar& cigar)
+      : t_(task), sentinels_(sentinels), m_(memory), cigar_(cigar), free_(task.free.any()),
         free_query_(task.free.query_begin || task.free.query_end),
         s_(task.costs, task.wildcard, smaller(task.free.target_end, task.target_len),
            smaller(task.free.query_end, task.query_len)),
         bounds_(task), search_(task, bounds_, memory),
-        text_(task, memory.text), rows_(s_, task, memory.rows), wide_(s_, text_),
-        total_(task.query_len + task.target_len), room_(task.checkpoint_bytes - Rows<S>::bytes(task)) {
+        text_(task, sentinels, memory.text), rows_(s_, task, memory.rows), wide_(s_, text_),
+        checkpoints_(rows_, memory, task.checkpoint_bytes - Rows<S>::bytes(task)),
+        total_(task.query_len + task.target_len) {
     set_piece();
   }
 
   KernelAnswer run() {
     for (search_.start();;) {
+      if (divides_ && bounds_.band(search_.bound()).cells(0) > kWide) {
+        divides_ = false;
+        if (find_certain(t_, m_.certain)) return in_parts();
+      }
       const std::int64_t cost = forward();
       if (halt_ != Status::Ok) return {halt_};
       if (cost <= search_.bound()) {
@@ -58,6 +71,29 @@ class Difference {
     Tracked at{};
   };
 
+  // Aligns the parts between certain matches.
+  __attribute__((noinline)) KernelAnswer in_parts() {
+    KernelAnswer whole;
+    KernelTask part = t_;
+    for (std::size_t x = m_.certain.parts.size(); x-- > 0;) {  // paths are traced from the last cell
+      const CertainPart p = m_.certain.parts[x];
+      if (t_.path) cigar_.add(kEqual, p.matches);
+      part.query = t_.query + p.i;
+      part.target = t_.target + p.j;
+      part.query_len = p.query_len;
+      part.target_len = p.target_len;
+      part.max_score = part.estimate = static_cast<std::int32_t>(p.max_cost);
+      const KernelAnswer answer = aligned(part);
+      if (answer.status != Status::Ok) return answer;
+      whole.score += answer.score;
+    }
+    return whole;
+  }
+  KernelAnswer aligned(const KernelTask& part) {
+    if (part.query_len == 0 || part.target_len == 0) return one_gap(part, cigar_);
+    return Difference(part, sentinels_, m_, cigar_).run();
+  }
+
   // Returns the minimum cost inside the band that paths within the current bound need, or kNone if there is no such path.
   // Stores what the traceback needs.
   std::int64_t forward() {
@@ -65,7 +101,7 @@ class Difference {
     const bool narrows = search_.narrows();
     Band band = bounds_.band(bound);
     m_.pieces.clear();
-    drop_checkpoints(0);
+    checkpoints_.drop(0);
     const std::int32_t start = total_ & 1;
     Tracked tracked = rows_.begin(start);
     const SeedBound* seeds = narrows && !free_ && band.cells(start) > kWide ? search_.seeds() : nullptr;
@@ -86,7 +122,7 @@ class Difference {
         narrowed = r;
         if (!bounds_.narrow(band, rows_, tracked, bound, seeds)) return query_end_.cost;  // no path of this cost continues
       }
-      if (t_.path && !whole_ && !checkpoint(band, 0, start)) return stop(Status::MemoryLimit);
+      if (t_.path && !whole_ && !checkpoints_.save(band, 0, start, spacing_)) return stop(Status::MemoryLimit);
       const bool last = (whole_ || !t_.path) && (!narrows || band.cells(r) <= kNarrow);
       const std::int32_t count = last ? total_ - r : smaller(spacing_ - (r - start) % spacing_, total_ - r);
       if (free_) {
@@ -275,11 +311,11 @@ class Difference {
   // Recomputes the rows before `place`, only in cells that lead to it, and traces the path through them.
   Status trace_piece(WindowTraceback<S>& traceback, TracePosition& place) {
     if (t_.cancelled->is_set()) return Status::Dropped;
-    while (m_.checkpoints.back().row >= place.row()) drop_checkpoints(m_.checkpoints.size() - 1);
+    while (m_.checkpoints.back().row >= place.row()) checkpoints_.drop(m_.checkpoints.size() - 1);
     const Checkpoint from = m_.checkpoints.back();
     const Band band{from.k_lo, from.k_hi};
     const Corner corner{place.i, place.j};
-    restore(from);
+    checkpoints_.restore(from);
     if (place.row() - from.row > piece_rows_) return split(band, corner, place.row());
     const std::int32_t count = (place.row() - from.row + 1) / 2 * 2;
     m_.table.resize(larger(m_.table.size(), count * piece_cells_ * kRowBytes + 64));
@@ -301,61 +337,13 @@ class Difference {
     while (rows_.row + spacing_ < end) {
       if (t_.cancelled->is_set()) return Status::Dropped;
       advance(band, corner, spacing_, nullptr, nullptr);
-      if (!checkpoint(band, first, base)) return Status::MemoryLimit;
+      if (!checkpoints_.save(band, first, base, spacing_)) return Status::MemoryLimit;
     }
     return m_.checkpoints.size() > first ? Status::Ok : Status::MemoryLimit;
   }
 
-  // Saves the row. If checkpoints exceed the memory limit, keeps only every other one from index `first` on. Returns
-  // false if they still exceed it by far.
-  bool checkpoint(const Band& band, std::size_t first, std::int32_t base) {
-    const std::int32_t r = rows_.row;
-    if ((r - base) % spacing_ != 0) return true;
-    const Checkpoint c{r, rows_.lo, rows_.hi, band.lo, band.hi, m_.saved.size()};
-    const std::size_t bytes = (c.hi - c.lo + 1) * sizeof(Lane);
-    for (const Lane* values : rows_.array)
-      m_.saved.append(reinterpret_cast<const std::uint8_t*>(values + c.lo), bytes);
-    m_.checkpoints.push(c);
-    while (m_.saved.size() > room_ && m_.checkpoints.size() > first + 1) {
-      spacing_ *= 2;
-      thin(first, base);
-    }
-    return m_.saved.size() <= 2 * room_;
-  }
-
-  void thin(std::size_t first, std::int32_t base) {
-    std::size_t count = first, at = m_.checkpoints[first].at;
-    for (std::size_t x = first; x < m_.checkpoints.size(); ++x) {
-      Checkpoint c = m_.checkpoints[x];
-      const std::size_t bytes = (c.hi - c.lo + 1) * S::kArrays * sizeof(Lane);
-      if ((c.row - base) % spacing_ != 0) continue;
-      std::memmove(m_.saved.data() + at, m_.saved.data() + c.at, bytes);
-      c.at = at;
-      at += bytes;
-      m_.checkpoints[count++] = c;
-    }
-    m_.saved.resize(at);
-    m_.checkpoints.resize(count);
-  }
-
-  void drop_checkpoints(std::size_t from) {
-    if (from < m_.checkpoints.size()) m_.saved.resize(m_.checkpoints[from].at);
-    m_.checkpoints.resize(from);
-  }
-
-  void restore(const Checkpoint& c) {
-    rows_.row = c.row;
-    rows_.lo = c.lo;
-    rows_.hi = c.hi;
-    const std::size_t bytes = (c.hi - c.lo + 1) * sizeof(Lane);
-    const std::uint8_t* from = m_.saved.data() + c.at;
-    for (Lane* values : rows_.array) {
-      std::memcpy(values + c.lo, from, bytes);
-      from += bytes;
-    }
-  }
-
   const KernelTask& t_;
+  const Sentinels sentinels_;
   DifferenceMemory& m_;
   Cigar& cigar_;
   const bool free_, free_query_;  // any end is free; an end of the query is free
@@ -365,10 +353,11 @@ class Difference {
   const Text text_;
   Rows<S> rows_;
   const Wide<S> wide_;
+  Checkpoints<S> checkpoints_;
   const std::int32_t total_;
-  const std::size_t room_;  // bytes for checkpoints beside the rows
   std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
   bool whole_ = false;
+  bool divides_ = false;  // the pair may be divided at certain matches
   Ending query_end_, target_end_;  // best cells at the end of the query and of the target
   Status halt_ = Status::Ok;
 };

@@ -1,0 +1,62 @@
+"""Pairs that are divided at certain matches have the alignment of all cells, for every scheme and instruction set."""
+
+import random
+
+import numpy as np
+import pytest
+
+from tests import pairgen
+from tests.engines.agreement import AMPLE, SCHEMES, TIMES, aligned, seed_of, spec_for
+from wfacli._native import instruction_sets
+from wfacli.plan.kernels import DIFFERENCE, GOTOH
+
+BASES = b"ACGT"
+
+
+def changed(rng: random.Random, part: bytes, beside: bytes) -> bytes:
+    """Return a part with a change that leaves several alignments equally cheap, or almost."""
+    size = rng.choice([1, 2, 5, 12, 30, 80, 300])
+    return rng.choice(
+        [
+            b"",
+            part[:size],
+            part + part[-size:],  # a copy: the gap may lie in two places
+            part[:size] * rng.choice([2, 3, 8]),
+            part[::-1],
+            beside,  # what stands in another place, too
+            pairgen.sequence(rng, size, BASES) + part,
+            part[size:] + pairgen.sequence(rng, size, BASES),
+            pairgen.mutated(rng, part, BASES, 0.2),
+        ]
+    )
+
+
+def similar_pair(rng: random.Random) -> tuple[bytes, bytes]:
+    """Return sequences with long exact matches, a few errors, and changes whose band is wide."""
+    length = rng.choice([900, 2000, 3500])
+    query = pairgen.sequence(rng, length, BASES)
+    if rng.random() < 0.3:  # repeated parts, whose seeds are not unique
+        unit, at = query[: rng.choice([3, 20, 150])], rng.randrange(length)
+        query = query[:at] + unit * (400 // len(unit)) + query[at:]
+    target = pairgen.mutated(rng, query, BASES, rng.choice([0.0, 0.001, 0.005, 0.02, 0.05]))
+    for _ in range(rng.choice([1, 2, 3])):
+        at, size = rng.randrange(len(target)), rng.choice([1, 40, 200, 400, 700])
+        other = rng.randrange(len(target))
+        part = changed(rng, target[at : at + size], target[other : other + size])
+        target = target[:at] + part + target[at + size :]
+    extra = pairgen.sequence(rng, rng.choice([0, 0, 450]), BASES)
+    target = extra + target if rng.random() < 0.5 else target + extra
+    return (query, target) if rng.random() < 0.5 else (target, query)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+def test_divided_pairs(scheme):
+    for turn in range(TIMES):
+        rng = random.Random(seed_of(scheme, turn, "certain"))
+        pairs = [similar_pair(rng) for _ in range(16)]
+        spec = spec_for(scheme)
+        wanted = aligned(pairs, spec, GOTOH, AMPLE)
+        for isa in instruction_sets():
+            found = aligned(pairs, spec, DIFFERENCE, AMPLE, isa)
+            for column in ("status", "score", "span", "cigar", "cigar_start"):
+                assert np.array_equal(getattr(found, column), getattr(wanted, column)), (isa, column)

@@ -1,0 +1,69 @@
+// Matches that every cheapest path takes: they divide a long pair into parts that are aligned one by one.
+//
+// Let C be any path (chain.hpp), and P a cheapest one. Between two diagonal steps that both take, P costs no more than C,
+// since C could replace it there. If P takes no step of C from query row y1 to y2, then it matches no seed whose only
+// occurrence in the target is where C matches it, nor one that does not occur; so it costs at least what SeedCharge says of
+// all these seeds, and of the diagonals between (y1, C) and (y2, C). Rows w1 to w2 (exclusive) for which C costs less than
+// that for all y1 <= w1 and y2 >= w2 are therefore rows in which every cheapest path takes a diagonal step of C.
+//
+// If a run of exact matches of C has two such ranges of rows, one behind the other, then a cheapest path is on the run's
+// diagonal in both. Between them the run costs nothing and everything else costs something: each cheapest path takes these
+// matches. Parts between them are independent, and so are the choices among equally cheap paths: a traceback that chooses
+// by cost at each cell makes the same choices in a part as in the whole.
+#pragma once
+
+#include "kernels/certain/chain.hpp"
+
+namespace wfacli {
+
+// A part of a pair from cell (i, j) on, and the certain matches that follow it (none after the last part).
+struct CertainPart {
+  std::int32_t i, j, query_len, target_len;
+  std::int64_t max_cost;  // cost of some path of the part
+  std::int32_t matches;
+};
+
+// The cost of C up to a row, minus what shifts between diagonals up to there cost at least, as deletions or as insertions.
+struct Potential {
+  std::int64_t deletion, insertion;
+};
+
+// Potentials of which none is at most (or none is at least) another in both parts.
+class Front {
+ public:
+  // Add a potential to the least ones, or to the greatest ones.
+  void add_least(Potential x) { add(x, 1); }
+  void add_greatest(Potential x) { add(x, -1); }
+
+  // Greatest ones: returns true if one is at least as great as one of the least ones.
+  bool reaches(const Front& least) const;
+  // Least ones: returns the largest number that, subtracted from x, leaves it at least as great as one of them.
+  std::int64_t excess_over(Potential x) const;
+  // Greatest ones: returns the smallest number that, subtracted from x, leaves it at most as great as one of them.
+  std::int64_t lack_under(Potential x) const;
+
+ private:
+  static constexpr int kMost = 4;  // further ones are merged with others, which proves less
+
+  void add(Potential x, int sign);
+
+  Potential at_[kMost];
+  int count_ = 0;
+};
+
+struct CertainMemory {
+  Buffer<Seed> seeds;
+  Buffer<SeedPlace> places;  // hash table of the k-mers of seeds
+  Buffer<Anchor> anchors;
+  Buffer<ExactRun> runs;
+  Buffer<std::int32_t> starts;    // of the seeds that no path matches beside C
+  Buffer<Front> fronts;           // of each run: least potentials of the rows before it
+  Buffer<std::int32_t> from, to;  // certain rows of each run
+  Buffer<CertainPart> parts;
+};
+
+// Divides a pair, from its end as it is stored (KernelTask), at certain matches. Sets memory.parts and returns true if
+// there are any. Requires that no end is free, and no wildcards. Takes about 2 ns per symbol.
+bool find_certain(const KernelTask& task, CertainMemory& memory);
+
+}  // namespace wfacli

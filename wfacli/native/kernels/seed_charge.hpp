@@ -1,0 +1,63 @@
+// What a path costs at least for each seed that it does not match.
+//
+// Seeds are k symbols of the query, one seed every k + g symbols. A path that does not match a seed as a whole has a
+// mismatch, an inserted symbol, or a deletion inside the seed. A mismatch and a deletion lie in at most one seed; an
+// insertion of l symbols touches at most 1 + (l + k - 2) / (k + g) seeds, so that a short one touches two only without the
+// distance g. For a charge p <= mismatch, and slopes such that for all l
+//   gap_cost(l) >= p + deletion * l     gap_cost(l) >= p * (1 + (l + k - 2) / (k + g)) + insertion * l,
+// a path costs at least p * unmatched seeds + deletion * deleted symbols + insertion * inserted symbols. The bound without
+// slopes is the seed heuristic of A*PA (R. Groot Koerkamp, P. Ivanov, Bioinformatics 2024), there for edit distance; the
+// slopes are what remains for leaving the diagonal and returning to it.
+#pragma once
+
+#include "kernels/gap_cost.hpp"
+
+namespace wfacli {
+
+struct SeedCharge {
+  static constexpr std::int64_t kScale = 64;  // charge and slopes are multiples of 1 / kScale
+
+  std::int32_t k = 0, period = 0;  // length of a seed, and of a seed with the distance to the next one
+  std::int64_t charge = 0, deletion = 0, insertion = 0;
+
+  // Sets charge, slopes and distance for seeds of length k. Returns false if there are none: for costs under which gaps
+  // cost too little.
+  WFACLI_INLINE bool set(const Costs& c, std::int32_t length) {
+    k = length;
+    std::int64_t extend = c.gap[0].extend, open = c.gap[0].open;
+    if (c.pieces == 2) {
+      extend = extend < c.gap[1].extend ? extend : c.gap[1].extend;
+      open = open < c.gap[1].open ? open : c.gap[1].open;
+    }
+    // A charge above the cost of opening a gap leaves no slope for gaps of length 1.
+    const std::int64_t first = gap_cost(c, 1) - extend, p = c.mismatch < first ? c.mismatch : first;
+    if (p <= 0) return false;
+    charge = kScale * p;
+    // Longer gaps than kGapLengths cost at least open + extend * l.
+    deletion = kScale * extend - rounded_up(p > open ? kScale * (p - open) : 0, kGapLengths);
+    for (std::int64_t l = 1; l <= kGapLengths; ++l) lower(deletion, -rounded_up(kScale * (p - gap_cost(c, l)), l));
+    for (std::int32_t distance = 0; distance <= kMaxDistance; ++distance) {
+      period = k + distance;
+      // Longer insertions touch at most 2 + l / period seeds.
+      const std::int64_t longest = kScale * extend - rounded_up(kScale * p, period);
+      insertion = longest - rounded_up(2 * p > open ? kScale * (2 * p - open) : 0, kGapLengths);
+      for (std::int64_t l = 1; l <= kGapLengths; ++l) {
+        const std::int64_t touched = 1 + (l + k - 2) / period;
+        lower(insertion, -rounded_up(kScale * (p * touched - gap_cost(c, l)), l));
+      }
+      if (4 * insertion >= 3 * longest) break;
+    }
+    return deletion > 0 && insertion > 0;
+  }
+
+  // Returns a / b rounded up.
+  static WFACLI_INLINE std::int64_t rounded_up(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0); }
+
+ private:
+  static constexpr std::int32_t kMaxDistance = 4;
+  static constexpr std::int32_t kGapLengths = 256;  // gap lengths whose costs are compared one by one
+
+  static WFACLI_INLINE void lower(std::int64_t& a, std::int64_t b) { a = b < a ? b : a; }
+};
+
+}  // namespace wfacli
