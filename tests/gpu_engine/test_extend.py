@@ -29,7 +29,7 @@ from wfacli.engines.extend_auto import AutoExtendEngine
 from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.errors import Cancelled, DeviceError
-from wfacli.gpu.kernels import sw
+from wfacli.gpu.kernels import sw, sw_choice
 from wfacli.gpu.runtime import sw_launch
 from wfacli.io.read.memory import pairs_of
 from wfacli.run import extend as run_extend
@@ -160,13 +160,13 @@ def test_pairs_of_one_length_keep_their_order(monkeypatch: pytest.MonkeyPatch) -
 def test_builds_are_chosen_for_all_pairs_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """The choice of builds counts the other batches in flight, which fill the GPU at the end of launches."""
     counts: list[int] = []
-    best = sw.best_builds
+    best = sw_choice.best_builds
 
     def seen(builds: tuple[sw.Build, ...], count: int, *rest: bool) -> np.ndarray:
         counts.append(count)
         return best(builds, count, *rest)
 
-    monkeypatch.setattr(extend_gpu.sw, "best_builds", seen)
+    monkeypatch.setattr(extend_gpu.sw_choice, "best_builds", seen)
     pairs = pairs_of([b"ACGT"] * 10, [b"ACGA"] * 10)
     route = Route(np.arange(10, dtype=np.int32), KERNEL)
     with opened_gpu(spec_of(SCHEMES["2,4,4,2"][0], "local", score_only=True)) as engine:

@@ -15,7 +15,7 @@ from ..core.batch import I32, U8, PairBatch, PartialResult, Status, all_rows, is
 from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import DeviceError, OutOfDeviceMemory
-from ..gpu.kernels import sw, sw_guided
+from ..gpu.kernels import sw, sw_choice, sw_guided
 from ..gpu.kernels.sw_guided import Cuts, GuidedWork
 from ..gpu.runtime.driver import Driver
 from ..gpu.runtime.launch import Answers, Staged
@@ -220,9 +220,11 @@ class ExtendGpuEngine:
         builds = builds or self.builds[:1]
         digits, (narrow, most) = self._scores.digits, self._longest
         count = max(len(rows), self._under_way)  # other launches use the GPU when only the last pairs of this one run
-        if len(rows) <= sw.MAX_SAMPLED:
-            builds = sw.builds_to_launch(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits, count)
-        best, builds = sw.best_builds(builds, count, path, codes, digits), (*builds, sw.WIDE)
+        if len(rows) <= sw_choice.MAX_SAMPLED:
+            builds = sw_choice.builds_to_launch(
+                builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits, count
+            )
+        best, builds = sw_choice.best_builds(builds, count, path, codes, digits), (*builds, sw.WIDE)
         return self._in_order(pairs, rows, best, builds, 0 if wide else narrow, most)
 
     def _guided(self, pairs: PairBatch, rows: I32, cuts: Cuts) -> tuple[_Chosen, I32]:
@@ -230,7 +232,7 @@ class ExtendGpuEngine:
         query_len, target_len = (int(side[rows].mean()) if len(rows) else 0 for side in (pairs.q_len, pairs.t_len))
         count, width = max(len(rows), self._under_way), cuts.width(query_len, target_len)
         build = sw_guided.best_build(self.guided, count, query_len, target_len, width)
-        best = np.zeros((int(sw.STEP[-1]) + 1) ** 2, np.uint8)
+        best = np.zeros((int(sw_choice.STEP[-1]) + 1) ** 2, np.uint8)
         fits = build.shared(self._scores.codes) <= self._gpu.gpu.shared_per_block
         narrow, most = self._longest if fits else (0, 0)
         return self._in_order(pairs, rows, best, (build, build), narrow, most)
@@ -240,7 +242,7 @@ class ExtendGpuEngine:
     ) -> tuple[_Chosen, I32]:
         """Group rows by build; see distribute_rows and _chosen."""
         widths = np.array([build.width for build in builds], np.int32)
-        order, groups, others, letters = distribute_rows(pairs, rows, sw.STEP, best, widths, narrow, most)
+        order, groups, others, letters = distribute_rows(pairs, rows, sw_choice.STEP, best, widths, narrow, most)
         works = [self._work(builds[build], *sizes) for build, *sizes in groups]
         every, lent = -(-len(pairs.bases) // 16) * 16, self._gpu.bases.owns(pairs.bases)
         lent = lent and letters > _WORTH_ALL * every

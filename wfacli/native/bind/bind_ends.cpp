@@ -1,7 +1,7 @@
 #include "bind/bind.hpp"
-#include "mapped/drops.hpp"
-#include "mapped/ends.hpp"
-#include "mapped/inversions.hpp"
+#include "refine/drops.hpp"
+#include "refine/ends.hpp"
+#include "refine/inversions.hpp"
 
 namespace wfacli {
 namespace {
