@@ -5,7 +5,7 @@
 // distances", Nordic J. Computing 2003); the band is Ukkonen's (Information and Control 1985).
 //
 // Rows of a matrix are symbols of the query. There are two matrices, of the reversed sequences and of the sequences,
-// which meet in the middle. This doubles the number of stripes in progress; the distance is the least sum of two cells
+// which meet in the middle. This doubles the number of stripes in progress; the distance is the minimum sum of two cells
 // there (long_bits_meet.cu; D. S. Hirschberg, "A linear space algorithm for computing maximal common subsequences",
 // CACM 1975).
 //

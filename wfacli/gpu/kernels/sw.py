@@ -233,10 +233,7 @@ class Scores:
 
     @property
     def digits(self) -> bool:
-        """Whether directions are stored as digits.
-
-        This depends on the gap costs; see Gaps::digits of sw_workspace.cuh.
-        """
+        """True if directions are stored as digits; depends on the gap costs (Gaps::digits in sw_workspace.cuh)."""
         return 1 <= self.open <= 3
 
     def into(self, task: npt.NDArray[np.void]) -> None:
