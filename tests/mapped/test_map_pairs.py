@@ -37,7 +37,7 @@ def map_(folder: Path, *options: str, mapper: str = "bin") -> Result:
     return run("map", "ref.fa", *options, cwd=folder, env=environment(PATH=path))
 
 
-def letters_of(rng: random.Random, count: int) -> str:
+def symbols_of(rng: random.Random, count: int) -> str:
     return pairgen.sequence(rng, count, b"ACGT").decode()
 
 
@@ -61,15 +61,15 @@ class Place:
 def in_target(rng: random.Random, reference: dict[str, str], place: Place | None) -> str:
     """Return a read's bases, which are random if it lies nowhere."""
     if place is None:
-        return letters_of(rng, LENGTH)
+        return symbols_of(rng, LENGTH)
     whole, begin, end = reference[place.target], place.begin, place.begin + place.length
     # Clipped bases all differ from the target.
     before, after = (
         "".join("CGTA"["ACGT".index(c)] for c in whole[i:j])
         for i, j in ((begin - place.before, begin), (end, end + place.after))
     )
-    letters = before + whole[begin:end] + after
-    return turned(letters) if place.reverse else letters
+    symbols = before + whole[begin:end] + after
+    return turned(symbols) if place.reverse else symbols
 
 
 # Name: places of both mates, and their flags other than strand and mate number. TLEN is checked separately.
@@ -97,7 +97,7 @@ PAIRS: dict[str, tuple[Place | None, Place | None, tuple[int, int]]] = {
 def pairs() -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
     """Return the reference, and the bases of both mates of each pair."""
     rng = random.Random(11)
-    reference = {name: letters_of(rng, 4000) for name in "ab"}
+    reference = {name: symbols_of(rng, 4000) for name in "ab"}
     reads = {
         name: (in_target(rng, reference, first), in_target(rng, reference, second))
         for name, (first, second, _) in PAIRS.items()
@@ -108,14 +108,14 @@ def pairs() -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
 
 
 def fastq(reads: list[tuple[str, str]]) -> str:
-    return "".join(f"@{name} x:N\n{letters}\n+\n{'F' * len(letters)}\n" for name, letters in reads)
+    return "".join(f"@{name} x:N\n{symbols}\n+\n{'F' * len(symbols)}\n" for name, symbols in reads)
 
 
 @pytest.fixture
 def folder(pairs: tuple[dict[str, str], dict[str, tuple[str, str]]], tmp_path: Path) -> Path:
     """A folder with ref.fa, pairs in first.fq and second.fq, and a fake minimap2 that prints map.sam."""
     reference, reads = pairs
-    (tmp_path / "ref.fa").write_text("".join(f">{name}\n{letters}\n" for name, letters in reference.items()))
+    (tmp_path / "ref.fa").write_text("".join(f">{name}\n{symbols}\n" for name, symbols in reference.items()))
     for number, name in enumerate(("first.fq", "second.fq")):
         (tmp_path / name).write_text(fastq([(pair, mates[number]) for pair, mates in reads.items()]))
     (tmp_path / "map.sam").touch()
@@ -244,9 +244,9 @@ def test_a_sorted_bam_of_pairs(folder: Path, mapper: str) -> None:
 def noisy_pairs(folder: Path) -> None:
     """Write pairs with errors, from a reference with repeats."""
     rng = random.Random(5)
-    repeat = letters_of(rng, 300)
-    reference = {name: "".join(letters_of(rng, 700) + repeat for _ in range(4)) for name in "ab"}
-    (folder / "ref.fa").write_text("".join(f">{name}\n{letters}\n" for name, letters in reference.items()))
+    repeat = symbols_of(rng, 300)
+    reference = {name: "".join(symbols_of(rng, 700) + repeat for _ in range(4)) for name in "ab"}
+    (folder / "ref.fa").write_text("".join(f">{name}\n{symbols}\n" for name, symbols in reference.items()))
     reads: tuple[list[tuple[str, str]], list[tuple[str, str]]] = [], []
     for number in range(400):
         whole = reference[rng.choice("ab")]
@@ -259,7 +259,7 @@ def noisy_pairs(folder: Path) -> None:
                 elsewhere = rng.randrange(3000)
                 mates[mate] = mates[mate][:70] + reference["b"][elsewhere : elsewhere + 80]
             noisy = pairgen.mutated(rng, mates[mate].encode(), b"ACGT", 0.02).decode()
-            reads[mate].append((f"p{number}", letters_of(rng, LENGTH) if rng.random() < 0.05 else noisy))
+            reads[mate].append((f"p{number}", symbols_of(rng, LENGTH) if rng.random() < 0.05 else noisy))
     for name, mates in zip(("first.fq", "second.fq"), reads, strict=True):
         (folder / name).write_text(fastq(mates))
 

@@ -107,7 +107,7 @@ def test_warps_draw_seldom_where_memory_is_the_pairs() -> None:
     assert [work.draws for work in works] == [8, 2, 1, 1]
 
 
-def test_scores_of_letters() -> None:
+def test_scores_of_symbols() -> None:
     """The table is indexed by target code, then query code.
 
     Codes beyond the alphabet score no more than any symbol pair, and less than 0.
