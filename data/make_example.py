@@ -24,7 +24,7 @@ PIECE = 1000
 
 def records(path: Path) -> list[tuple[str, str]]:
     lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-    return [(name[1:].split()[0], letters) for name, letters in zip(lines[::2], lines[1::2], strict=True)]
+    return [(name[1:].split()[0], symbols) for name, symbols in zip(lines[::2], lines[1::2], strict=True)]
 
 
 def pairs(folder: Path, name: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
@@ -35,13 +35,13 @@ def spread(items: list, count: int) -> list:
     return [items[i * len(items) // count] for i in range(count)]
 
 
-def cut_after(query: str, target: str, letters: int) -> tuple[int, int]:
-    """A place (query, target) inside a match of their alignment, at or after `letters` of the query."""
+def cut_after(query: str, target: str, symbols: int) -> tuple[int, int]:
+    """A place (query, target) inside a match of their alignment, at or after `symbols` of the query."""
     q = t = 0
     for run in cigar.from_text(wfacli.align(query, target).cigar).tolist():
         length, op = run >> 4, cigar.OPERATIONS[run & 15]
-        if op == "=" and q + length > letters:
-            into = max(letters - q, 0)
+        if op == "=" and q + length > symbols:
+            into = max(symbols - q, 0)
             return q + into, t + into
         q += length if op in "=XI" else 0
         t += length if op in "=XD" else 0
@@ -74,8 +74,8 @@ def write(name: str, chosen: list[tuple[tuple[str, str], tuple[str, str]]]) -> N
 
 def write_mappings(folder: Path) -> None:
     """The genome of which the nanopore reads are, and where minimap2, which must be on PATH, maps them to it."""
-    letters = records(folder / "special_sarscov2_N_iupac.target.fa.gz")[0][1]
-    lines = "\n".join(letters[i : i + 70] for i in range(0, len(letters), 70))
+    symbols = records(folder / "special_sarscov2_N_iupac.target.fa.gz")[0][1]
+    lines = "\n".join(symbols[i : i + 70] for i in range(0, len(symbols), 70))
     genome = HERE / "sarscov2.fa.gz"
     genome.write_bytes(gzip.compress(f">MN908947.3\n{lines}\n".encode(), 9, mtime=0))
     command = ["minimap2", "-x", "map-ont", "-t", "1", str(genome), str(HERE / "nanopore.query.fa.gz")]

@@ -135,7 +135,7 @@ def _class(name: str, value: type) -> Iterator[str]:
 def _signature(name: str, function: Callable[..., Any]) -> Iterator[str]:
     signature = inspect.signature(function)
     parameters = [p for p in signature.parameters.values() if p.name != "self"]
-    # Annotations are strings where the code is read, with names that help nobody who is not there: names and defaults.
+    # Annotations are strings where the code is read, with private names: keep names and defaults.
     bare = signature.replace(parameters=[p.replace(annotation=p.empty) for p in parameters])
     short = str(bare.replace(return_annotation=signature.empty))
     if len(name + short) > 90:

@@ -31,7 +31,7 @@ import parasail
 from tests.oracle_spans import NEVER, RULES, Optimum, Pair, joined, runs_of
 
 MODES = ("local", "extension", "semiglobal", "global")
-LETTERS = 128
+SYMBOLS = 128
 
 
 class Charges(NamedTuple):
@@ -45,14 +45,14 @@ class Charges(NamedTuple):
 
 def charges(match: int, mismatch: int, opening: int, extend: int, rule: str = "mismatch", n_score=None) -> Charges:
     """Return scores in which symbols match by a rule of --ambiguous; `n_score` is for symbols other than ACGTU."""
-    every = [(a, b) for a in range(LETTERS) for b in range(LETTERS)]
-    matches = np.array([RULES[rule](a, b) for a, b in every]).reshape(LETTERS, LETTERS)
+    every = [(a, b) for a in range(SYMBOLS) for b in range(SYMBOLS)]
+    matches = np.array([RULES[rule](a, b) for a, b in every]).reshape(SYMBOLS, SYMBOLS)
     worth = np.where(matches, match, -mismatch)
     if n_score is not None:
-        other = np.array([chr(c) not in "ACGTUacgtu" for c in range(LETTERS)])
+        other = np.array([chr(c) not in "ACGTUacgtu" for c in range(SYMBOLS)])
         worth[other[:, None] | other] = n_score
     written = "literal" if rule == "literal" else "mismatch"  # '=' follows SAM
-    same = np.array([RULES[written](a, b) for a, b in every]).reshape(LETTERS, LETTERS)
+    same = np.array([RULES[written](a, b) for a, b in every]).reshape(SYMBOLS, SYMBOLS)
     return Charges(worth, same, opening, extend)
 
 
@@ -60,9 +60,9 @@ def charges(match: int, mismatch: int, opening: int, extend: int, rule: str = "m
 def protein_charges(name: str, opening: int, extend: int) -> Charges:
     """Return the scores of a substitution matrix of parasail."""
     table = getattr(parasail, name.lower())
-    codes = np.array([table.mapper[c] for c in range(LETTERS)])
+    codes = np.array([table.mapper[c] for c in range(SYMBOLS)])
     worth = table.matrix[codes][:, codes].astype(np.int64)
-    upper = np.array([ord(chr(c).upper()) for c in range(LETTERS)])
+    upper = np.array([ord(chr(c).upper()) for c in range(SYMBOLS)])
     return Charges(worth, upper[:, None] == upper, opening, extend)
 
 

@@ -31,13 +31,13 @@ def sequence(rng: random.Random, length: int, alphabet: bytes) -> bytes:
     return bytes(rng.choices(alphabet, k=length))
 
 
-def mutated(rng: random.Random, letters: bytes, alphabet: bytes, error: float, kind: str = "uniform") -> bytes:
+def mutated(rng: random.Random, symbols: bytes, alphabet: bytes, error: float, kind: str = "uniform") -> bytes:
     """Return a copy with edits at rate `error` per symbol; gaps are 1 to 4 symbols long, rarely 9."""
     shares = _SHARES.get(kind, _SHARES["uniform"])
     out, i = bytearray(), 0
-    while i < len(letters):
+    while i < len(symbols):
         if rng.random() >= error:
-            out.append(letters[i])
+            out.append(symbols[i])
             i += 1
             continue
         edit = rng.choices("XID", shares)[0]

@@ -151,21 +151,21 @@ class AlignmentBatch(batch.AlignmentBatch):
         return cigar_texts(self.cigar, self.cigar_start, cigar_m)
 
     @cached_property
-    def letters(self) -> I32:
+    def operation_counts(self) -> I32:
         """i32[n, 4]: matches, mismatches, inserted and deleted bases of each alignment; zeros without a CIGAR."""
         return cigar_counts(self.cigar, self.cigar_start).reshape(-1, 4)
 
     @property
     def edits(self) -> I32:
         """i32[n]: mismatches, inserted and deleted bases; -1 without an alignment, or for scores alone."""
-        return _edits(self.letters, self.status, self.spec)
+        return _edits(self.operation_counts, self.status, self.spec)
 
     @property
     def identity(self) -> npt.NDArray[np.float64]:
         """f64[n]: matches per alignment column (aligned pairs and gap bases); nan without columns."""
-        columns = self.letters.sum(axis=1)
+        columns = self.operation_counts.sum(axis=1)
         with np.errstate(invalid="ignore"):
-            return np.asarray(self.letters[:, 0] / columns)
+            return np.asarray(self.operation_counts[:, 0] / columns)
 
     def to_paf(self, cigar_m: bool = False, md: bool = False, cs: bool = False) -> str:
         """Return the alignments as PAF, one line a pair, in order.

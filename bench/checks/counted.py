@@ -39,7 +39,7 @@ from wfacli.scoring.spec import ExtendMode, ExtendSpec
 from wfacli.simulate.pairs import PairsFormat, PairsSpec, simulator
 
 ISA = "x86-64-v3"  # valgrind does not support AVX-512
-ALL_LETTERS = 1 << 40
+ALL_BASES = 1 << 40
 LIMITS = Limits()
 SCHEME = Scheme.of_scores(2, 4, 4, 2)
 EDIT, AFFINE = (AlignSpec(metric, Penalties.of(metric)) for metric in (Metric.EDIT, Metric.AFFINE))
@@ -62,7 +62,7 @@ KERNELS_WORK = (
 
 def pairs(count: int, length: int, error: float) -> PairBatch:
     """Return simulated pairs with their estimates."""
-    (batch,) = pairs_in_memory(Work(length, error), count, ALL_LETTERS, 1)
+    (batch,) = pairs_in_memory(Work(length, error), count, ALL_BASES, 1)
     return batch.with_edits(estimate_edits(batch))
 
 
@@ -127,7 +127,7 @@ def around_kernels() -> dict[str, Call]:
         reader = PairReader("seq")
         reader.prepare(0, len(text))[:] = text
         reader.commit(0, len(text))
-        reader.fill(ALL_LETTERS)
+        reader.fill(ALL_BASES)
 
     def written(format_: Format, tags: bool = True) -> Call:
         formatter = Formatter(OutputSpec(format_, md=tags, cs=tags), scores_only=False, heuristic=False)

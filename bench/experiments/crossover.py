@@ -29,7 +29,7 @@ from wfacli.plan.kernels import BITS, DIFFERENCE, READS, STRIPES, TABLE
 
 LENGTHS = (75, 150, 300, 1000, 3000, 10_000, 20_000)
 ERRORS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.10, 0.15, 0.20)
-LETTERS = 3_000_000  # bases of a measurement's targets
+BASES = 3_000_000  # bases of a measurement's targets
 LONGEST_TRY = 30.0  # seconds; a kernel whose first pairs predict more for all is left out
 MODELS = {
     "BITS_64": (Metric.EDIT, tuple(BITS)[:1]),
@@ -116,7 +116,7 @@ def points(metric: Metric, kernels: tuple[str, ...], bases: int) -> list[Point]:
 
 
 def fitted(found: list[Point]) -> tuple[float, float, float]:
-    """Return start, letter and unit of the model with the least relative error, none of them negative."""
+    """Return start, base and unit of the model with the least relative error, none of them negative."""
     time_each = np.array([p.microseconds for p in found])
     columns = np.array([[1.0, p.longest, p.work] for p in found]) / time_each[:, None]
     free = [0, 1, 2]
@@ -131,23 +131,23 @@ def fitted(found: list[Point]) -> tuple[float, float, float]:
 def main() -> None:
     """Run the command."""
     parser = table.options(__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the letters")
-    letters = LETTERS // 10 if parser.parse_args().quick else LETTERS
+    parser.add_argument("--quick", action="store_true", help="a tenth of the bases")
+    bases = BASES // 10 if parser.parse_args().quick else BASES
     models: dict[str, Any] = {}
     everything: list[Point] = []
     for name, (metric, kernels) in MODELS.items():
-        found = points(metric, kernels, letters)
-        start, letter, unit = fitted(found)
-        promised = np.array([start + letter * p.longest + unit * p.work for p in found])
+        found = points(metric, kernels, bases)
+        start, base, unit = fitted(found)
+        promised = np.array([start + base * p.longest + unit * p.work for p in found])
         ratio = promised / np.array([p.microseconds for p in found])
         models[name] = {
             "start": start,
-            "letter": letter,
+            "base": base,
             "unit": unit,
             "off_by": float(np.exp(np.abs(np.log(ratio)).mean())),
         }
         print(
-            f"{name} = Model({start:.3g}, {letter:.3g}, {unit:.3g})  # off by {models[name]['off_by']:.2f}x on average"
+            f"{name} = Model({start:.3g}, {base:.3g}, {unit:.3g})  # off by {models[name]['off_by']:.2f}x on average"
         )
         everything += found
     show(everything)

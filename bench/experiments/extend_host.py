@@ -44,8 +44,8 @@ def batch_of(lengths: np.ndarray, number: int) -> PairBatch:
 def some_lengths(a: argparse.Namespace, rng: np.random.Generator) -> np.ndarray:
     """Return lengths (i32[n, 2]): all equal, or from 10 to --length, most of them short."""
     if not a.uneven:
-        return np.full((a.letters // (2 * a.length), 2), a.length, np.int32)
-    n = a.letters * 4 // a.length
+        return np.full((a.bases // (2 * a.length), 2), a.length, np.int32)
+    n = a.bases * 4 // a.length
     first = np.exp(rng.uniform(np.log(10), np.log(a.length), n))
     return np.stack([first, first * rng.uniform(0.8, 1.3, n)], axis=1).astype(np.int32)
 
@@ -53,14 +53,14 @@ def some_lengths(a: argparse.Namespace, rng: np.random.Generator) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--length", type=int, default=64)
-    parser.add_argument("--letters", type=int, default=GPU_BATCH, help="of a batch")
+    parser.add_argument("--bases", type=int, default=GPU_BATCH, help="of a batch")
     parser.add_argument("--score-only", action="store_true")
     parser.add_argument("--uneven", action="store_true")
     parser.add_argument("--batches", type=int, default=6)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--copies", type=float, default=55.0, help="GB/s")
-    parser.add_argument("--staged", action="store_true", help="letters in ordinary memory")
+    parser.add_argument("--staged", action="store_true", help="bases in ordinary memory")
     parser.add_argument("--profile", action="store_true")
     a = parser.parse_args()
     keep_memory_flat()

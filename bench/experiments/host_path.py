@@ -155,14 +155,14 @@ def _write_answers(into: np.ndarray, pairs: int) -> None:
 def batch_of(pairs: int, number: int) -> PairBatch:
     """Return random pairs with EDITS mismatches each, laid out as by the reader."""
     rng, padded = np.random.default_rng(number), -(-LENGTH // 16) * 16
-    letters = np.zeros((pairs, 2, padded), np.uint8)
-    letters[:, :, :LENGTH] = np.frombuffer(b"ACGT", np.uint8)[rng.integers(0, 4, (pairs, 1, LENGTH), np.uint8)]
-    letters[:, 0, 20 : LENGTH : LENGTH // EDITS] = ord("A")
+    sides = np.zeros((pairs, 2, padded), np.uint8)
+    sides[:, :, :LENGTH] = np.frombuffer(b"ACGT", np.uint8)[rng.integers(0, 4, (pairs, 1, LENGTH), np.uint8)]
+    sides[:, 0, 20 : LENGTH : LENGTH // EDITS] = ord("A")
     start = np.arange(pairs, dtype=np.int64) * 2 * padded
     length = np.full(pairs, LENGTH, np.int32)
     none, zero = np.zeros(pairs, np.int32), np.zeros(pairs, np.int64)
     records = Records(np.zeros(0, np.uint8), zero, zero, none, none, zero - 1)
-    bases = np.concatenate([letters.ravel(), np.zeros(64, np.uint8)])
+    bases = np.concatenate([sides.ravel(), np.zeros(64, np.uint8)])
     return PairBatch(
         number, bases, start, start + padded, length, length, np.zeros(pairs, np.uint8), none - 1, records
     )
@@ -215,7 +215,7 @@ def profiled(engine: GpuEngine, spec: AlignSpec, stats: Stats, batches: list[Pai
         for batch in batches:
             align_batch(engine, batch, Planner(spec, gpus=1), stats)
 
-    of("who has a batch", one)
+    of("a thread with a batch", one)
     inside: list[cProfile.Profile] = []
 
     def begin(driver: Any) -> None:
@@ -238,7 +238,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--copies", type=float, default=55.0, help="GB/s")
     parser.add_argument("--kernels", type=float, default=0.5, help="ms a batch")
-    parser.add_argument("--staged", action="store_true", help="letters in ordinary memory")
+    parser.add_argument("--staged", action="store_true", help="bases in ordinary memory")
     parser.add_argument("--profile", action="store_true")
     a = parser.parse_args()
     keep_memory_flat()

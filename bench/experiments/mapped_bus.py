@@ -21,9 +21,9 @@ from wfacli.measure.spread import Spread
 
 TIMED = {
     "wall": "wfacli align READS REFERENCE --mappings MAPPINGS to SAM and BAM: from opening to the last byte written",
-    "windows_seconds": "letters of the windows by the bus's bytes a second, measured in the same run",
+    "windows_seconds": "bases of the windows by the bus's bytes a second, measured in the same run",
     "windows_share": "that, by the wall's seconds after the GPU is open",
-    "card_seconds": "of the streams, by what was done there",
+    "gpu_seconds": "of the streams, by what was done there",
 }
 
 
@@ -39,12 +39,12 @@ def measured(files: Sequence[str], format: str, repeats: int, rate: float, folde
     windows, working = best["target_bases"] / rate, best["wall_seconds"] - stages.get("open", 0.0)
     return {
         "mappings": best["pairs"],
-        "window_letters": best["target_bases"],
+        "window_bases": best["target_bases"],
         "wall": Spread([report["wall_seconds"] for report in reports]).report(),
         "open_seconds": stages.get("open", 0.0),
         "windows_seconds": round(windows, 6),
         "windows_share": round(windows / working, 5),
-        "card_seconds": {what.removeprefix("gpu "): s for what, s in stages.items() if what.startswith("gpu ")},
+        "gpu_seconds": {what.removeprefix("gpu "): s for what, s in stages.items() if what.startswith("gpu ")},
         "stage_seconds": stages,
         "pairs_by_kernel": best["pairs_by_kernel"],
     }

@@ -37,7 +37,7 @@ SHORT = 500  # times as many reads of 150 bases
 class Read(NamedTuple):
     """A simulated read and its origin, half open, on the forward strand."""
 
-    letters: str
+    bases: str
     target: str
     begin: int
     end: int
@@ -72,11 +72,11 @@ def written(parts: list[list[Read]], targets: dict[str, int], folder: Path) -> t
     reads, mappings = folder / "reads.fa", folder / "mappings.paf"
     with reads.open("w") as out, mappings.open("w") as paf:
         for number, of in enumerate(parts):
-            whole = "".join(part.letters for part in of)
+            whole = "".join(part.bases for part in of)
             out.write(f">r{number}\n{whole}\n")
             begin = 0
             for part in of:
-                end = begin + len(part.letters)
+                end = begin + len(part.bases)
                 place = (part.target, targets[part.target], part.begin, part.end)
                 fields = (f"r{number}", len(whole), begin, end, "+", *place, end - begin, end - begin, 60)
                 paf.write("\t".join(map(str, fields)) + "\n")
@@ -131,9 +131,9 @@ def main() -> None:
             reads = simulated(reference, options, count, Path(folder))
             parts = [reads[k : k + 2] for k in range(0, count, 2)] if "chimeric" in name else [[r] for r in reads]
             files = written(parts, lengths(reference), Path(folder))
-            mean = sum(len(r.letters) for r in reads) / len(parts)
+            mean = sum(len(r.bases) for r in reads) / len(parts)
             row = row_of(name, files, reference, pythons, asked.repeats)
-            rows.append({**row, "reads": len(parts), "mean_letters": round(mean)})
+            rows.append({**row, "reads": len(parts), "mean_bases": round(mean)})
     if asked.save:
         print(save("mapped-spans", TIMED, {"note": asked.note, "rows": rows}))
 

@@ -43,7 +43,7 @@ PEERS = (
 # Labels that tell rows apart, in the order in which they are shown.
 LABELS = ("row", "name", "set", "task", "metric", "scores", "mode", "cigars", "error", "model", "kind", "aligner")
 MORE_LABELS = ("engine", "setting", "heuristic", "way", "algorithm", "threads", "penalties", "seed")
-SIZES = ("pairs", "letters", "cells", "matrix_cells")  # of the work, which must be equal
+SIZES = ("pairs", "bases", "cells", "matrix_cells")  # of the work, which must be equal
 CONTAINERS = ("rows", "cells", "timings", "measured", "runs", "ways")
 WITHIN = ("steps", "samples", "counts", "left_out", "what_is_timed")  # parts of a row, not rows
 

@@ -11,7 +11,7 @@ from bench.papers.found import OURS, Missed
 from bench.peers import catalogue
 
 BENCH = "wfacli bench"
-SCRIPTS = {"local-card": "local_gpu"}  # kinds of results whose script has another name
+SCRIPTS = {"local-gpu": "local_gpu"}  # kinds of results whose script has another name
 Files = Mapping[str, list[tuple[str, Path]]]
 
 
@@ -74,10 +74,10 @@ ALL = (
          less=("--share", "0.1", "--longest", "10", *_FEWER), paced=True),
     Step("extend_table", ("--save",), data=True, quick=("--repeats", "1"), minutes=4, less=("--repeats", "2"),
          paced=True),
-    Step("free_table", ("--save",), quick=("--repeats", "1", "--letters", "300000"), minutes=4,
-         less=("--repeats", "2", "--letters", "600000"), paced=True),
-    Step("overlap_table", ("--save",), quick=("--repeats", "1", "--letters", "10000"), minutes=2,
-         less=("--repeats", "2", "--letters", "20000"), paced=True),
+    Step("free_table", ("--save",), quick=("--repeats", "1", "--bases", "300000"), minutes=4,
+         less=("--repeats", "2", "--bases", "600000"), paced=True),
+    Step("overlap_table", ("--save",), quick=("--repeats", "1", "--bases", "10000"), minutes=2,
+         less=("--repeats", "2", "--bases", "20000"), paced=True),
     Step("guided_table", data=True, quick=("--share", "0.1"), minutes=1.5, less=("--repeats", "2"), paced=True),
     Step("local_table", data=True, quick=("--repeats", "1"), minutes=4, less=("--repeats", "1", "--longest", "20"),
          paced=True),
@@ -106,7 +106,7 @@ def lacking(missed: Iterable[Missed], files: Files) -> list[Step]:
             peers.update({f"--{one.aligner}"} - {f"--{OURS}"})
     rows: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for (kind, task, row), options in wanted.items():
-        by_peer = kind in ("gpu-table", "local-card")  # other scripts run their peers in the same row, or have none
+        by_peer = kind in ("gpu-table", "local-gpu")  # other scripts run their peers in the same row, or have none
         rows.setdefault((kind, task, tuple(sorted(options)) if by_peer else ()), []).append(row)
     return [_lacking_step(kind, task, peers, some) for (kind, task, peers), some in rows.items()]
 
@@ -122,7 +122,7 @@ def _lacking_step(kind: str, task: str, peers: tuple[str, ...], rows: list[str])
         words = ("--save", "--builds", "--lengths", *lengths, *(() if len(lengths) < len(rows) else ("--no-seeds",)))
     elif kind == "distance-scale":
         words = ()
-    elif kind == "local-card":
+    elif kind == "local-gpu":
         words += (*(("--strips",) if "" in rows else ()), *(("--score-only",) if peers else ()))
     less = ("--repeats", "2") if kind in ("gpu-table", "band-table") else ()
     minutes = 0.6 + len(rows) * (0.15 + 0.15 * len(peers))

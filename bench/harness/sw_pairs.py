@@ -14,7 +14,7 @@ from wfacli import Aligner
 from wfacli.core.batch import PairBatch
 from wfacli.io.read.memory import pairs_of
 
-LETTERS = np.frombuffer(b"ACGT", np.uint8)
+BASES = np.frombuffer(b"ACGT", np.uint8)
 LEAST, MOST, MARGIN = 10, 3800, 0.2  # bases of a query; share by which a target exceeds its query
 
 DISTINCT = 1 << 22  # bases of targets
@@ -50,7 +50,7 @@ class Pairs:
         return self.total(self.lengths.prod(axis=1))
 
     @property
-    def letters(self) -> int:
+    def bases(self) -> int:
         return self.total(self.lengths.sum(axis=1))
 
     @property
@@ -63,10 +63,10 @@ class Pairs:
         times, rest = divmod(self.count, len(records))
         return b"".join(records) * times + b"".join(records[:rest])
 
-    def batches(self, bases: int) -> list[PairBatch]:
-        """Return batches of about `bases` bases and equal size, as the command splits a file (run.shared_out)."""
+    def batches(self, batch_bases: int) -> list[PairBatch]:
+        """Return batches of equal size, about `batch_bases`, as the command splits a file (run.shared_out)."""
         once = pairs_of([q for q, _ in self.distinct], [t for _, t in self.distinct])
-        count = min(max(round(self.letters / bases), 1), self.count)
+        count = min(max(round(self.bases / batch_bases), 1), self.count)
         return [_some(once, self.count * n // count, self.count * (n + 1) // count) for n in range(count)]
 
 
@@ -93,13 +93,13 @@ def equal(length: int, count: int, error: float = 0.05, seed: int = 7) -> Pairs:
     A third each of the edits are mismatches, insertions and deletions.
     """
     rng, n = np.random.default_rng(seed), min(count, max(64, DISTINCT // length))
-    targets = LETTERS[rng.integers(0, 4, (n, length))]
+    targets = BASES[rng.integers(0, 4, (n, length))]
     kind = rng.random((n, length))
     new, out = kind < error / 3, (kind >= error / 3) & (kind < 2 * error / 3)
     at = np.cumsum(1 + out.astype(np.int32) - new, axis=1) - 1
     queries = np.take_along_axis(targets, np.minimum(np.maximum(at, 0), length - 1), 1)
     other = new | (at >= length) | (kind > 1 - error / 3)
-    queries[other] = LETTERS[rng.integers(0, 4, int(other.sum()))]
+    queries[other] = BASES[rng.integers(0, 4, int(other.sum()))]
     return Pairs(list(zip(map(bytes, queries), map(bytes, targets), strict=True)), count)
 
 
@@ -117,21 +117,21 @@ def seeded(folder: Path, name: str, work: float, least: float, most: float) -> P
     for (query, target), cigar, span in zip(reads, found.cigars(), found.span.tolist(), strict=True):
         pairs += around_seed(query, target, cigar, span[0], span[2])
     once = Pairs(pairs, len(pairs))
-    times = min(max(work / once.cells, least / once.letters), most / once.letters)
+    times = min(max(work / once.cells, least / once.bases), most / once.bases)
     return Pairs(pairs, len(pairs) * max(1, round(times)))
 
 
 def around_seed(query: bytes, target: bytes, cigar: str, i: int, j: int) -> Iterator[Pair]:
     """Yield the pairs on both sides of the longest run of matches of an alignment that begins at (i, j)."""
     best, length = (0, i, j), ""
-    for letter in cigar:
-        if letter.isdigit():
-            length += letter
+    for base in cigar:
+        if base.isdigit():
+            length += base
             continue
         run, length = int(length), ""
-        if letter == "=" and run > best[0]:
+        if base == "=" and run > best[0]:
             best = (run, i, j)
-        i, j = i + run * (letter in "=XI"), j + run * (letter in "=XD")
+        i, j = i + run * (base in "=XI"), j + run * (base in "=XD")
     run, i, j = best
     before, behind = query[:i][::-1], query[i + run :]
     for part, rest in ((before, target[:j][::-1]), (behind, target[j + run :])):

@@ -45,7 +45,7 @@ class Genome:
 
 
 def read_fasta(path: Path, rng: np.random.Generator) -> Genome:
-    """Return the sequences of a FASTA file, gzip or plain; random bases replace letters other than A, C, G and T."""
+    """Return the sequences of a FASTA file, gzip or plain, with random bases instead of other than A, C, G and T."""
     data = path.read_bytes()
     if data[:2] == b"\x1f\x8b":
         data = gzip.decompress(data)

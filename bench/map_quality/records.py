@@ -109,7 +109,7 @@ def gap_costs(lengths: I64, scores: Penalties) -> I64:
 
 
 def path_score(matches: int, mismatches: int, gaps: list[int], scores: Penalties) -> int:
-    """Return the score of a path with so many matches and mismatches and gaps of these lengths."""
+    """Return the score of a path from its numbers of matches and mismatches and the lengths of its gaps."""
     costs = gap_costs(np.array(gaps, np.int64), scores).sum() if gaps else 0
     return matches * scores.match - mismatches * scores.mismatch - int(costs)
 

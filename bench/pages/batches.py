@@ -9,9 +9,9 @@ from .text import Report, Rows, Wins, number, peer
 _GUIDED = {
     "wfacli": "wfacli, all threads",
     "ksw2": "ksw2, all threads",
-    "wfacli, card": "wfacli, a GPU",
+    "wfacli, GPU": "wfacli, a GPU",
     "agatha": "AGAThA, a GPU",
-    "wfacli, card, kernels": "wfacli, its kernels alone",
+    "wfacli, GPU, kernels": "wfacli, its kernels alone",
     "agatha, kernels": "AGAThA, its kernels alone",
     "wfacli, every cell": "wfacli, a GPU, no band and no Z-drop",
 }
@@ -33,9 +33,9 @@ def cells(report: Report) -> Rows:
 def _absent(cell: Report) -> str:
     """Return the aligners that did not run, by reason, whatever the setting."""
     by_reason: dict[str, list[str]] = {}
-    for who, why in cell["not_run"].items():
+    for aligner, why in cell["not_run"].items():
         if len(why) < 30:
-            by_reason.setdefault(why, []).append(peer(who).split(" (")[0])
+            by_reason.setdefault(why, []).append(peer(aligner).split(" (")[0])
     return "; ".join(f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in by_reason.items())
 
 
@@ -96,7 +96,7 @@ def free(report: Report) -> Rows:
     """Queries inside their targets."""
     rows = [["query in target", "edits", "task", "wfacli, us a pair", "edlib, us a pair", "times as fast"]]
     for row in report["rows"]:
-        shown = [number(row[who]["us_a_pair"]) if who in row else "–" for who in ("ours", "edlib")]
+        shown = [number(row[aligner]["us_a_pair"]) if aligner in row else "–" for aligner in ("ours", "edlib")]
         rows.append([*_free_named(row), *shown, number(row.get("ratio"))])
     return rows
 
@@ -113,7 +113,7 @@ def _free_named(row: Report) -> list[str]:
 
 def overlaps(report: Report) -> Rows:
     """Overlaps of noisy reads."""
-    rows = [["letters", "in common", "edits", "task", "wfacli, us a pair", "parasail, us a pair", "times as fast"]]
+    rows = [["bases", "in common", "edits", "task", "wfacli, us a pair", "parasail, us a pair", "times as fast"]]
     for row in report["rows"]:
         theirs = number(row[row["best"]]["us_a_pair"]) if "best" in row else "–"
         rows.append([*_overlap_named(row), number(row["ours"]["us_a_pair"]), theirs, number(row.get("ratio"))])
@@ -132,25 +132,25 @@ def _overlap_named(row: Report) -> list[str]:
 
 def guided(report: Report) -> Rows:
     """Extensions in a band with a Z-drop."""
-    rows = [["pairs", "how many", "who", "s", "pairs a second", "GCUPS of the band", "right scores"]]
+    rows = [["pairs", "how many", "aligner", "s", "pairs a second", "GCUPS of the band", "right scores"]]
     for row in report["rows"]:
-        for who, where in _GUIDED.items():
-            if run := row.get(who):
+        for aligner, where in _GUIDED.items():
+            if run := row.get(aligner):
                 count = row["cpu_pairs"] if "all threads" in where else row["pairs"]
                 share = "–" if "equal_share" not in run else f"{100 * run['equal_share']:.2f}%"
                 shown = [number(run["best_seconds"]), f"{run['pairs_per_second']:,.0f}", number(run["gcups"]), share]
                 rows.append([row["name"], f"{count:,}", where, *shown])
-        for who, why in row.get("failed", {}).items():
-            rows.append([row["name"], f"{row['pairs']:,}", f"{peer(who)}: {why}", *["–"] * 4])
+        for aligner, why in row.get("failed", {}).items():
+            rows.append([row["name"], f"{row['pairs']:,}", f"{peer(aligner)}: {why}", *["–"] * 4])
     return rows
 
 
 def guided_wins(report: Report) -> Iterator[Wins]:
     """Compare ours on the CPU with ksw2, and on a GPU with AGAThA if its scores are right."""
     for row in report["rows"]:
-        for ours, who in (("wfacli", "ksw2"), ("wfacli, card", "agatha")):
-            if ours in row and who in row and row[who]["equal_share"] == 1:
-                yield row["name"], peer(who), row[ours]["pairs_per_second"] / row[who]["pairs_per_second"]
+        for ours, aligner in (("wfacli", "ksw2"), ("wfacli, GPU", "agatha")):
+            if ours in row and aligner in row and row[aligner]["equal_share"] == 1:
+                yield row["name"], peer(aligner), row[ours]["pairs_per_second"] / row[aligner]["pairs_per_second"]
 
 
 def bands(report: Report) -> Rows:
@@ -179,7 +179,7 @@ def tiles(report: Report) -> Rows:
     """Two commits side by side: kernels of noisy long reads."""
     rows = [["pairs and task", "commit", "s, best", "s, median", "kernels, s"]]
     for r in report["rows"]:
-        kernels = sum(s for name, s in r["card_seconds"].items() if name.startswith("gpu tiles"))
+        kernels = sum(s for name, s in r["gpu_seconds"].items() if name.startswith("gpu tiles"))
         rows.append([r["row"], r["commit"], number(r["best_seconds"]), number(r["median_seconds"]), number(kernels)])
     return rows
 
@@ -206,7 +206,7 @@ def kernels(report: Report) -> Rows:
 
 def kernel_seconds(found: Report) -> float:
     """Return the seconds of the kernel, and of the traceback if that is another kernel."""
-    stages: dict[str, float] = found["card_seconds"]
+    stages: dict[str, float] = found["gpu_seconds"]
     return sum(s for name, s in stages.items() if found["kernel"] in name)
 
 
@@ -219,12 +219,12 @@ def trees(report: Report) -> Rows:
     return rows
 
 
-def cards(report: Report) -> Rows:
+def gpus(report: Report) -> Rows:
     """One GPU and several."""
-    counts = [str(count) for count in report["cards"]]
-    rows = [["pairs", "what", *(f"{count} × card, s" for count in counts), "of linear"]]
+    counts = [str(count) for count in report["gpus"]]
+    rows = [["pairs", "what", *(f"{count} × GPU, s" for count in counts), "of linear"]]
     for name, row in report["rows"].items():
         for what, part in ((what, part) for what, part in row.items() if isinstance(part, dict)):
             seconds = [number(part["runs"][count]["best_seconds"]) for count in counts]
-            rows.append([name, what, *seconds, f"{part['by_cards'][counts[-1]].get('share_of_linear', 1):.0%}"])
+            rows.append([name, what, *seconds, f"{part['by_gpus'][counts[-1]].get('share_of_linear', 1):.0%}"])
     return rows

@@ -10,9 +10,11 @@ from .text import Report, Rows, Wins, number
 def api(report: Report) -> Rows:
     rows = [["metric", "edits", "from Python", "threads", "pairs a second", "times the peer"]]
     for r in report["rows"]:
-        who = {"wfacli": "wfacli, a batch", "wfacli.align": "wfacli, a call a pair"}.get(r["aligner"], r["aligner"])
+        aligner = {"wfacli": "wfacli, a batch", "wfacli.align": "wfacli, a call a pair"}.get(
+            r["aligner"], r["aligner"]
+        )
         shown = [f"{r['pairs_per_second']:,}", number(r["times_the_peer"])]
-        rows.append([r["metric"], f"{100 * r['error']:.0f}%", who, str(r["threads"]), *shown])
+        rows.append([r["metric"], f"{100 * r['error']:.0f}%", aligner, str(r["threads"]), *shown])
     return rows
 
 

@@ -33,9 +33,7 @@ def draw(result: Path) -> Path:
         axes.grid(color="#d8dbe0", linewidth=0.5)
         axes.set_axisbelow(True)
     place = (
-        report["card"]["name"]
-        if report["card"]
-        else f"{report['machine']['cpu']}, {report['rules']['threads']} threads"
+        report["gpu"]["name"] if report["gpu"] else f"{report['machine']['cpu']}, {report['rules']['threads']} threads"
     )
     figure.suptitle(f"Edit distance of one pair: {place}, {report['date']}, {report['commit']}")
     path = result.with_suffix(".png")
@@ -85,15 +83,13 @@ def _steps(axes: Axes, report: dict[str, Any]) -> None:
 
 
 def _memory(axes: Axes, report: dict[str, Any]) -> None:
-    on_gpu = report["card"] is not None
+    on_gpu = report["gpu"] is not None
     for (algorithm, kind), series in _series(report).items():
         line, marker = LINES[kind]
         edits = [run["distance"] for _, run in series]
-        taken = [run["card_bytes" if on_gpu else "host_bytes"] / 1e6 for _, run in series]
+        taken = [run["gpu_bytes" if on_gpu else "host_bytes"] / 1e6 for _, run in series]
         axes.plot(edits, taken, color=COLOURS[algorithm], linestyle=line, marker=marker, label=f"{algorithm}, {kind}")
-    axes.set(
-        xscale="log", yscale="log", xlabel="edits", ylabel="MB", title=f"{'card' if on_gpu else 'process'} memory"
-    )
+    axes.set(xscale="log", yscale="log", xlabel="edits", ylabel="MB", title=f"{'GPU' if on_gpu else 'process'} memory")
     axes.legend(frameon=False, fontsize=9)
 
 

@@ -38,7 +38,7 @@ KINDS = {
     "kernel-table": Kind(
         "Each kernel for edit distance on a GPU", "python -m bench.tables.kernel_table", batches.kernels
     ),
-    "cards": Kind("One GPU and several", "make bench-gpus", batches.cards),
+    "gpus": Kind("One GPU and several", "make bench-gpus", batches.gpus),
     "mapped-bus": Kind(
         "What windows of a reference cost on the bus", "python -m bench.experiments.mapped_bus", commands.bus
     ),
@@ -78,7 +78,7 @@ KINDS = {
     "local-table": Kind(
         "The best local alignment of one long pair", "make bench-local", single.locals, single.local_wins
     ),
-    "local-card": Kind("The same on a GPU", "make bench-local-gpu", single.local_card, single.local_card_wins, ".png"),
+    "local-gpu": Kind("The same on a GPU", "make bench-local-gpu", single.local_gpu, single.local_gpu_wins, ".png"),
     "mapped-scores": Kind(
         "Reads against a reference: scores beside minimap2's", "python -m bench.tables.mapped_scores", commands.mapped
     ),

@@ -120,8 +120,8 @@ def _said_plainly(rows: list[Wins]) -> Iterator[str]:
     verb = "is the peer" if len(lost) == 1 else "are peers"
     yield f"**In {len(lost)} of {len(rows)} rows with an exact peer {verb} faster:**"
     yield ""
-    for what, who, ratio in lost:
-        yield f"- {what}: {who} takes {number(ratio)} of wfacli's time."
+    for what, aligner, ratio in lost:
+        yield f"- {what}: {aligner} takes {number(ratio)} of wfacli's time."
 
 
 def main() -> None:

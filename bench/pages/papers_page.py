@@ -25,8 +25,8 @@ HEAD = """# The papers' tables
 
 <!-- Made by bench/pages/papers_page.py from bench/results: do not edit. -->
 
-wfacli's kernels for cards follow five papers ([Algorithms](algorithms.md#on-a-gpu) says how far). Here are their
-tables and figures again, with this project's numbers beside theirs. **Theirs are of other cards, which are named: side
+wfacli's GPU kernels follow five papers ([Algorithms](algorithms.md#on-a-gpu) says how far). Here are their
+tables and figures again, with this project's numbers beside theirs. **Theirs are of other GPUs, which are named: side
 by side they say where the field was, and not how much better an algorithm is.** That is what
 [Benchmarks](benchmarks.md) has, where peers have the same GPU and the same pairs.
 

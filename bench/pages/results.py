@@ -46,9 +46,9 @@ def commit(report: Report) -> str:
     return str(report["commit"] if "commit" in report else report["trees"]["new"])
 
 
-def card(report: Report) -> str:
+def gpu_name(report: Report) -> str:
     """Return the name of the GPU, "" without one."""
-    found = report.get("card") or _card_of(report.get("engine") or report.get("engines"))
+    found = report.get("gpu") or _gpu_of(report.get("engine") or report.get("engines"))
     return str(found["name"] if isinstance(found, dict) else found or "")
 
 
@@ -57,11 +57,11 @@ def machine(report: Report) -> str:
     machine = report["machine"]
     cores = f"{machine['cores']} cores" if "cores" in machine else ""
     cpu = machine.get("cpu", "")
-    shown = [card(report), cpu if cpu != cores else "", cores]
+    shown = [gpu_name(report), cpu if cpu != cores else "", cores]
     return ", ".join(part for part in shown if part)
 
 
-def _card_of(engine: Any) -> Any:
+def _gpu_of(engine: Any) -> Any:
     if isinstance(engine, dict):
-        return engine.get("card") or next(filter(None, map(_card_of, engine.values())), None)
+        return engine.get("card") or next(filter(None, map(_gpu_of, engine.values())), None)
     return None

@@ -9,7 +9,7 @@ from .text import Report, Rows, Wins, number, peer
 
 def distances(report: Report) -> Rows:
     names = list(dict.fromkeys(name for row in report["rows"] for name in row["measured"]))
-    rows = [["pair", "letters", "distance", *(f"{peer(name)}, s" for name in names)]]
+    rows = [["pair", "bases", "distance", *(f"{peer(name)}, s" for name in names)]]
     for row in report["rows"]:
         times = [_time(row, name) for name in names]
         found = ("not agreed" if row["measured"] else "not run") if row["distance"] is None else f"{row['distance']:,}"
@@ -31,7 +31,7 @@ def distance_wins(report: Report) -> Iterator[Wins]:
 
 
 def scale(report: Report) -> Rows:
-    rows = [["pair", "letters", "algorithm", "distance", "s", "TCUPS", "both agree"]]
+    rows = [["pair", "bases", "algorithm", "distance", "s", "TCUPS", "both agree"]]
     for row in report["rows"]:
         for run in row["runs"]:
             agreed = "yes" if row["agreed"] else "only one ran" if len(row["runs"]) < 2 else "no"
@@ -41,7 +41,7 @@ def scale(report: Report) -> Rows:
 
 
 def locals(report: Report) -> Rows:
-    rows = [["pair", "letters", "score, GCUPS", "whole alignment, GCUPS", "parasail's best, GCUPS", "which"]]
+    rows = [["pair", "bases", "score, GCUPS", "whole alignment, GCUPS", "parasail's best, GCUPS", "which"]]
     for row in report["rows"]:
         done = row["measured"]
         name, best = _parasail(done)
@@ -62,8 +62,8 @@ def local_wins(report: Report) -> Iterator[Wins]:
             yield f"{row['name']}, score", f"parasail ({name})", row["measured"]["score"]["gcups"] / best
 
 
-def local_card(report: Report) -> Rows:
-    head = ["pair", "letters", "every cell, s", "score, s", "TCUPS", "alignment on top, s", "MASA-CUDAlign, score, s"]
+def local_gpu(report: Report) -> Rows:
+    head = ["pair", "bases", "every cell, s", "score, s", "TCUPS", "alignment on top, s", "MASA-CUDAlign, score, s"]
     rows = [head]
     for row in (*report["rows"], *report.get("lengths", [])):
         score, masa = row["score"], row.get("masa", {}).get("score", {})
@@ -73,7 +73,7 @@ def local_card(report: Report) -> Rows:
     return rows
 
 
-def local_card_wins(report: Report) -> Iterator[Wins]:
+def local_gpu_wins(report: Report) -> Iterator[Wins]:
     for row in report["rows"]:
         if theirs := row.get("masa", {}).get("score", {}).get("own_seconds"):
             yield f"{row['name']}, score", "MASA-CUDAlign", theirs / row["score"]["score"]

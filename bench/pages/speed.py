@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bench.pages.results import RESULTS, card, commit, machine
+from bench.pages.results import RESULTS, commit, gpu_name, machine
 from bench.pages.text import Report, line, number, peer
 from bench.papers.found import Results
 
@@ -178,7 +178,7 @@ def headlines(results: Path = RESULTS) -> str:
     return (
         f"- [CPU](docs/speed.md#pairs-on-one-cpu-thread), one thread: at least as fast as the fastest of WFA2-lib,"
         f" edlib, ksw2, parasail and QuickEd in {len(ahead)} of {len(held(cpu))} cells (data set × task){behind}.\n"
-        f"- [GPU](docs/speed.md#pairs-on-a-gpu), {card(gpu)}: {against}.\n"
+        f"- [GPU](docs/speed.md#pairs-on-a-gpu), {gpu_name(gpu)}: {against}.\n"
         f"- [Scores](docs/speed.md#mapped-reads-and-minimap2s-own-alignments): of {better + equal + worse:,} minimap2"
         f" mappings, {better:,} score higher than minimap2's own alignment of the same span,"
         f" {worse or 'none'} lower.\n"

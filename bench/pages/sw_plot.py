@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 COLOURS = {"wfacli, kernels": "#56b4e9", "wfacli": "#0072b2", "gasal2": "#d55e00"}
-BUS = "the bus, a byte a letter"
+BUS = "the bus, a byte a base"
 BUILDS = ("#009e73", "#cc79a7", "#e69f00", "#332288", "#882255", "#999933", "#44aa99", "#aa4499", "#777777")
 TITLES = {"scores": "scores", "cigars": "with CIGARs"}
 Row = dict[str, Any]
@@ -54,7 +54,7 @@ def draw(result: Path) -> Path:
     for axes in panels.flat:
         axes.grid(color="#d8dbe0", linewidth=0.5)
         axes.set_axisbelow(True)
-    figure.suptitle(f"Smith-Waterman in batches: {report['card']}, {report['date']}, {report['commit']}")
+    figure.suptitle(f"Smith-Waterman in batches: {report['gpu']}, {report['date']}, {report['commit']}")
     path = result.with_suffix(".png")
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -71,7 +71,7 @@ def _by_length(axes: Axes, rows: list[Row], kind: str) -> None:
     bus = sorted((int(row["name"]), row["bus_tcups"]) for row in rows if row["name"].isdigit() and "bus_tcups" in row)
     if bus:
         axes.plot(*zip(*bus, strict=True), linestyle="--", color="#777777", label=BUS)
-    axes.set(xscale="log", title=f"equal lengths, {TITLES[kind]}", xlabel="letters of both sequences", ylim=(0, top))
+    axes.set(xscale="log", title=f"equal lengths, {TITLES[kind]}", xlabel="bases of both sequences", ylim=(0, top))
     axes.set_xticks([length for length, _ in equal], [str(length) for length, _ in equal], minor=False)
     axes.minorticks_off()
     axes.legend(frameon=False)

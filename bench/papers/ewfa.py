@@ -50,13 +50,15 @@ def times(found: Results) -> Part:
         "paper: times as long as eWFA-GPU",
     ]
     rows = [head]
-    for who, task in HERE:
+    for aligner, task in HERE:
         names = [name.format(error) for name in ROWS.values() for error in ERRORS]
         what = "distance" if task.endswith("score") else "alignment"
-        rows.append([f"{SHOWN[who]} (here)", what, *(_milliseconds(found, name, task, who) for name in names), ""])
-    rows += [[who, what, *[NOT_READ] * 9, times] for who, (what, times) in TIMES.items()]
+        rows.append(
+            [f"{SHOWN[aligner]} (here)", what, *(_milliseconds(found, name, task, aligner) for name in names), ""]
+        )
+    rows += [[aligner, what, *[NOT_READ] * 9, times] for aligner, (what, times) in TIMES.items()]
     notes = [
-        "Milliseconds for 10 million pairs, copies included; ours are measured on fewer pairs (2 M of 150 letters, 500"
+        "Milliseconds for 10 million pairs, copies included; ours are measured on fewer pairs (2 M of 150 bases, 500"
         " k of 300, 300 k of 1,000), at their rate. Simulated pairs, as the paper's.",
         "The paper's milliseconds are in a picture that its text does not have: only its ratios are shown.",
         "eWFA-GPU is exact up to 63 edits.",
@@ -64,9 +66,9 @@ def times(found: Results) -> Part:
     return Part("Table 1: ten million pairs", rows, notes, None, found.devices())
 
 
-def _milliseconds(found: Results, row: str, task: str, who: str) -> str:
-    cell = found.pairs(row, task, who)
-    return number(1000 * cell.for_pairs(_COUNT)) if cell else found.unable(row, task, who)
+def _milliseconds(found: Results, row: str, task: str, aligner: str) -> str:
+    cell = found.pairs(row, task, aligner)
+    return number(1000 * cell.for_pairs(_COUNT)) if cell else found.unable(row, task, aligner)
 
 
 def kernels(found: Results) -> Part:
@@ -85,7 +87,7 @@ def kernels(found: Results) -> Part:
         alone, whole = kernel_seconds(k), k["best_seconds"]
         shown = [number(1000 * alone), number(alone / kernel_seconds(first)), number(1000 * whole)]
         rows.append([name, own, str(k["threads"]), *shown, number(whole / first["best_seconds"]), *paper[name]])
-    notes = ["One million pairs of 150 letters with 5% errors, by each kernel; what a kernel costs that is too large."]
+    notes = ["One million pairs of 150 bases with 5% errors, by each kernel; what a kernel costs that is too large."]
     return Part("Table 3: a kernel for more errors than there are", rows, notes, None, found.devices())
 
 
@@ -107,7 +109,7 @@ def threads(found: Results) -> Part:
         "Milliseconds of the kernel alone for ten million pairs, at the rate of 1 M, 500 k and 300 k. Here threads of"
         " a pair come with the kernel; a kernel of bits with one thread a pair is what the paper does not have.",
         "Beyond it: the kernel hands on more than a hundredth of the pairs.",
-        "The paper's milliseconds are in a picture; its text says that 32 and 64 threads are alike up to 300 letters,"
+        "The paper's milliseconds are in a picture; its text says that 32 and 64 threads are alike up to 300 bases,"
         " and that 128 are best for 1,000.",
     ]
     return Part("Table 4: threads of a pair", rows, notes, None, found.devices())
@@ -130,12 +132,12 @@ def breakdown(found: Results) -> Part:
         for name, value in zip(bars, (copies, inside, whole), strict=True):
             bars[name].append((str(errors), value))
     notes = [
-        "One million pairs of 1,000 letters, at the rate of 300,000; alignments. Copies and kernels are times of"
+        "One million pairs of 1,000 bases, at the rate of 300,000; alignments. Copies and kernels are times of"
         " streams, of which several run at once: together they may be more than all of it.",
         "The paper's bars are a picture; its text says that copies set the time with 20 errors, and kernels do with 75"
         " and 100. Here kernels of bits hardly depend on errors, and copies set the time of all.",
     ]
-    title = "eWFA-GPU's figure 5, by wfacli: 1 M pairs of 1,000 letters"
+    title = "eWFA-GPU's figure 5, by wfacli: 1 M pairs of 1,000 bases"
     figure = (
         Figure("ewfa-figure-5", found.titled(title), "errors of a pair", "milliseconds", bars)
         if bars["copies"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.pages.results import RESULTS, card, machine, newest
+from bench.pages.results import RESULTS, gpu_name, machine, newest
 from bench.pages.text import Report
 
 OURS = "wfacli"
@@ -124,8 +124,8 @@ class Results:
 
     def titled(self, title: str) -> str:
         """Return a plot's title with the GPUs that our numbers are from."""
-        cards = dict.fromkeys(filter(None, (card(self._reports[path]) for path in self.used)))
-        return f"{title}; here: {', '.join(cards)}" if cards else title
+        gpus = dict.fromkeys(filter(None, (gpu_name(self._reports[path]) for path in self.used)))
+        return f"{title}; here: {', '.join(gpus)}" if gpus else title
 
     def devices(self) -> list[str]:
         """Return the origin of the files used so far: machine, day, commit."""

@@ -131,19 +131,19 @@ def paper(results: Callable[[], Results]) -> Paper:
 
 def compared(found: Results, pairs: tuple[Pair, ...], title: str, peer: str) -> Part:
     """Tables 2 and 3."""
-    rows = [["pair", "letters", "identity", f"paper: {peer}, s", "paper, s", "paper, GCUPS",
-             "ours: it stands in", "letters", "identity", "s", "GCUPS", "by the paper's GCUPS"]]  # fmt: skip
+    rows = [["pair", "bases", "identity", f"paper: {peer}, s", "paper, s", "paper, GCUPS",
+             "ours: it stands in", "bases", "identity", "s", "GCUPS", "by the paper's GCUPS"]]  # fmt: skip
     for pair in pairs:
         run = run_of(found, pair.stand_in) if pair.stand_in else None
-        shown = [pair.name, _letters(pair.lengths), f"{100 * pair.identity:.2f}%", number(pair.peer)]
+        shown = [pair.name, _bases(pair.lengths), f"{100 * pair.identity:.2f}%", number(pair.peer)]
         shown += [number(pair.seconds), number(pair.gcups), pair.stand_in or NONE]
         if run:
-            own = [_letters(run.lengths), f"{100 * run.identity:.2f}%", number(run.seconds), number(run.gcups)]
+            own = [_bases(run.lengths), f"{100 * run.identity:.2f}%", number(run.seconds), number(run.gcups)]
             rows.append([*shown, *own, number(run.gcups / pair.gcups)])
         else:
             rows.append([*shown, *[ours(None) if pair.stand_in else NOT_READ] * 5])
     notes = [
-        "The paper's sequences are not at hand: random letters (48% alike, as unrelated genomes are) and simulated"
+        "The paper's sequences are not at hand: random bases (48% alike, as unrelated genomes are) and simulated"
         " edits stand in, of like length and identity where there are such; lengths and identities of both are shown,"
         " and GCUPS, cells of the whole matrix, are what compares. At 99% and above they depend on the edits: fewer"
         " are faster.",
@@ -172,9 +172,9 @@ def plot(found: Results) -> Part:
     for kind in ("distance-scale", "distance-table"):
         names += [row["name"] for _, report in found.reports(kind) for row in report["rows"]]
     runs = [run for name in dict.fromkeys(names) if (run := run_of(found, name))]
-    rows = [["pair", "letters", "identity", "GCUPS", "algorithm"]]
+    rows = [["pair", "bases", "identity", "GCUPS", "algorithm"]]
     for run in sorted(runs, key=lambda run: run.identity):
-        rows.append([run.name, _letters(run.lengths), f"{100 * run.identity:.2f}%", number(run.gcups), run.algorithm])
+        rows.append([run.name, _bases(run.lengths), f"{100 * run.identity:.2f}%", number(run.gcups), run.algorithm])
     if not runs:
         rows.append([ours(None)] * 5)
     series: dict[str, list[tuple[float | str, float]]] = {
@@ -184,9 +184,9 @@ def plot(found: Results) -> Part:
         series["wfacli"] = [(100 * run.identity, run.gcups) for run in runs]
     title = "Figure 13 of the paper on long strings"
     figure = Figure("levenshtein-figure-13", found.titled(title), "identity, %", "GCUPS", series, "y", joined=False)
-    notes = ["Length matters too: our shortest pairs, of 16,500 letters, are too small for a card."]
+    notes = ["Length matters too: our shortest pairs, of 16,500 bases, are too small for a GPU."]
     return Part("Figure 13: rate by identity", rows, notes, figure, found.devices())
 
 
-def _letters(lengths: tuple[int, ...]) -> str:
+def _bases(lengths: tuple[int, ...]) -> str:
     return " × ".join(f"{n:,}" for n in lengths)

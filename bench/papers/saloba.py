@@ -16,8 +16,8 @@ MILLISECONDS = {"SALoBa": {64: (0.51, 0.24)}, "NVBio": {64: (0.42, 0.21)}}
 OVER_GASAL2 = {512: (1.277, 1.436), 1024: (1.3, 1.5), 2048: (1.3, 1.5), 4096: (1.3, 1.5)}
 SUBWARPS = (2.26, 2.85)  # geometric mean of their gain with shorter sequences
 SETS = {
-    "A: Illumina MiSeq, 250 letters": ("illumina250", (1.325, 1.202)),
-    "B: PacBio RS, 2,000 letters": ("pacbio_clr_ecoli", (2.1, 2.1)),
+    "A: Illumina MiSeq, 250 bases": ("illumina250", (1.325, 1.202)),
+    "B: PacBio RS, 2,000 bases": ("pacbio_clr_ecoli", (2.1, 2.1)),
 }
 
 
@@ -31,8 +31,8 @@ def paper(results: Callable[[], Results]) -> Paper:
     )
 
 
-def _of(row: Report | None, kind: str, who: str, what: str) -> float | None:
-    value = row and row.get(kind, {}).get(who, {}).get(what)
+def _of(row: Report | None, kind: str, aligner: str, what: str) -> float | None:
+    value = row and row.get(kind, {}).get(aligner, {}).get(what)
     return float(value) if value else None
 
 
@@ -49,7 +49,7 @@ def _beside(found: Results, name: str) -> Report | None:
 
 def lengths(found: Results) -> Part:
     """Figure 6."""
-    rows = [["letters", "paper: SALoBa, ms (GTX 1650, RTX 3090)", "NVBio, ms", "paper: SALoBa by GASAL2",
+    rows = [["bases", "paper: SALoBa, ms (GTX 1650, RTX 3090)", "NVBio, ms", "paper: SALoBa by GASAL2",
              "wfacli's kernels, ms", "wfacli with copies, ms", "wfacli by GASAL2, both with copies"]]  # fmt: skip
     series: dict[str, list[tuple[float | str, float]]] = {"wfacli's kernels": [], "wfacli with copies": []}
     for length in LENGTHS:
@@ -68,12 +68,12 @@ def lengths(found: Results) -> Part:
     drawn = {name: points for name, points in series.items() if points}
     drawn["SALoBa (paper, RTX 3090)"] = [(64, MILLISECONDS["SALoBa"][64][1])]
     title = "SALoBa's figure 6: scores of 5,000 pairs"
-    figure = Figure("saloba-figure-6", found.titled(title), "letters of both sequences", "milliseconds", drawn, "xy")
+    figure = Figure("saloba-figure-6", found.titled(title), "bases of both sequences", "milliseconds", drawn, "xy")
     notes = [
-        "Milliseconds of 5,000 pairs of equal lengths, scores alone, from the rates of batches that fill the card: a"
+        "Milliseconds of 5,000 pairs of equal lengths, scores alone, from the rates of batches that fill the GPU: a"
         " call of 5,000 short pairs by itself does not fill an H200. The paper's are kernels alone.",
-        "From 1,024 letters on the paper's text has 'around' these ratios. GASAL2 here has few pairs above 1,000"
-        " letters (the notes of the file), so the last ratios say little.",
+        "From 1,024 bases on the paper's text has 'around' these ratios. GASAL2 here has few pairs above 1,000"
+        " bases (the notes of the file), so the last ratios say little.",
     ]
     return Part("Figure 6: pairs of equal lengths", rows, notes, figure, found.devices())
 
@@ -84,7 +84,7 @@ def _two(values: tuple[float, float] | None) -> str:
 
 def groups(found: Results) -> Part:
     """Figure 7."""
-    head = ["letters", "best build", "TCUPS", "the build of a whole warp a pair, TCUPS", "gain by smaller groups"]
+    head = ["bases", "best build", "TCUPS", "the build of a whole warp a pair, TCUPS", "gain by smaller groups"]
     rows, gains = [head], []
     for length in LENGTHS:
         row = found.row("sw-table", str(length), lambda row: "builds" in row["scores"]["wfacli"])
@@ -126,7 +126,7 @@ def seeds(found: Results) -> Part:
     )
     notes = [
         "What is left of reads on both sides of their seeds. The paper's human reads (SRR835433, SRP091981) are not at"
-        " hand: Illumina reads of 250 letters and PacBio CLR reads of E. coli stand in. Copies are in the times here,"
+        " hand: Illumina reads of 250 bases and PacBio CLR reads of E. coli stand in. Copies are in the times here,"
         " and not in the paper's.",
     ]
     return Part("Figure 8: both sides of seeds", rows, notes, figure, found.devices())

@@ -28,11 +28,11 @@ def paper(results: Callable[[], Results]) -> Paper:
 
 def strips(found: Results) -> Part:
     """Figure 5."""
-    report = found.whole("local-card", "strips")
-    rows = [["letters of both", "rows of a strip", "build", "score, ms", "TCUPS"]]
+    report = found.whole("local-gpu", "strips")
+    rows = [["bases of both", "rows of a strip", "build", "score, ms", "TCUPS"]]
     points: dict[str, list[tuple[float | str, float]]] = {}
     for one in report["strips"] if report else []:
-        kind, length = "four letters" if one["pairs"] else "any letters", f"{one['length']:,}"
+        kind, length = "four symbols" if one["pairs"] else "any symbols", f"{one['length']:,}"
         build = f"{kind}, tiles of {one['chunk']} columns"
         rows.append([length, str(one["rows"]), build, number(1000 * one["score"]), number(one["tcups"])])
         line = points.setdefault(f"{length}, {kind}", [])
@@ -45,7 +45,7 @@ def strips(found: Results) -> Part:
         Figure("striped-figure-5", found.titled(title), "rows of a strip", "milliseconds", points) if points else None
     )
     notes = [
-        "The first letters of each of two E. coli, every tile (`python -m bench.tables.local_gpu --strips`), by the"
+        "The first bases of each of two E. coli, every tile (`python -m bench.tables.local_gpu --strips`), by the"
         " kernel of that commit. The paper's milliseconds by strip width are a picture; its text says that wider"
         " strips are faster for long sequences, and that short ones have a best width. Here short ones gain from"
         " narrower tiles.",
@@ -55,19 +55,19 @@ def strips(found: Results) -> Part:
 
 def times(found: Results) -> Part:
     """Figure 6."""
-    rows = [["pair", "letters", "score, s", "GCUPS", "by StripedScore's 7.1 GCUPS", "with the alignment, s",
+    rows = [["pair", "bases", "score, s", "GCUPS", "by StripedScore's 7.1 GCUPS", "with the alignment, s",
              "MASA-CUDAlign here, stage 1, s"]]  # fmt: skip
     bars: list[tuple[float | str, float]] = []
     for name in PAIRS:
-        row = found.row("local-card", name, lambda row: "alignment" in row) or found.row("local-card", name)
+        row = found.row("local-gpu", name, lambda row: "alignment" in row) or found.row("local-gpu", name)
         if row is None:
             rows.append([name, NOT_READ, *[ours(None)] * 5])
             continue
         score, whole = row["score"], row.get("alignment")
-        total = whole and whole["letters"] + whole["score"] + whole["path"]
+        total = whole and whole["bases"] + whole["score"] + whole["path"]
         peer = row.get("masa", {}).get("score", {}).get("own_seconds")
         if peer is None:
-            found.missed.append(Missed("local-card", name, aligner="masa"))
+            found.missed.append(Missed("local-gpu", name, aligner="masa"))
         gcups = 1000 * score["tcups"]
         shown = [number(score["score"]), number(gcups), number(gcups / RATE), ours(total), ours(peer)]
         rows.append([name, " × ".join(f"{n:,}" for n in row["lengths"]), *shown])

@@ -71,8 +71,8 @@ def paper(results: Callable[[], Results]) -> Paper:
 Cell = tuple[float, float | None] | None  # seconds for the paper's number of pairs, share of right costs
 
 
-def _exact(found: Results, one: Set, who: str, task: str) -> Cell:
-    cell = found.pairs(one.row, task, who) if one.row else None
+def _exact(found: Results, one: Set, aligner: str, task: str) -> Cell:
+    cell = found.pairs(one.row, task, aligner) if one.row else None
     return cell and (cell.for_pairs(one.pairs), cell.right)
 
 

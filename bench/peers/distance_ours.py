@@ -164,9 +164,7 @@ def load_kernels(driver: Driver, plain: bool, paths: bool = False) -> int:
         paths: True if alignments are wanted too.
     """
     kinds = ("2",) if plain else ("4", "8")
-    names = [f"{kind}-{planes}" for kind in ("long-wavefront", "long-letters") for planes in kinds] + [
-        "long-bits-meet"
-    ]
+    names = [f"{kind}-{planes}" for kind in ("long-wavefront", "long-bases") for planes in kinds] + ["long-bits-meet"]
     begin = tuple(f"long-bits-{planes}-" for planes in kinds)
     if paths:
         names.append("long-path-guess")

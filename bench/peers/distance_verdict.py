@@ -1,4 +1,4 @@
-"""What is known of one pair after all measurements: who is right, and what the forecasts would have chosen."""
+"""What is known of one pair after all measurements: which are right, and what the forecasts would have chosen."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Row:
     Attributes:
         name: in the table.
         real: set whose first records are taken; "" for a random pair.
-        letters: bases of a random pair's target.
+        bases: bases of a random pair's target.
         error: edits per base of the target, a third each of mismatches, insertions and deletions; None: the query is
             another random string.
         planted: True if the number of edits is the distance by construction; see planted().
@@ -36,7 +36,7 @@ class Row:
 
     name: str
     real: str = ""
-    letters: int = 0
+    bases: int = 0
     error: float | None = None
     planted: bool = False
     needs_gpu: bool = False
@@ -52,18 +52,18 @@ REAL = (
 )
 ROWS = (
     *(Row(name, real=name) for name in REAL),
-    Row("random 1 Mb", letters=1_000_000),
-    Row("5 Mb 99.9%", letters=5_000_000, error=0.001),
-    Row("random 10 Mb", letters=10_000_000, needs_gpu=True),
-    Row("50 Mb 99.9%", letters=50_000_000, error=0.001),
-    Row("250 Mb 99%", letters=250_000_000, error=0.01, needs_gpu=True),
+    Row("random 1 Mb", bases=1_000_000),
+    Row("5 Mb 99.9%", bases=5_000_000, error=0.001),
+    Row("random 10 Mb", bases=10_000_000, needs_gpu=True),
+    Row("50 Mb 99.9%", bases=50_000_000, error=0.001),
+    Row("250 Mb 99%", bases=250_000_000, error=0.01, needs_gpu=True),
 )
 # Lengths of table 2 of the paper on long strings (Castells-Rufas 2023), of random bases.
 PAPER_ROWS = (
-    Row("random 157 kb × 79 kb", letters=79_314, query=156_931),
-    Row("random 157 kb × 606 kb", letters=606_452, query=156_931),
-    Row("random 606 kb × 1.5 Mb", letters=1_517_819, query=606_452),
-    Row("random 308 kb × 3.4 Mb", letters=3_424_429, query=308_453),
+    Row("random 157 kb × 79 kb", bases=79_314, query=156_931),
+    Row("random 157 kb × 606 kb", bases=606_452, query=156_931),
+    Row("random 606 kb × 1.5 Mb", bases=1_517_819, query=606_452),
+    Row("random 308 kb × 3.4 Mb", bases=3_424_429, query=308_453),
 )
 
 
@@ -142,33 +142,33 @@ def _room(target: int, query: int) -> tuple[U8, tuple[int, int]]:
 def _random(row: Row) -> Work:
     """Make a pair of random bases, chunk by chunk."""
     rng = np.random.default_rng(_SEED)
-    n = row.letters
+    n = row.bases
     if row.query:
         bases, starts = _room(n, row.query)
         for start, count in ((0, n), (starts[0], row.query)):
-            bases[start : start + count] = _letters(count, rng)
+            bases[start : start + count] = _random_bases(count, rng)
         return work_of(bases, starts, (row.query, n))
     # Far more insertions than can occur by chance.
     most = n if row.error is None else n + round(n * row.error * (0.7 if row.planted else 0.5)) + 1000
     bases, starts = _room(n, most)
     end, known = starts[0], 0
     for begin in range(0, n, _CHUNK):
-        letters = _letters(min(_CHUNK, n - begin), rng)
-        bases[begin : begin + len(letters)] = letters
+        chunk = _random_bases(min(_CHUNK, n - begin), rng)
+        bases[begin : begin + len(chunk)] = chunk
         if row.error is None:
-            own = _letters(len(letters), rng)
+            own = _random_bases(len(chunk), rng)
         elif row.planted:
-            own, count = planted(letters, row.error, rng)
+            own, count = planted(chunk, row.error, rng)
             known += count
         else:
-            own = changed(letters, row.error, rng)
+            own = changed(chunk, row.error, rng)
         bases[end : end + len(own)] = own
         end += len(own)
     work = work_of(bases, starts, (end - starts[0], n))
     return dataclasses.replace(work, known=known) if row.planted else work
 
 
-def _letters(count: int, rng: np.random.Generator) -> U8:
+def _random_bases(count: int, rng: np.random.Generator) -> U8:
     return _BASES[rng.integers(0, 4, count, np.uint8)]
 
 
@@ -187,7 +187,7 @@ def changed(bases: U8, error: float, rng: np.random.Generator) -> U8:
     # The bases before an edit have moved by the edits before it.
     moved = np.cumsum((kind == 1).astype(np.int64) - (kind == 2))
     places = (at + moved - 1)[kind == 1]
-    inserted[places] = _letters(len(places), rng)
+    inserted[places] = _random_bases(len(places), rng)
     return inserted
 
 
@@ -229,7 +229,7 @@ def work_of(bases: U8, starts: tuple[int, int], lengths: tuple[int, int]) -> Wor
     return Work(batch, Pair(query, target, _plain(query) and _plain(target)))
 
 
-def _plain(letters: U8) -> bool:
+def _plain(bases: U8) -> bool:
     known = np.zeros(256, np.bool_)
     known[_BASES] = True
-    return all(bool(known[letters[at : at + _CHUNK]].all()) for at in range(0, len(letters), _CHUNK))
+    return all(bool(known[bases[at : at + _CHUNK]].all()) for at in range(0, len(bases), _CHUNK))

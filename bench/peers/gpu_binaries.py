@@ -101,7 +101,7 @@ def wfa_gpu(program: Path) -> Tool:
         return "over 32,767 bp" if job.longest > _WFA_GPU_LONGEST else ""
 
     what = (
-        "the time printed for its alignment: memory on card and host allocated and freed, copies, packing, kernels,"
+        "the time printed for its alignment: memory on GPU and host allocated and freed, copies, packing, kernels,"
         " CIGARs as text; -e is the greatest cost of the row, so that no pair goes to the CPU"
     )
     return Tool("wfa-gpu", what, ("affine",), True, limit, ("5 batches", "20 batches"), run)

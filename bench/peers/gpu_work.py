@@ -107,7 +107,7 @@ class Pairs:
         return sum(map(len, self.batches))
 
     @cached_property
-    def letters(self) -> int:
+    def bases(self) -> int:
         """Bases of all queries and targets."""
         return sum(batch.total_bases for batch in self.batches)
 
@@ -118,7 +118,7 @@ class Pairs:
 
     @cached_property
     def longest(self) -> int:
-        """Bases of the longest sequence."""
+        """Length of the longest sequence in bases."""
         return max(int(max(b.q_len.max(), b.t_len.max())) for b in self.batches if len(b))
 
 
@@ -162,7 +162,7 @@ def write(row: Row, data: Path | None, share: float, folder: Path, fasta: bool) 
 def _write_real(row: Row, data: Path | None, share: float, path: Path) -> None:
     pairs = work.real_pairs(row.real, data)
     text = b"".join(
-        b">%s\n<%s\n" % (_letters(pairs, q, n), _letters(pairs, t, m))
+        b">%s\n<%s\n" % (_bases(pairs, q, n), _bases(pairs, t, m))
         for q, n, t, m in zip(pairs.q_start, pairs.q_len, pairs.t_start, pairs.t_len, strict=True)
     )
     times = max(1, round(row.times * share))
@@ -171,7 +171,7 @@ def _write_real(row: Row, data: Path | None, share: float, path: Path) -> None:
             file.write(text)
 
 
-def _letters(pairs: PairBatch, start: int, length: int) -> bytes:
+def _bases(pairs: PairBatch, start: int, length: int) -> bytes:
     return pairs.bases[start : start + length].tobytes()
 
 

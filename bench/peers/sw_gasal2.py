@@ -19,12 +19,12 @@ MEMORY = Path("/dev/shm")  # folder for files in memory
 PATIENCE = 60.0  # seconds
 # Minimum of its time divided by that of its memory, which varies by half between runs; repeats below this minimum.
 STEADY, REPEATS = 2.0, 5
-MOST_TIMES, MOST_LETTERS = 6, 6e8  # of a longer run: multiple of the pairs, and bases, which take seconds to read
+MOST_TIMES, MOST_BASES = 6, 6e8  # of a longer run: multiple of the pairs, and bases, which take seconds to read
 
 
-def peers_pairs(pairs: Pairs, cells: float, bases: float, paths: bool) -> Pairs:
+def peers_pairs(pairs: Pairs, cells: float, max_bases: float, paths: bool) -> Pairs:
     """Return as many of the same pairs as GASAL2 needs, with a thread per pair, and as its memory holds at once."""
-    count = min(cells * pairs.count / pairs.cells, bases * pairs.count / pairs.letters, STREAMS * MOST_PAIRS)
+    count = min(cells * pairs.count / pairs.cells, max_bases * pairs.count / pairs.bases, STREAMS * MOST_PAIRS)
     if paths:
         count = min(count, STREAMS * _room(pairs.longest))
     return Pairs(pairs.distinct, max(int(count), 1))
@@ -46,7 +46,7 @@ def gasal2(program: Path, scores: str, pairs: Pairs, paths: bool, repeats: int) 
         return {"failed": failed}
     found: dict[str, Any] = {"seconds": round(seconds, 5), "memory_seconds": round(begun, 5), "batch": size}
     work, taken = pairs.cells, seconds - begun
-    times = min(MOST_TIMES, int(MOST_LETTERS / pairs.letters))
+    times = min(MOST_TIMES, int(MOST_BASES / pairs.bases))
     if taken < STEADY * begun and times > 1:
         more = Pairs(pairs.distinct, times * len(pairs))
         longer, failed = _median(program, scores, more, paths, max(repeats, REPEATS), size)

@@ -29,7 +29,7 @@ from wfacli.config import EngineName, Heuristics
 from wfacli.measure.spread import Spread
 
 TIMED = {
-    "seconds": "from letters in memory, page-locked beside a GPU, to CIGARs or scores in memory: best of the repeats",
+    "seconds": "from bases in memory, page-locked beside a GPU, to CIGARs or scores in memory: best of the repeats",
     "recall": "share of pairs whose score is that of the exact alignment",
     "times": "seconds of the exact alignment with its path, of the same run, by these seconds",
 }
@@ -86,10 +86,10 @@ def row_of(name: str, pairs: Pairs, a: argparse.Namespace) -> dict[str, Any]:
                 "recall": float(np.mean(costs == exact)),
                 "unaligned": int(np.count_nonzero(costs < 0)),
                 "times": round(found[0]["best_seconds"] / best, 3) if found else 1.0,
-                "card_seconds": {name: round(value, 6) for name, value in spent.items() if value > 0},
+                "gpu_seconds": {name: round(value, 6) for name, value in spent.items() if value > 0},
             }
         )
-    return {"row": name, "pairs": len(pairs), "letters": pairs.letters, "ways": found}
+    return {"row": name, "pairs": len(pairs), "bases": pairs.bases, "ways": found}
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:

@@ -33,7 +33,7 @@ TIMED = {
     "wfacli": "the engine in this process, all pairs in one batch: estimate, dispatch, kernels, results put together",
     "wfa2": "no heuristics; two settings: all wavefronts in memory, and bidirectional",
     "edlib": "the path as a byte a column, no CIGAR made of it",
-    "ksw2": "ksw_extz2_sse over the whole matrix, without the time to turn letters into its codes",
+    "ksw2": "ksw_extz2_sse over the whole matrix, without the time to turn bases into its codes",
     "parasail": "nw_scan in 16 bits, or 32, over the whole matrix",
     "quicked": "its default algorithm; no score-only way, so both tasks make the path",
     "block-aligner": "blocks of 1 to 10% of the longer sequence, at least 32; a heuristic: see wrong_pairs",

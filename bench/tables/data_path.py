@@ -33,7 +33,7 @@ from wfacli.io.write.format import Formatter
 from wfacli.plan.planner import Planner
 
 TIMED = {
-    "wfacli": "opening two files to the last batch of pairs in memory: checked, names, letters, qualities",
+    "wfacli": "opening two files to the last batch of pairs in memory: checked, names, bases, qualities",
     "dnaio": "opening two files to the last record of both, as Python objects",
     "engine": "batches in memory to alignments in memory, one thread's own time",
     "paf, sam": "the same alignments to text in memory, one thread",
@@ -160,14 +160,14 @@ def readers(folder: Path, megabytes: int, threads: list[int], repeats: int, plai
                     )
                 if peer and kind != "zst":
                     seconds.setdefault("dnaio", []).append(dnaio_seconds(*files))
-            best = {who: tuple(map(min, zip(*values, strict=True))) for who, values in seconds.items()}
-            row = {who: [round(size / s / 1e9, 3) for s in values] for who, values in best.items()}
+            best = {aligner: tuple(map(min, zip(*values, strict=True))) for aligner, values in seconds.items()}
+            row = {aligner: [round(size / s / 1e9, 3) for s in values] for aligner, values in best.items()}
             rows[f"{name} {kind}".strip()] = {
                 "bytes_of_text": size,
-                "gigabytes_per_second": {who: rates[0] for who, rates in row.items()},
-                "gigabytes_per_second_of_all_threads": {who: rates[1] for who, rates in row.items()},
+                "gigabytes_per_second": {aligner: rates[0] for aligner, rates in row.items()},
+                "gigabytes_per_second_of_all_threads": {aligner: rates[1] for aligner, rates in row.items()},
             }
-            words = (f"{who} {wall:.2f} ({work:.2f})" for who, (wall, work) in row.items())
+            words = (f"{aligner} {wall:.2f} ({work:.2f})" for aligner, (wall, work) in row.items())
             print(f"{name} {kind}", *words, "GB/s (of all threads' seconds)", sep="  ", flush=True)
     for path in folder.iterdir():
         path.unlink()

@@ -39,9 +39,9 @@ from wfacli.solve.gpu import bits as gpu_bits
 from wfacli.solve.gpu import wavefront as gpu_wavefront
 
 TIMED = {
-    "seconds": "one run, from letters in memory to the distance, copies to a GPU included; kernels are loaded before",
+    "seconds": "one run, from bases in memory to the distance, copies to a GPU included; kernels are loaded before",
     "known": "the distance, where the way in which the pair was made proves it (planted in peers/distance_work.py)",
-    "card_bytes": "the most that the run was seen to have taken of the GPU's free memory",
+    "gpu_bytes": "the most that the run was seen to have taken of the GPU's free memory",
     "host_bytes": "the process's peak so far, both sequences of all pairs so far and their making with it",
     "steps": "of a wavefront a score of both fronts, of bits a row of the matrix: share of the time, seconds a step",
     "extrapolated": "the model's seconds for that pair, times what the largest run took of its model's; of a wavefront"
@@ -71,7 +71,7 @@ class Run:
     ready_seconds: float
     forecast: float
     cells: int
-    card_bytes: int | None
+    gpu_bytes: int | None
     host_bytes: int
     samples: list[tuple[float, int, float, int]] = field(default_factory=list)
 
@@ -124,16 +124,16 @@ class Entry:
 def rows_of(a: argparse.Namespace) -> list[Row]:
     """Return the pairs, the cheapest first."""
 
-    def letters(mb: float) -> int:
+    def bases(mb: float) -> int:
         return round(mb * 1_000_000)
 
     similar = f"{100 * (1 - a.error):g}%"
-    rows = [Row(f"planted {a.planted:g} Mb {similar}", letters=letters(a.planted), error=a.error, planted=True)]
-    rows += [Row(f"random {mb:g} Mb", letters=letters(mb)) for mb in a.random]
-    rows += [Row(f"simulated {mb:g} Mb {similar}", letters=letters(mb), error=a.error) for mb in a.similar]
-    rows = [row for row in rows if row.letters]
+    rows = [Row(f"planted {a.planted:g} Mb {similar}", bases=bases(a.planted), error=a.error, planted=True)]
+    rows += [Row(f"random {mb:g} Mb", bases=bases(mb)) for mb in a.random]
+    rows += [Row(f"simulated {mb:g} Mb {similar}", bases=bases(mb), error=a.error) for mb in a.similar]
+    rows = [row for row in rows if row.bases]
     # By cells that matter, to which the time of both algorithms is about proportional.
-    return sorted(rows, key=lambda row: row.letters**2 * (row.error or RANDOM_EDITS))
+    return sorted(rows, key=lambda row: row.bases**2 * (row.error or RANDOM_EDITS))
 
 
 def watched(algorithm: Algorithm, work: Work, driver: Driver | None, forecast: float, limit: float) -> Run | str:
@@ -180,7 +180,7 @@ def measured(row: Row, ours: list[Algorithm], driver: Driver | None, a: argparse
     with console.status(f"{row.name}: making the pair"):
         work = distance_work.made(row, None)
     kind = "random" if row.error is None else "planted" if row.planted else "simulated"
-    edits = work.known or round(row.letters * (RANDOM_EDITS if row.error is None else row.error * ENOUGH))
+    edits = work.known or round(row.bases * (RANDOM_EDITS if row.error is None else row.error * ENOUGH))
     entry = Entry(row.name, kind, work.lengths, work.known, distance_ours.estimate(work))
     promised = {algorithm.name: algorithm.forecast(work, edits) for algorithm in ours}
     for algorithm in sorted(ours, key=lambda one: promised[one.name]):
@@ -226,7 +226,7 @@ def extrapolated(entries: list[Entry], driver: Driver | None, threads: int) -> d
             "measured_by_model": round(run.seconds / run.forecast, 3),
             "seconds": round(seconds, 1),
             "times_faster_than_the_paper": round(PAPER["seconds"] / seconds, 2),
-            "card_bytes": None if run.card_bytes is None else round(run.card_bytes * m / entry.lengths[0]),
+            "gpu_bytes": None if run.gpu_bytes is None else round(run.gpu_bytes * m / entry.lengths[0]),
         }
     return {"paper": PAPER, "algorithms": found}
 
@@ -234,7 +234,7 @@ def extrapolated(entries: list[Entry], driver: Driver | None, threads: int) -> d
 def save(entries: list[Entry], left_out: dict[str, str], a: argparse.Namespace, driver: Driver | None) -> Path:
     """Write the result so far; return its path."""
     result = {
-        "card": dataclasses.asdict(driver.gpu) if driver else None,
+        "gpu": dataclasses.asdict(driver.gpu) if driver else None,
         "rules": {name: getattr(a, name) for name in ("minutes", "longest", "threads", "error")},
         "left_out": left_out,
         "rows": [entry.report() for entry in entries],
@@ -245,10 +245,10 @@ def save(entries: list[Entry], left_out: dict[str, str], a: argparse.Namespace, 
 
 def show(entries: list[Entry], left_out: dict[str, str], extrapolation: dict[str, Any]) -> None:
     """Print a table, and what it leaves out."""
-    table = Table("pair", "distance", "estimate", "algorithm", "seconds", "model", "TCUPS", "computed/s", "card MB")
+    table = Table("pair", "distance", "estimate", "algorithm", "seconds", "model", "TCUPS", "computed/s", "GPU MB")
     for entry in entries:
         for run in entry.runs:
-            mb = "–" if run.card_bytes is None else f"{run.card_bytes / 1e6:,.0f}"
+            mb = "–" if run.gpu_bytes is None else f"{run.gpu_bytes / 1e6:,.0f}"
             cells = entry.lengths[0] * entry.lengths[1]
             colour = "" if entry.agreed else "[red]"
             distance = "–" if run.distance is None else f"{colour}{run.distance:,}"
@@ -274,7 +274,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     for name in ("random", "similar"):
         parser.add_argument(f"--{name}", type=float, nargs="*", metavar="MB", help="lengths of pairs")
     parser.add_argument("--planted", type=float, metavar="MB", help="length of the pair with a known distance")
-    parser.add_argument("--error", type=float, default=0.01, help="edits a letter of pairs that are not random")
+    parser.add_argument("--error", type=float, default=0.01, help="edits a base of pairs that are not random")
     return parser.parse_args(arguments)
 
 
@@ -306,7 +306,7 @@ def scale(a: argparse.Namespace, driver: Driver | None) -> tuple[list[Entry], Pa
         entries.append(measured(row, ours, driver, a, end))
         path = save(entries, left_out, a, driver)
         said = ", ".join(f"{run.algorithm} {run.seconds:.3f} s" for run in entries[-1].runs)
-        console.print(f"{row.name}: {said or 'nobody'}", markup=False)
+        console.print(f"{row.name}: {said or 'none'}", markup=False)
     if path is not None:
         path = save(entries, left_out, a, driver)
     show(entries, left_out, extrapolated(entries, driver, a.threads))

@@ -41,12 +41,12 @@ from wfacli.gpu.runtime.driver import Driver
 from wfacli.measure.machine import machine
 
 TIMED = {
-    "seconds": "one pair, from letters in memory to the distance; no file, no start; best of the repeats, fewer of"
+    "seconds": "one pair, from bases in memory to the distance; no file, no start; best of the repeats, fewer of"
     " what takes longer than the patience",
-    "gpu-wavefront, gpu-bits": "from letters in ordinary memory: memory of the GPU, the copy, packing, kernels, the"
+    "gpu-wavefront, gpu-bits": "from bases in ordinary memory: memory of the GPU, the copy, packing, kernels, the"
     " answer; kernels are compiled and loaded before, and the first run is not counted if it is within the patience",
     "gpu-bits": "with the time of an estimate of the edits from samples, which says how wide its first band is",
-    "cpu-wavefront, cpu-bits": "with so many threads, of which each uses two",
+    "cpu-wavefront, cpu-bits": "with the given number of threads, of which each uses two",
     "ready_seconds": "of the best repeat: until its first step; on a GPU memory, the copy, packing, and the estimate",
     "auto": "what the forecasts choose for the estimate; the seconds of the estimate and of what was chosen",
     "tcups": "query * target / seconds / 10^12: cells of the whole matrix, computed or not",
@@ -58,9 +58,9 @@ TIMED = {
     "astarpa2": "one thread; distance only, the full version",
     "variants": "on the GPU by OpenCL, as it prints its seconds: copies and kernels, compiled before; told the"
     " distance as its bound of edits",
-    "path": "on the GPU, after the distance: from letters in ordinary memory to operations in memory, the copy and"
+    "path": "on the GPU, after the distance: from bases in ordinary memory to operations in memory, the copy and"
     " memory of the GPU included; each is replayed and has to cost the distance, which is not in the time",
-    "mismatch": "distances of those who do not say what most say, ours first",
+    "mismatch": "distances of the aligners that differ from most others, ours first",
 }
 PEERS = (
     distance_peers.EDLIB,
@@ -204,7 +204,7 @@ def table_of(entries: list[Entry], there: Field, title: str) -> Table:
     names = [*(a.name for a in there.ours), *(f"{engine} auto" for engine in engines)]
     peers = (p.shown for p in there.peers)
     paths = ("path",) if there.paths else ()
-    for name in ("letters", "distance", "identity", "estimate", *names, "TCUPS", *paths, *peers):
+    for name in ("bases", "distance", "identity", "estimate", *names, "TCUPS", *paths, *peers):
         table.add_column(name, justify="right", no_wrap=True)
     for engine in engines:
         table.add_column(f"peer/{engine}", justify="right", no_wrap=True)
@@ -218,7 +218,7 @@ def _line(entry: Entry, there: Field, engines: list[str]) -> list[str]:
     rate = distance_verdict.rate(entry, ours)
     return [
         entry.name,
-        " × ".join(_letters(length) for length in entry.lengths),
+        " × ".join(_bases(length) for length in entry.lengths),
         _or_dash(entry.distance, "{:,}"),
         _or_dash(entry.identity, "{:.2%}"),
         _or_dash(entry.estimate, "{:,}"),
@@ -235,7 +235,7 @@ def _or_dash(value: float | None, form: str) -> str:
     return "–" if value is None else form.format(value)
 
 
-def _letters(count: int) -> str:
+def _bases(count: int) -> str:
     return f"{count / 1e6:.3g} M" if count >= 1e6 else f"{count / 1e3:.3g} k"
 
 
@@ -288,13 +288,13 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def measured(rows: list[Row], a: argparse.Namespace, there: Field, rules: Rules) -> tuple[list[Entry], Path | None]:
-    """Measure all rows until rules.deadline, and save after each; return the rows' entries, and the result's path."""
+    """Measure rows until rules.deadline and save after each. Return the entries and the path of the result."""
     entries: dict[str, Entry] = {}
     runner = table.Runner("distance-table" + ("" if there.gpu else "-on-cpu"), TIMED, a, console)
     runner.end = rules.deadline
 
     def result() -> dict[str, Any]:
-        facts = {"card": there.gpu, "rules": {name: getattr(a, name) for name in RULES}}
+        facts = {"gpu": there.gpu, "rules": {name: getattr(a, name) for name in RULES}}
         peers = {**{peer.name: peer.what for peer in there.peers}, **there.absent}
         return {**facts, "peers": peers, "left_out": runner.left_out}
 

@@ -41,7 +41,7 @@ FUNCTIONS = {
 }
 TIMED = {
     "ours": "Extender.align of all pairs: encoding, scores or alignments, in columns",
-    "parasail": "each function in a loop, with its CIGAR where there are paths; letters are encoded by it",
+    "parasail": "each function in a loop, with its CIGAR where there are paths; bases are encoded by it",
 }
 
 

@@ -1,6 +1,6 @@
 """Queries inside longer targets, by edit distance, on one CPU thread, beside edlib's HW mode on the same pairs.
 
-    python -m bench.tables.free_table [--rows TEXT ...] [--letters N] [--repeats N] [--minutes M] [--save]
+    python -m bench.tables.free_table [--rows TEXT ...] [--bases N] [--repeats N] [--minutes M] [--save]
 
 Requires the package edlib. Pairs are random: each query is a part of its target with a fixed number of edits. Both
 aligners are called from Python, alternately. The exit status is 1 if a distance differs from edlib's.
@@ -31,7 +31,7 @@ ERRORS = (0.02, 0.05, 0.1, 0.2)
 TASKS = ("CIGAR", "score")
 BASES = 2_000_000  # of a row's targets together
 TIMED = {
-    "ours": "Aligner(metric='edit', mode='hw', threads=1).align_batch of lists of bytes: letters taken over, a kernel "
+    "ours": "Aligner(metric='edit', mode='hw', threads=1).align_batch of lists of bytes: bases taken over, a kernel "
     "chosen, alignments or spans with scores in columns",
     "edlib": "edlib.align of each pair, mode HW, task path or distance (which has no beginnings), from strings",
 }
@@ -107,7 +107,7 @@ def line_of(row: Row, found: dict[str, Any]) -> str:
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     """Return the command line's options."""
     parser = table.options(__doc__, "rows", "save", repeats=5, minutes=None)
-    parser.add_argument("--letters", type=int, default=BASES, help="bases of a row's targets together")
+    parser.add_argument("--bases", type=int, default=BASES, help="bases of a row's targets together")
     return parser.parse_args(arguments)
 
 
@@ -118,7 +118,7 @@ def main(arguments: list[str] | None = None) -> None:
         print("no edlib: pip install edlib", file=sys.stderr)
     every = [Row(*shape, error, task) for shape in SHAPES for error in ERRORS for task in TASKS]
     runner = table.Runner("free-table", TIMED, a, Console(stderr=True))
-    runner.measure(table.chosen(every, a), lambda row: row_of(row, a.letters, a.repeats), shown=line_of)
+    runner.measure(table.chosen(every, a), lambda row: row_of(row, a.bases, a.repeats), shown=line_of)
     if runner.path:
         print(runner.path)
     if not all(row.get("equal", True) for row in runner.rows):

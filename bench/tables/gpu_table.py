@@ -46,7 +46,7 @@ TIMED = {
     "quicked": "its default algorithm, as wfa2; it has no way without paths",
     "block-aligner": "blocks of 1 to 10% of the longer sequence, at least 32; a heuristic: see wrong_pairs. As wfa2",
     "wrong_pairs": "of checked_pairs: cost missing or not what most aligners, ours first, say",
-    "bus_share": "letters / 55 GB/s / seconds: the time that they need over the bus, as ASCII, by the time taken",
+    "bus_share": "bases / 55 GB/s / seconds: the time that they need over the bus, as ASCII, by the time taken",
     "counts": "for one run: thread-seconds by stage or kernel, and pairs by kernel",
 }
 BUS = 55e9  # bytes per second and direction, page-locked memory
@@ -127,7 +127,7 @@ def rates_of(pairs: Pairs, seconds: float) -> dict[str, float]:
     return {
         "pairs_per_second": round(len(pairs) / seconds, 1),
         "gcups": round(pairs.cells / seconds / 1e9, 3),
-        "bus_share": round(pairs.letters / BUS / seconds, 4),
+        "bus_share": round(pairs.bases / BUS / seconds, 4),
     }
 
 
@@ -208,8 +208,8 @@ def main(arguments: list[str] | None = None) -> None:
         kept = a.cache or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
         files, left_out = prepared(a, kept)
-        letters = {name: a.batch_bases or batch_bases(a.engine, found) for name, found in files.items()}
-        pairs = {name: gpu_work.read(found, letters[name]) for name, found in files.items()}
+        bases = {name: a.batch_bases or batch_bases(a.engine, found) for name, found in files.items()}
+        pairs = {name: gpu_work.read(found, bases[name]) for name, found in files.items()}
         console.print(f"{len(files)} rows are ready, {runner.end - time.monotonic():.0f} s left")
         entries = {(row, t.name): Entry(Cell(row, t.name), pairs[row]) for row in pairs for t in tasks}
         rules = Rules(a.repeats, a.patience, a.longest, int(a.peer_memory * GIB), a.threads, runner.end)
@@ -217,7 +217,7 @@ def main(arguments: list[str] | None = None) -> None:
         tools = tools_of(a)
         result: dict[str, Any] = {
             "workload": {"share": a.share, "affine": "4,6,2", "rows": _sizes(pairs, left_out)},
-            "rules": {"repeats": a.repeats, "threads": a.threads, "batch_bases": letters},
+            "rules": {"repeats": a.repeats, "threads": a.threads, "batch_bases": bases},
             "peers": {tool.name: tool.what for tool in tools},
         }
 
@@ -248,15 +248,15 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _title(a: argparse.Namespace, engines: dict[str, Any]) -> str:
-    card = next((e["card"] for e in engines.values() if "card" in e), machine()["cpu"])
+    processor = next((e["card"] for e in engines.values() if "card" in e), machine()["cpu"])
     share = f", {a.share:g} of the pairs" if a.share != 1 else ""
-    return f"{card}, {a.threads} threads, {datetime.date.today()}{share}"
+    return f"{processor}, {a.threads} threads, {datetime.date.today()}{share}"
 
 
 def _sizes(pairs: dict[str, Pairs], left_out: dict[str, str]) -> dict[str, Any]:
     sizes: dict[str, Any] = {row: {"left_out": why} for row, why in left_out.items()}
     for row, p in pairs.items():
-        sizes[row] = {"pairs": len(p), "bases": p.letters, "matrix_cells": p.cells, "longest": p.longest}
+        sizes[row] = {"pairs": len(p), "bases": p.bases, "matrix_cells": p.cells, "longest": p.longest}
     return sizes
 
 

@@ -47,14 +47,14 @@ RULES = Rules(2, 4, 4, 2, band=751, zdrop=400)  # AGAThA's defaults, which are m
 SCHEME = Scheme.of_scores(RULES.match, RULES.mismatch, RULES.open, RULES.extend)
 SPEC = ExtendSpec(SCHEME, ExtendMode.EXTENSION, score_only=True, band=RULES.band, zdrop=RULES.zdrop)
 TIMED = {
-    "wfacli": "the CPU engine of extend in this process, all threads: from letters in memory to scores, in a band,"
+    "wfacli": "the CPU engine of extend in this process, all threads: from bases in memory to scores, in a band,"
     " until the Z-drop",
-    "wfacli, card": "the engine of extend on a card: from letters in page-locked memory to scores, batches as the"
+    "wfacli, GPU": "the engine of extend on a GPU: from bases in page-locked memory to scores, batches as the"
     " command makes them, copies included",
-    "wfacli, card, kernels": "of all pairs in one batch, by the GPU's own events",
+    "wfacli, GPU, kernels": "of all pairs in one batch, by the GPU's own events",
     "ksw2": "ksw_extz2_sse in a band, until the Z-drop, on all threads: the slowest one, without the time to turn"
-    " letters into its codes",
-    "agatha": "kernels: those that sort and align, by its own events; whole: its own time from letters in memory to"
+    " bases into its codes",
+    "agatha": "kernels: those that sort and align, by its own events; whole: its own time from bases in memory to"
     " scores, with memory taken and freed, copies, packing, kernels; all pairs in one batch",
     "equal_share": "of its scores those that most aligners say, ours first, on the pairs that the CPUs have as well",
     "gcups": "cells of the band by the second, computed or not",
@@ -174,9 +174,9 @@ def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, gpu: Ours | Non
     found: dict[str, Any] = {"name": row.name, "pairs": n, "band_cells": total, "cpu_pairs": len(first)}
     said: dict[str, Costs] = {}
 
-    def put(who: str, seconds: list[float], of: int, work: int, **more: Any) -> None:
+    def put(aligner: str, seconds: list[float], of: int, work: int, **more: Any) -> None:
         rates = {"pairs_per_second": round(of / min(seconds), 1), "gcups": round(work / min(seconds) / 1e9, 3)}
-        found[who] = {**Spread(seconds).report(), **rates, **more}
+        found[aligner] = {**Spread(seconds).report(), **rates, **more}
 
     seconds, said["wfacli"] = best_of(lambda: on_cpu(first, a.threads), a.repeats)
     put("wfacli", seconds, len(first), cells, threads=a.threads)
@@ -188,18 +188,18 @@ def measured(row: Row, a: argparse.Namespace, ksw2: Ksw2 | None, gpu: Ours | Non
         gpu.run(batches)
         runs = [gpu.run(batches) for _ in range(a.repeats)]
         on_gpu = runs[0][2]
-        said["wfacli, card"] = on_gpu[: len(first)]
-        put("wfacli, card", [run[0] for run in runs], n, total, stages=runs[-1][1])
+        said["wfacli, GPU"] = on_gpu[: len(first)]
+        put("wfacli, GPU", [run[0] for run in runs], n, total, stages=runs[-1][1])
         kernels = [gpu.kernels([some.first(n)], 1) for _ in range(a.repeats + 1)][1:]
-        put("wfacli, card, kernels", [sum(k.values()) for k in kernels], n, total, kernels=sorted(kernels[0]))
+        put("wfacli, GPU, kernels", [sum(k.values()) for k in kernels], n, total, kernels=sorted(kernels[0]))
     if a.agatha:
         every = _agatha_at(some, a, put, found)
-        said |= {who: scores[: len(first)] for who, scores in every.items()}
+        said |= {aligner: scores[: len(first)] for aligner, scores in every.items()}
         if gpu and "agatha" in every:
-            found["wfacli, card"]["equal_to_agatha"] = round(float(np.mean(on_gpu == every["agatha"])), 6)
-    right = right_costs(said["wfacli"], {who: scores for who, scores in said.items() if who != "wfacli"})
-    for who, scores in said.items():
-        found[who]["equal_share"] = round(float(np.mean(scores == right)), 6)
+            found["wfacli, GPU"]["equal_to_agatha"] = round(float(np.mean(on_gpu == every["agatha"])), 6)
+    right = right_costs(said["wfacli"], {aligner: scores for aligner, scores in said.items() if aligner != "wfacli"})
+    for aligner, scores in said.items():
+        found[aligner]["equal_share"] = round(float(np.mean(scores == right)), 6)
     return found
 
 
@@ -223,7 +223,7 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
     """Return a table of rates with a line for each row."""
     names = [
         name
-        for name in ("wfacli", "ksw2", "wfacli, card", "agatha", "wfacli, card, kernels", "agatha, kernels")
+        for name in ("wfacli", "ksw2", "wfacli, GPU", "agatha", "wfacli, GPU, kernels", "agatha, kernels")
         if any(name in row for row in rows)
     ]
     table = Table("pairs", *(f"{name}, pairs/s" for name in names), "right scores")
@@ -278,7 +278,7 @@ def main(arguments: list[str] | None = None) -> None:
     runner = table.Runner("guided-table", TIMED, a, console)
 
     def result() -> dict[str, Any]:
-        facts = {"card": gpu and gpu.engine.stats()["card"], "rules": asdict(RULES), "threads": a.threads}
+        facts = {"gpu": gpu and gpu.engine.stats()["card"], "rules": asdict(RULES), "threads": a.threads}
         return {**facts, "share": a.share, "left_out": runner.left_out}
 
     try:

@@ -40,8 +40,8 @@ from wfacli.plan.planner import Planner
 from wfacli.run.sizes import MOST_BESIDE_A_GPU
 
 TIMED = {
-    "seconds": "one kernel with all pairs of a row, from letters in ordinary memory to CIGARs in memory: best repeat",
-    "card_seconds": "thread-seconds of the GPU's streams in the mean repeat, by stage and kernel",
+    "seconds": "one kernel with all pairs of a row, from bases in ordinary memory to CIGARs in memory: best repeat",
+    "gpu_seconds": "thread-seconds of the GPU's streams in the mean repeat, by stage and kernel",
     "aligned": "pairs that the kernel has aligned; it hands the others on, which is not in the time",
     "threads": "that work on one pair",
 }
@@ -79,7 +79,7 @@ def measured(kernel: str, engine: GpuEngine, stats: Stats, batches: list[PairBat
         "threads": threads_of(kernel),
         **Spread(seconds).report(),
         "aligned": aligned,
-        "card_seconds": {n: round(s, 6) for n, s in spent.items() if n.startswith("gpu ") and s > 0},
+        "gpu_seconds": {n: round(s, 6) for n, s in spent.items() if n.startswith("gpu ") and s > 0},
     }
 
 
@@ -88,7 +88,7 @@ def row_of(work: Work, count: int, a: argparse.Namespace, engine: GpuEngine, sta
     batches = [Planner(SPEC).estimated(b) for b in pairs_in_memory(work, count, None, usable_cores())]
     kernels = [name for name in KERNELS if not a.kernels or any(text in name for text in a.kernels)]
     found = [measured(kernel, engine, stats, batches, a.repeats) for kernel in kernels]
-    return {"row": work.name, "pairs": count, "letters": bases(batches), "kernels": found}
+    return {"row": work.name, "pairs": count, "bases": bases(batches), "kernels": found}
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:
@@ -128,7 +128,7 @@ def main(arguments: list[str] | None = None) -> None:
     runner = table.Runner("kernel-table", TIMED, a, console, bool(a.kernels))
     rules = {"repeats": a.repeats, "share": a.share}
     try:
-        runner.measure(table.chosen(PAIRS, a), measure, lambda: {"card": engine.stats()["card"], "rules": rules})
+        runner.measure(table.chosen(PAIRS, a), measure, lambda: {"gpu": engine.stats()["card"], "rules": rules})
     finally:
         engine.close()
     console.print(table_of(runner.rows))

@@ -39,17 +39,17 @@ from wfacli.solve.gpu.local_traceback import Traceback
 from wfacli.solve.local.found import Found
 
 TIMED = {
-    "letters": "seconds of the GPU's memory and of both sequences' way there, from codes in memory",
+    "bases": "seconds of the GPU's memory and of both sequences' way there, from codes in memory",
     "score": "seconds of the best score and where its alignment begins; tiles that cannot matter are left out",
     "every tile": "the same, but none is left out",
     "path": "seconds from there to all operations, in linear space: the CPU's threads, from rows that the GPU kept",
-    "parts": "of the path: seconds in which the GPU looks at rows and sends them (card), in which threads walk "
+    "parts": "of the path: seconds in which the GPU looks at rows and sends them (gpu), in which threads walk "
     "pieces (threads), and in which the host does neither (host); rounds, and pieces that were walked",
     "tcups": "cells of the whole matrix a second of the score, in millions of millions, computed or left out",
     "computed": "share of the cells that were computed",
     "masa": "MASA-CUDAlign: its own time of stage 1 (score and end), which leaves blocks out, and of all stages; "
     "these only where stage 1 takes less than PATIENCE; left out: it was ended, as --minutes were over",
-    "lengths": "the same for the first letters of both of the longest pair",
+    "lengths": "the same for the first bases of both of the longest pair",
     "strips": "the score of such parts, every tile, by builds with other strips (rows) and tiles (chunk: columns)",
 }
 PATIENCE = 8.0  # seconds
@@ -65,7 +65,7 @@ NO_RUNS = np.zeros((0, 3), np.int64)
 console = Console(width=max(Console().width, 130))
 
 
-def letters_of(name: str, side: str, data: Path) -> bytes:
+def bases_of(name: str, side: str, data: Path) -> bytes:
     """Return the bases of the first record."""
     record = gzip.decompress((data / f"{name}.{side}.fa.gz").read_bytes()).split(b">")[1]
     return b"".join(record.split(b"\n")[1:])
@@ -74,7 +74,7 @@ def letters_of(name: str, side: str, data: Path) -> bytes:
 @contextmanager
 def watched() -> Iterator[dict[str, float]]:
     """Measure where tracebacks spend their time inside the block."""
-    spent = {"card": 0.0, "threads": 0.0, "rounds": 0, "pieces": 0}
+    spent = {"gpu": 0.0, "threads": 0.0, "rounds": 0, "pieces": 0}
     before = {name: getattr(Traceback, name) for name in ("_launch", "_trace_group", "step")}
 
     def timed(name: str, into: str, inner: str = "") -> None:
@@ -93,8 +93,8 @@ def watched() -> Iterator[dict[str, float]]:
         before["step"](self)
         spent["pieces"] += len(self._traced) - known
 
-    timed("_launch", "card")
-    timed("_trace_group", "threads", inner="card")
+    timed("_launch", "gpu")
+    timed("_trace_group", "threads", inner="gpu")
     Traceback.step = step  # type: ignore[method-assign]
     try:
         yield spent
@@ -120,17 +120,17 @@ def ours(driver: CudaDriver, codes: list[np.ndarray], threads: int, **options: A
         ended = time.perf_counter()
         cells = search.position[3]
     whole = len(codes[0]) * len(codes[1])
-    seconds: dict[str, Any] = {"letters": loaded - begun, "score": scored - loaded, "path": ended - scored}
+    seconds: dict[str, Any] = {"bases": loaded - begun, "score": scored - loaded, "path": ended - scored}
     if options.get("path", True):
         Found(*answer).check(*codes, SCHEME)
-        seconds["parts"] = parts | {"host": seconds["path"] - parts["card"] - parts["threads"]}
+        seconds["parts"] = parts | {"host": seconds["path"] - parts["gpu"] - parts["threads"]}
     return seconds | {"answer": answer[0], "tcups": whole / seconds["score"] / 1e12, "computed": cells / whole}
 
 
 def beside_masa(row: dict[str, Any], a: argparse.Namespace, alignment: bool, end: float) -> None:
     """Add MASA-CUDAlign's times to a row; it is ended at `end`."""
     sides = [
-        letters_of(row["name"], side, a.data)[:length]
+        bases_of(row["name"], side, a.data)[:length]
         for side, length in zip(("query", "target"), row["lengths"], strict=True)
     ]
     with tempfile.TemporaryDirectory() as folder:
@@ -168,7 +168,7 @@ def masa(program: Path, sides: list[bytes], folder: Path, alignment: bool, end: 
 
 def measured(name: str, a: argparse.Namespace, driver: CudaDriver, length: int | None = None) -> dict[str, Any]:
     """Measure all tasks on one pair, or on prefixes of `length` bases."""
-    sides = [letters_of(name, side, a.data)[:length] for side in ("query", "target")]
+    sides = [bases_of(name, side, a.data)[:length] for side in ("query", "target")]
     codes = [SCHEME.codes[np.frombuffer(side, np.uint8)] for side in sides]
     row: dict[str, Any] = {"name": name, "lengths": [len(side) for side in sides], "wrong": []}
     ways: dict[str, dict[str, Any]] = {
@@ -191,11 +191,11 @@ def strips(a: argparse.Namespace, driver: CudaDriver, end: float) -> list[dict[s
     """Measure builds on prefixes of the longest pair, all tiles computed, until `end`."""
     found: list[dict[str, Any]] = []
     for length in STRIP_LENGTHS:
-        sides = [letters_of(PAIRS[-1], side, a.data)[:length] for side in ("query", "target")]
+        sides = [bases_of(PAIRS[-1], side, a.data)[:length] for side in ("query", "target")]
         codes = [SCHEME.codes[np.frombuffer(side, np.uint8)] for side in sides]
         for build in STRIPS:
             if time.monotonic() > end:
-                console.print(f"strips of {length:,} letters, {build.name}: no time left", markup=False)
+                console.print(f"strips of {length:,} bases, {build.name}: no time left", markup=False)
                 continue
             runs = [ours(driver, codes, a.threads, build=build, path=False, prune=False) for _ in range(a.repeats)]
             best = min(runs, key=lambda run: run["score"])
@@ -243,13 +243,13 @@ def plot(result: dict[str, Any], into: Path) -> None:
     for axis, (draw, rows) in zip(axes[0], panels, strict=True):
         draw(axis, rows)
         axis.legend(fontsize="small")
-    figure.suptitle(f"wfacli local, {result['card']}")
+    figure.suptitle(f"wfacli local, {result['gpu']}")
     figure.tight_layout()
     figure.savefig(into, dpi=120)
 
 
 def stage_1(row: dict[str, Any]) -> float | None:
-    """Return the seconds of MASA-CUDAlign's stage 1, None if it was not measured."""
+    """Return the seconds of MASA-CUDAlign's stage 1; None if it was not measured."""
     seconds: float | None = row.get("masa", {}).get("score", {}).get("own_seconds")
     return seconds
 
@@ -278,7 +278,7 @@ def draw_lengths(axis: Any, rows: list[dict[str, Any]]) -> None:
     peers = [(length, seconds) for length, row in zip(lengths, rows, strict=True) if (seconds := stage_1(row))]
     if peers:
         axis.loglog(*zip(*peers, strict=True), "s--", label="MASA-CUDAlign, stage 1")
-    axis.set_xlabel("letters of both, of the longest pair")
+    axis.set_xlabel("bases of both, of the longest pair")
     axis.set_ylabel("seconds")
 
 
@@ -288,7 +288,7 @@ def draw_strips(axis: Any, rows: list[dict[str, Any]]) -> None:
         for pairs, style in ((True, "o-"), (False, "s--")):
             of = [row for row in rows if (row["length"], row["pairs"]) == (length, pairs)]
             line = sorted((row["rows"], row["score"]) for row in of if row["chunk"] == 128)
-            label = f"{length:,} letters, {'pairs' if pairs else 'any letters'}"
+            label = f"{length:,} bases, {'pairs' if pairs else 'any symbols'}"
             (drawn,) = axis.semilogy(*zip(*line, strict=True), style, label=label)
             for row in of:
                 if row["chunk"] != 128:
@@ -301,7 +301,7 @@ def draw_strips(axis: Any, rows: list[dict[str, Any]]) -> None:
 def measure_ours(driver: CudaDriver, a: argparse.Namespace, end: float) -> dict[str, Any]:
     """Measure our engine until `end`."""
     rows: list[dict[str, Any]] = []
-    result: dict[str, Any] = {"card": driver.gpu.name, "rows": rows}
+    result: dict[str, Any] = {"gpu": driver.gpu.name, "rows": rows}
     parts = [(rows, name, None) for name in table.chosen(PAIRS, a)]
     if a.lengths:
         parts += [(result.setdefault("lengths", []), PAIRS[-1], length) for length in LENGTHS]
@@ -318,7 +318,7 @@ def measure_ours(driver: CudaDriver, a: argparse.Namespace, end: float) -> dict[
 
 def saved(result: dict[str, Any], a: argparse.Namespace) -> Path:
     """Write the result so far."""
-    return saving.save_so_far("local-card", TIMED, result, len(result["rows"]) == len(PAIRS))
+    return saving.save_so_far("local-gpu", TIMED, result, len(result["rows"]) == len(PAIRS))
 
 
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:

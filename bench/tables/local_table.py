@@ -28,7 +28,7 @@ from wfacli import _native
 from wfacli.scoring.scheme import Scheme
 
 TIMED = {
-    "seconds": "one pair, from letters in memory to the answer; no file, no start; the best of the repeats",
+    "seconds": "one pair, from bases in memory to the answer; no file, no start; the best of the repeats",
     "cpu_seconds": "of the same repeat, of all threads: on a machine that others use too, this is what compares",
     "score": "ours: the best score and where its alignment begins; tiles that cannot matter are left out",
     "every tile": "the same, but none is left out, as in parasail",
@@ -71,8 +71,8 @@ def pair_of(name: str, data: Path | None) -> tuple[list[str], Scheme, Any]:
     """Return (sequences, our scheme, parasail's matrix)."""
     if name == PROTEINS:
         rng = random.Random(1)
-        letters = ["".join(rng.choices("ARNDCQEGHILKMFPSTVWY", k=20_000)) for _ in range(2)]
-        return letters, Scheme.of_matrix("BLOSUM62", (11, 1)), parasail.blosum62
+        sides = ["".join(rng.choices("ARNDCQEGHILKMFPSTVWY", k=20_000)) for _ in range(2)]
+        return sides, Scheme.of_matrix("BLOSUM62", (11, 1)), parasail.blosum62
     pair = distance_work.made(distance_work.Row(name, real=name), data).pair
     return (
         [side.tobytes().decode() for side in (pair.query, pair.target)],
@@ -83,13 +83,13 @@ def pair_of(name: str, data: Path | None) -> tuple[list[str], Scheme, Any]:
 
 def measured(name: str, pair: tuple[list[str], Scheme, Any], a: argparse.Namespace, end: float) -> dict[str, Any]:
     """Measure all aligners on one pair; those that would not be done by `end` are left out."""
-    letters, scheme, matrix = pair
-    codes = [scheme.codes[np.frombuffer(side.encode(), np.uint8)] for side in letters]
-    cells = len(letters[0]) * len(letters[1])
+    sides, scheme, matrix = pair
+    codes = [scheme.codes[np.frombuffer(side.encode(), np.uint8)] for side in sides]
+    cells = len(sides[0]) * len(sides[1])
     repeats = max(1, min(a.repeats, int(4e10 / cells)))
     row: dict[str, Any] = {
         "name": name,
-        "lengths": [len(side) for side in letters],
+        "lengths": [len(side) for side in sides],
         "measured": {},
         "wrong": [],
         "late": [],
@@ -115,7 +115,7 @@ def measured(name: str, pair: tuple[list[str], Scheme, Any], a: argparse.Namespa
             row["late"].append(function)
             continue
         call = getattr(parasail, function)
-        took, answer = timed(lambda c=call: c(*letters, scheme.open + scheme.extend, scheme.extend, matrix), repeats)
+        took, answer = timed(lambda c=call: c(*sides, scheme.open + scheme.extend, scheme.extend, matrix), repeats)
         row["measured"][function] = took | {"gcups": cells / took["cpu_seconds"] / 1e9}
         row["wrong"] += [function] * (answer.score != row["score"])
     return row

@@ -1,6 +1,6 @@
 """Overlaps of two noisy reads on one CPU thread, beside parasail's alignments with all ends free on the same pairs.
 
-    python -m bench.tables.overlap_table [--rows TEXT ...] [--letters N] [--repeats N] [--minutes M] [--save]
+    python -m bench.tables.overlap_table [--rows TEXT ...] [--bases N] [--repeats N] [--minutes M] [--save]
 
 Requires the package parasail. The second of two random reads begins with a noisy copy of the first one's end. Both
 aligners are called from Python, alternately; the fastest of parasail's functions is its result. The exit status is 1
@@ -34,7 +34,7 @@ TASKS = ("CIGAR", "score")
 BASES = 60_000  # of a row's queries together
 PEERS = {"CIGAR": ("sg_trace_striped_16", "sg_trace_scan_16"), "score": ("sg_striped_16", "sg_scan_16")}
 TIMED = {
-    "ours": "Aligner(mode='overlap', match=2, threads=1).align_batch of lists of bytes, affine 4,6,2: letters taken "
+    "ours": "Aligner(mode='overlap', match=2, threads=1).align_batch of lists of bytes, affine 4,6,2: bases taken "
     "over, alignments or spans with scores in columns",
     "parasail": "the fastest of its functions, from strings: a table of directions for each pair (no way back, no "
     "CIGAR), or the score alone; its dispatcher takes what the machine has, at most AVX2",
@@ -109,7 +109,7 @@ def line_of(row: Row, found: dict[str, Any]) -> str:
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     """Return the command line's options."""
     parser = table.options(__doc__, "rows", "save", repeats=5, minutes=None)
-    parser.add_argument("--letters", type=int, default=BASES, help="bases of a row's queries together")
+    parser.add_argument("--bases", type=int, default=BASES, help="bases of a row's queries together")
     return parser.parse_args(arguments)
 
 
@@ -120,7 +120,7 @@ def main(arguments: list[str] | None = None) -> None:
         print("no parasail: pip install parasail", file=sys.stderr)
     every = [Row(n, share, error, task) for n in LENGTHS for share in SHARES for error in ERRORS for task in TASKS]
     runner = table.Runner("overlap-table", TIMED, a, Console(stderr=True))
-    runner.measure(table.chosen(every, a), lambda row: row_of(row, a.letters, a.repeats), shown=line_of)
+    runner.measure(table.chosen(every, a), lambda row: row_of(row, a.bases, a.repeats), shown=line_of)
     if runner.path:
         print(runner.path)
     if not all(row.get("equal", True) for row in runner.rows):

@@ -1,6 +1,6 @@
 """One GPU beside several: the engine on pairs in memory, and the whole command from files, on the same pairs.
 
-    python -m bench.tables.several_gpus [--data DIR --cards 1 2 --rows TEXT ... --minutes 3]
+    python -m bench.tables.several_gpus [--data DIR --gpus 1 2 --rows TEXT ... --minutes 3]
 
 Real sets are NAME.query.fa.gz and NAME.target.fa.gz in DIR, or in the folder WFACLI_TEST_DATA. The numbers of GPUs
 alternate within a row; files are in memory (/dev/shm, or TMPDIR). Rows without errors cost the engine almost nothing:
@@ -35,15 +35,15 @@ from wfacli.measure.spread import Spread
 from wfacli.run.sizes import shared_out
 
 TIMED = {
-    "engine": ENGINE + "; letters page-locked once",
+    "engine": ENGINE + "; bases page-locked once",
     "command": "wfacli align, two FASTA files to one, in memory: from opening the inputs to the last byte written",
     "open": "of it, until the GPUs are open: contexts, no kernels yet",
-    "speed-up": "one GPU's best seconds by those of several; share: that by the number of cards",
-    "files": "letters a second of the command once its GPUs are open, of pairs of the same length without errors",
-    "cards_until_files": "files, by letters a second of the engine with one GPU",
+    "speed-up": "one GPU's best seconds by those of several; share: that by the number of GPUs",
+    "files": "bases a second of the command once its GPUs are open, of pairs of the same length without errors",
+    "gpus_until_files": "files, by bases a second of the engine with one GPU",
     "python_wait": "what a thread that sleeps waits in the mean beyond its time, until it may use the interpreter",
 }
-NOT_HAD = "there were no more cards: cards_until_files is reckoned from the rate of one, not measured with so many"
+NOT_HAD = "the machine has no more GPUs: gpus_until_files is computed from the rate of one, not measured"
 _PROBE = 1e-3  # seconds
 
 
@@ -94,11 +94,11 @@ def files_of(row: Row, data: Path | None, folder: Path, share: float) -> tuple[P
     return query, target
 
 
-def batches_of(files: Sequence[Path], cards: int) -> list[PairBatch]:
-    """Return the pairs of two files in batches as the command makes them for `cards` GPUs."""
+def batches_of(files: Sequence[Path], gpus: int) -> list[PairBatch]:
+    """Return the pairs of two files in batches as the command makes them for `gpus` GPUs."""
     sources = PairFiles(*map(str, files)).open()
     try:
-        bases = shared_out([source.size for source in sources], cards)
+        bases = shared_out([source.size for source in sources], gpus)
         return list(read_batches(sources, layout_of(sources), bases, threads=usable_cores()))
     finally:
         for source in sources:
@@ -138,7 +138,7 @@ def engine_of(files: Sequence[Path], counts: Sequence[int], a: argparse.Namespac
             with waiting_for_python() as waits:
                 seconds = [engine.run(batches).seconds for _ in range(a.repeats)]
             stages = {what: (s - before.get(what, 0.0)) / a.repeats for what, s in engine.counts()["seconds"].items()}
-            cards = engine.describe().get("cards", [])
+            each_gpu = engine.describe().get("cards", [])
         finally:
             del batches
             engine.close()
@@ -146,7 +146,7 @@ def engine_of(files: Sequence[Path], counts: Sequence[int], a: argparse.Namespac
             **Spread(seconds).report(),
             "thread_seconds_a_run": {what: round(s, 5) for what, s in sorted(stages.items()) if s},
             "python_wait_seconds": round(sum(waits) / len(waits), 6),
-            "routes_of_each_card": [card["routes"] for card in cards],
+            "routes_of_each_gpu": [gpu["routes"] for gpu in each_gpu],
         }
     return found
 
@@ -176,9 +176,9 @@ def compared(found: dict[int, dict[str, Any]], bases: int) -> dict[str, Any]:
     """Return rates, and the share of a linear speed-up that several GPUs reach."""
     best = {count: one["best_seconds"] for count, one in found.items()}
     one = best.get(1)
-    by_cards = {
+    by_gpus = {
         str(count): {
-            "letters_per_second": round(bases / seconds),
+            "bases_per_second": round(bases / seconds),
             **(
                 {"speed_up": round(one / seconds, 3), "share_of_linear": round(one / seconds / count, 3)}
                 if one
@@ -187,25 +187,25 @@ def compared(found: dict[int, dict[str, Any]], bases: int) -> dict[str, Any]:
         }
         for count, seconds in best.items()
     }
-    return {"by_cards": by_cards, "runs": {str(count): run for count, run in found.items()}}
+    return {"by_gpus": by_gpus, "runs": {str(count): run for count, run in found.items()}}
 
 
 def measured(row: Row, folder: Path, counts: Sequence[int], a: argparse.Namespace) -> dict[str, Any]:
     """Measure one row."""
     files = files_of(row, a.data, folder, a.share)
     bases = sum(batch.total_bases for batch in batches_of(files, 1))
-    result: dict[str, Any] = {"letters": bases, "bytes": sum(path.stat().st_size for path in files)}
+    result: dict[str, Any] = {"bases": bases, "bytes": sum(path.stat().st_size for path in files)}
     if row.engine:
         result["engine"] = compared(engine_of(files, counts, a), bases)
     for format in row.formats:
         result[f"command {format}"] = compared(command_of(files, counts, format, folder, a), bases)
     for what, part in result.items():
         if isinstance(part, dict):
-            for count, one in part["by_cards"].items():
-                seconds, rate = part["runs"][count]["best_seconds"], one["letters_per_second"] / 1e9
+            for count, one in part["by_gpus"].items():
+                seconds, rate = part["runs"][count]["best_seconds"], one["bases_per_second"] / 1e9
                 linear = f"{one.get('share_of_linear', 1):.0%} of linear"
                 print(
-                    f"{row.name:24} {what:12} {count} × card {seconds:8.3f} s {rate:7.3f} Gletters/s  {linear}",
+                    f"{row.name:24} {what:12} {count} × GPU {seconds:8.3f} s {rate:7.3f} Gbases/s  {linear}",
                     flush=True,
                 )
     return result
@@ -216,18 +216,20 @@ def until_files(rows: dict[str, dict[str, Any]]) -> dict[str, float]:
     found = {}
     for row in ROWS:
         own, files = rows.get(row.name, {}), rows.get(row.files, {})
-        one = own.get("engine", {}).get("by_cards", {}).get("1")
+        one = own.get("engine", {}).get("by_gpus", {}).get("1")
         if one and "command paf" in files:
             runs = files["command paf"]["runs"].values()
             working = min(run["best_seconds"] - run["stage_seconds"].get("open", 0.0) for run in runs)
-            found[row.name] = round(files["letters"] / working / one["letters_per_second"], 2)
+            found[row.name] = round(files["bases"] / working / one["bases_per_second"], 2)
     return found
 
 
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     """Return the command line's options."""
     parser = table.options(__doc__, "rows", "data", "share", "threads", repeats=5, minutes=10.0)
-    parser.add_argument("--cards", type=int, nargs="+", help="numbers of cards; default: 1, 2, 4, … that there are")
+    parser.add_argument(
+        "--gpus", type=int, nargs="+", help="numbers of GPUs; default: those of 1, 2, 4, 8 that there are"
+    )
     parser.add_argument("--gpu-memory", type=float, help="as wfacli align has it")
     parser.add_argument("--command-repeats", type=int, default=3, help="of the command; --repeats are of the engine")
     return parser.parse_args(arguments)
@@ -238,21 +240,21 @@ def main(arguments: list[str] | None = None) -> None:
     a = asked(arguments)
     keep_memory_flat()
     end, there = table.deadline(a), count_devices()
-    counts = a.cards or [count for count in (1, 2, 4, 8) if count <= there]
-    result: dict[str, Any] = {"cards": counts, "cards_there": there, "threads": a.threads, "rows": {}}
+    counts = a.gpus or [count for count in (1, 2, 4, 8) if count <= there]
+    result: dict[str, Any] = {"gpus": counts, "gpus_there": there, "threads": a.threads, "rows": {}}
     result["notes"] = [NOT_HAD] if there < 8 else []
     parent = "/dev/shm" if Path("/dev/shm").is_dir() else None
     for row in table.chosen(ROWS, a):
         if time.monotonic() > end:
             break
-        with tempfile.TemporaryDirectory(prefix="wfacli-cards-", dir=parent) as folder:
+        with tempfile.TemporaryDirectory(prefix="wfacli-gpus-", dir=parent) as folder:
             try:
                 result["rows"][row.name] = measured(row, Path(folder), counts, a)
             except FileNotFoundError as problem:
                 print(f"{row.name} is left out: {problem}")
-        result["cards_until_files"] = until_files(result["rows"])
-        path = saving.save("cards", TIMED, result)  # before the next row, which may fail
-    print("cards until files are the limit:", result.get("cards_until_files"))
+        result["gpus_until_files"] = until_files(result["rows"])
+        path = saving.save("gpus", TIMED, result)  # before the next row, which may fail
+    print("GPUs until files are the limit:", result.get("gpus_until_files"))
     print(path)
 
 

@@ -39,16 +39,16 @@ LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
 SEEDS = ("illumina250", "hifi_human_wfagpu", "pacbio_clr_ecoli")
 KINDS = ("scores", "cigars")
 DATA = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data")
-CARD_FITS = 1e11  # maximum cells that GASAL2 gets when it makes paths
+GPU_FITS = 1e11  # maximum cells that GASAL2 gets when it makes paths
 TIMED = {
     "kernel": "all launches of the alignment kernels, by the GPU's events",
-    "wfacli": "from letters in page-locked memory to scores or CIGARs in memory: builds, copies, codes, kernels, of "
+    "wfacli": "from bases in page-locked memory to scores or CIGARs in memory: builds, copies, codes, kernels, of "
     "batches one after another as the command has them, the same ones again until that takes 0.6 s",
     "gasal2": "the time that test_prog prints: filling of its buffers, copies, packing, kernels, CIGARs; less the "
     "time that it prints for two pairs with hardly a cell, for which it makes as much memory. Of the same pairs "
     "as many as it needs to be busy, which are more than ours where they are long. Where that is less than twice what "
     "its memory takes: more pairs in batches as large, less those (more); medians",
-    "bus_tcups": "what nobody can outdo who gets letters over the bus, a byte each, as fast as a copy alone is",
+    "bus_tcups": "upper limit of the rate if each base is a byte that is copied over the bus as fast as a copy alone",
     "builds": "kernels alone, of one size of groups for all pairs: LANESxCOLUMNS; whole: directions of all cells",
 }
 
@@ -56,11 +56,11 @@ TIMED = {
 def works(options: argparse.Namespace) -> Iterator[tuple[str, Pairs]]:
     """Yield the names of rows, and their pairs."""
     for length in options.lengths:
-        bases = min(max(2 * options.cells / length, GPU_BATCH), options.letters)  # a whole batch if allowed
-        yield str(length), equal(length, int(bases / 2 / length))
+        row_bases = min(max(2 * options.cells / length, GPU_BATCH), options.bases)  # a whole batch if allowed
+        yield str(length), equal(length, int(row_bases / 2 / length))
     for name in () if options.no_seeds else SEEDS:
         if (options.data / f"{name}.query.fa.gz").exists():
-            yield name, seeded(options.data, name, options.cells, GPU_BATCH, options.letters)
+            yield name, seeded(options.data, name, options.cells, GPU_BATCH, options.bases)
 
 
 def ours_of(pairs: Pairs, kind: str, ours: Ours, options: argparse.Namespace) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Results:
     """Rows as they are measured, and the file that has them."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self.options, self.card, self.bus = options, "", 0.0
+        self.options, self.gpu, self.bus = options, "", 0.0
         self.rows: dict[str, dict[str, Any]] = {}
         self.end = table.deadline(options)
 
@@ -96,12 +96,12 @@ class Results:
         """True after --minutes."""
         return time.monotonic() > self.end
 
-    def put(self, name: str, pairs: Pairs, kind: str, who: str, found: dict[str, Any]) -> None:
+    def put(self, name: str, pairs: Pairs, kind: str, aligner: str, found: dict[str, Any]) -> None:
         """Add one aligner's result to a row, and save."""
         row = self.rows.setdefault(name, {"name": name, "pairs": len(pairs), "cells": pairs.cells})
         if self.bus:
-            row["bus_tcups"] = tcups(pairs.cells, pairs.letters / self.bus)
-        row.setdefault(kind, {})[who] = found
+            row["bus_tcups"] = tcups(pairs.cells, pairs.bases / self.bus)
+        row.setdefault(kind, {})[aligner] = found
         self.save()
 
     def save(self) -> Path | None:
@@ -109,14 +109,14 @@ class Results:
         if not (self.options.save and self.rows):
             return None
         rows = list(self.rows.values())
-        result = {"card": self.card, "scores": SCORES, "mode": "local", "bus_bytes_per_second": round(self.bus)}
+        result = {"gpu": self.gpu, "scores": SCORES, "mode": "local", "bus_bytes_per_second": round(self.bus)}
         return saving.save_so_far("sw-table", TIMED, {**result, "rows": rows}, self.whole)
 
     @property
     def whole(self) -> bool:
         """True if all rows are there with everything that was asked for."""
-        who = ("wfacli", "gasal2") if self.options.gasal2 else ("wfacli",)
-        every = itertools.product((*map(str, LENGTHS), *SEEDS), KINDS, who)
+        aligner = ("wfacli", "gasal2") if self.options.gasal2 else ("wfacli",)
+        every = itertools.product((*map(str, LENGTHS), *SEEDS), KINDS, aligner)
         return all(one in self.rows.get(name, {}).get(kind, {}) for name, kind, one in every)
 
 
@@ -124,7 +124,7 @@ def measure_ours(results: Results, every: dict[str, Pairs], options: argparse.Na
     """Measure our engine on all rows, with the GPU to itself."""
     engines = {kind: Ours(kind == "scores", options.threads) for kind in options.kinds}
     try:
-        results.card = next(iter(engines.values())).engine.stats()["card"]
+        results.gpu = next(iter(engines.values())).engine.stats()["card"]
         for name, pairs in every.items():
             for kind, engine in engines.items():
                 if results.over:
@@ -145,9 +145,9 @@ def measure_gasal2(results: Results, every: dict[str, Pairs], options: argparse.
             if results.over:
                 return
             program, cells = program_for(programs, pairs.longest), options.peer_cells
-            found: dict[str, Any] = {"failed": f"over {max(programs) - 8} letters"}
+            found: dict[str, Any] = {"failed": f"over {max(programs) - 8} bases"}
             if program is not None:
-                some = peers_pairs(pairs, min(cells, CARD_FITS) if paths else cells, options.peer_letters, paths)
+                some = peers_pairs(pairs, min(cells, GPU_FITS) if paths else cells, options.peer_bases, paths)
                 found = gasal2(program, SCORES, some, paths, options.peer_repeats)
             results.put(name, pairs, kind, "gasal2", found)
             rate = f"{found['tcups']:.3f}" if "tcups" in found else found["failed"]
@@ -167,13 +167,13 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = table.options(__doc__, "repeats", "save", data=DATA, threads=os.cpu_count(), minutes=9.0)
     parser.add_argument("--gasal2", nargs="*", default=[], metavar="LENGTH:PATH")
     parser.add_argument("--cells", type=float, default=6e10, help="of a row")
-    parser.add_argument("--letters", type=float, default=2.6e8, help="of a row, at most")
+    parser.add_argument("--bases", type=float, default=2.6e8, help="of a row, at most")
     parser.add_argument("--lengths", type=int, nargs="*", default=LENGTHS)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--no-seeds", action="store_true")
     parser.add_argument("--builds", action="store_true", help="each build by itself, too")
     parser.add_argument("--peer-cells", type=float, default=6e11, help="that GASAL2 gets, at most")
-    parser.add_argument("--peer-letters", type=float, default=3e8, help="that GASAL2 gets, at most")
+    parser.add_argument("--peer-bases", type=float, default=3e8, help="that GASAL2 gets, at most")
     parser.add_argument("--peer-repeats", type=int, default=1)
     return parser.parse_args(arguments)
 

@@ -88,7 +88,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--length", type=int, default=150)
     parser.add_argument("--error", type=float, default=0.02)
     parser.add_argument("--data", type=Path, help="folder with NAME.query.fa.gz and NAME.target.fa.gz, for --real")
-    parser.add_argument("--real", nargs=2, metavar=("NAME", "COPIES"), help="real pairs, so many times")
+    parser.add_argument("--real", nargs=2, metavar=("NAME", "COPIES"), help="real pairs, repeated COPIES times")
     parser.add_argument("--formats", nargs="+", default=["paf"], choices=["paf", "sam", "tsv"])
     parser.add_argument("--engine", default="cpu", choices=["cpu", "gpu"])
     parser.add_argument("--no-engine", action="store_true", help="the command alone")

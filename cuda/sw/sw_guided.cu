@@ -22,8 +22,8 @@ struct Shared {
   Progress progress[WFACLI_BLOCK / kLanes][kPairs];
 };
 
-// Return gap costs with score 0 as high as the launch's scores allow, since scores below the value of cells outside the
-// band (`floor`) are lost. From the floor two gaps may open and extend without falling below 0.
+// Return gap costs whose score 0 is stored as high as the launch's scores allow, since scores below the value of cells
+// outside the band (`floor`) are lost. Two gaps may open and extend from the floor without falling below 0.
 WFACLI_DEVICE Gaps gaps_of(const SwTask& task) {
   Gaps gaps = Gaps::of(task);
   gaps.zero = 0xffff - 128 - task.max_score * min(task.longest_query, task.longest_target);

@@ -48,7 +48,7 @@ WFACLI_DEVICE void answer(const AlignTask& task, std::uint32_t slot, const Align
 // Groups draw slots until none is left. Slots are sorted by descending work, so the last ones are short.
 WFACLI_DEVICE void align_all(const AlignTask& task, std::uint8_t* shared) {
   Aligner::Memory memory;
-  const Status setup = Aligner::memory_of(task, shared, memory);
+  const Status setup = memory.lay_out(task, shared);
   // Which form compiles without register spills depends on the build: bands need this early return, two pieces with
   // blocks need the test in the loop's condition.
   if (kBand && setup != Status::Ok) {
@@ -64,7 +64,7 @@ WFACLI_DEVICE void align_all(const AlignTask& task, std::uint8_t* shared) {
     if (slot >= static_cast<std::uint32_t>(task.count)) return;
     Aligner::Answer found{setup};
     // A lower bound makes rows narrower; the few pairs that cost more than the first bound are aligned again.
-    const std::int32_t limit = Aligner::cost_limit(task);
+    const std::int32_t limit = Aligner::Memory::cost_limit(task);
     for (std::int32_t bound = min(limit, task.first_cost); setup == Status::Ok; bound = limit) {
       found = Aligner(task, memory, task.rows[slot], bound).align(static_cast<std::int32_t>(slot));
       if (found.status != Status::ScoreLimit || bound == limit) break;

@@ -10,6 +10,7 @@
 
 #include "wfa/wfa_band.cuh"
 #include "wfa/wfa_cell.cuh"
+#include "wfa/wfa_memory.cuh"
 #include "wfa/wfa_path.cuh"
 #include "wfa/wfa_replay.cuh"
 
@@ -26,52 +27,18 @@ class Wavefront {
   using Cell = typename Trace::Cell;
 
  public:
-  // Addresses of a group's memory.
-  struct Memory {
-    GroupState* state;
-    std::uint8_t* ring;     // shared
-    Range* ranges;          // shared; only with a band
-    std::uint8_t* spilled;  // global
-    TraceMemory trace;
-  };
+  using Memory = WavefrontMemory<Pieces, Trace, Group, Offset, Width, Out>;
   struct Answer {
     Status status;
     std::int32_t cost = 0, ops = 0;
     bool cut = false;
   };
 
-  // Lay out the group's memory for the whole launch. Any status but Ok means that no pair of it can be aligned.
-  WFACLI_DEVICE static Status memory_of(const AlignTask& task, std::uint8_t* shared, Memory& memory) {
-    const Penalties<Pieces> p{task.costs};
-    memory.state = reinterpret_cast<GroupState*>(shared) + Group::group();
-    if (!p.supported()) return Status::Unsupported;
-    const std::int32_t rows = p.rows();
-    memory.ring = shared + Group::kGroups * sizeof(GroupState) + Group::group() * shared_bytes(p);
-    std::uint8_t* rest = memory.ring + R::shared_bytes(rows);
-    memory.ranges = reinterpret_cast<Range*>(rest);
-    if (kBanded) rest += Band<Pieces, Group>::shared_bytes(p);
-    const std::uint64_t unit = static_cast<std::uint64_t>(blockIdx.x) * Group::kGroups + Group::group();
-    memory.spilled = task.workspace + unit * task.stride;
-    const std::uint64_t spilled = R::global_bytes(rows, half(task, p));
-    memory.trace = {memory.spilled + spilled, task.stride - spilled, memory.state};
-    if (Trace::kCarried && !Trace::kLinked) memory.trace = {rest, 4 * Trace::kWords, memory.state};
-    return spilled <= task.stride ? Status::Ok : Status::MemoryLimit;
-  }
-
-  // Return the highest score that the task, the offsets and the trace allow.
-  WFACLI_DEVICE static std::int32_t cost_limit(const AlignTask& task) {
-    const Penalties<Pieces> p{task.costs};
-    std::int32_t limit = min(task.max_cost, R::kMaxScore);
-    if (Out == Outside::None) limit = min(limit, p.max_score_within(R::kMaxHalf - 1));
-    if (Trace::kMaxSteps != INT32_MAX) limit = min(limit, Trace::kMaxSteps * p.twice_min_step() / 2);
-    return limit;
-  }
-
-  // Set up a pair to be aligned up to score `bound`, at most cost_limit().
+  // Set up a pair to be aligned up to score `bound`, at most Memory::cost_limit().
   WFACLI_DEVICE Wavefront(const AlignTask& task, const Memory& memory, std::int32_t row, std::int32_t bound)
       : task_(task), p_{task.costs}, memory_(memory), match_(task, row), n_(match_.query_length()),
         m_(match_.target_length()), last_(m_ - n_), bound_(bound),
-        ring_(memory.ring, memory.spilled, p_.rows(), half(task, p_)), trace_(memory.trace), slots_(p_),
+        ring_(memory.ring, memory.spilled, p_.rows(), Memory::half(task, p_)), trace_(memory.trace), slots_(p_),
         reach_(p_, n_, m_), budget_(bound_, p_.min_gap_step(), last_), band_(task, p_, n_, m_, memory.ranges) {}
 
   WFACLI_DEVICE Answer align(std::int32_t slot) {
@@ -119,18 +86,6 @@ class Wavefront {
   }
 
  private:
-  // Return the bytes of shared memory of a group, without its state.
-  WFACLI_DEVICE static std::uint32_t shared_bytes(const Penalties<Pieces>& p) {
-    std::uint32_t bytes = R::shared_bytes(p.rows());
-    if (kBanded) bytes += Band<Pieces, Group>::shared_bytes(p);
-    if (Trace::kCarried && !Trace::kLinked) bytes += (4 * Trace::kWords + 15) & ~15;
-    return (bytes + 15) & ~15u;
-  }
-  // Return how many diagonals on either side of 0 the ring holds: one more than are ever reached.
-  WFACLI_DEVICE static std::int32_t half(const AlignTask& task, const Penalties<Pieces>& p) {
-    return min(p.max_gap_length(cost_limit(task)), task.longest) + 1;
-  }
-
   // Compute row 0. Return whether it reaches the end.
   WFACLI_DEVICE bool begin() {
     if (Group::rank() == 0) memory_.state->blocks = 0;
@@ -313,11 +268,11 @@ class Wavefront {
   // codes that include match runs.
   template <class Cell_>
   WFACLI_DEVICE std::int32_t cell(const Cell_& at, std::int32_t k, std::int32_t limit, std::uint32_t& code) {
-    std::int32_t best = ranked(inside(at.mismatch() + 1, limit), kFromMismatch);
+    std::int32_t best = ranked(R::inside(at.mismatch() + 1, limit), kFromMismatch);
     Cell path{};
     if constexpr (Pieces == 0) {
-      best = max(best, ranked(inside(at.opened(0, true), limit), from_insertion(0)));
-      best = max(best, ranked(inside(at.opened(0, false) + 1, limit), from_deletion(0)));
+      best = max(best, ranked(R::inside(at.opened(0, true), limit), from_insertion(0)));
+      best = max(best, ranked(R::inside(at.opened(0, false) + 1, limit), from_deletion(0)));
     } else {
 #pragma unroll
       for (int g = 0; g < Pieces; ++g) {
@@ -341,7 +296,7 @@ class Wavefront {
                          std::uint32_t& code, Cell& path) {
     const std::int32_t opened = at.opened(g, insertion), longer = at.longer(g, insertion);
     const bool opens = opened >= longer;
-    const std::int32_t off = inside(max(opened, longer) + (insertion ? 0 : 1), limit);
+    const std::int32_t off = R::inside(max(opened, longer) + (insertion ? 0 : 1), limit);
     if (kBanded || limit != kNoCell) at.set_gap(g, insertion, off);
     const std::int32_t arrives = ranked(off, insertion ? from_insertion(g) : from_deletion(g));
     const bool taken = arrives > best;
@@ -371,10 +326,6 @@ class Wavefront {
                                                             : kStepDeletion;
     trace_.push(path, step);
     Trace::template store<kSpills>(ring_, slots_.m(0), k, path);
-  }
-
-  WFACLI_DEVICE static std::int32_t inside(std::int32_t off, std::int32_t limit) {
-    return off > limit ? R::kNone : off;
   }
 
   // Centre the band on the diagonal of the row where the longer remainder of the two sequences is shortest.

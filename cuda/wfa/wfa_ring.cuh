@@ -92,6 +92,8 @@ class Ring {
   // Lengths and scores up to these are distinguishable from kNone, and leave three bits for ranked().
   static constexpr std::int32_t kMaxLength = sizeof(Offset) == 2 ? (1 << 15) - 1 : (1 << 27) - 1;
   static constexpr std::int32_t kMaxScore = -kNone - 2;
+  // Return an offset, or kNone if it is beyond the end of its diagonal, `limit`.
+  WFACLI_DEVICE static std::int32_t inside(std::int32_t off, std::int32_t limit) { return off > limit ? kNone : off; }
 
   WFACLI_DEVICE static std::uint32_t shared_bytes(std::int32_t rows) {
     return padded(static_cast<std::uint32_t>(rows) * Width * sizeof(Offset)) +

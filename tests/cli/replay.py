@@ -31,7 +31,7 @@ def same_base(a: str, b: str) -> bool:
     return a == b and a in "ACGT"
 
 
-def same_letter(a: str, b: str) -> bool:
+def same_symbol(a: str, b: str) -> bool:
     return a.upper() == b.upper()
 
 
@@ -39,7 +39,7 @@ def share_a_base(a: str, b: str) -> bool:
     return bool(set(_IUPAC.get(a.upper(), "")) & set(_IUPAC.get(b.upper(), "")))
 
 
-MATCHES = {"mismatch": same_base, "wildcard": share_a_base, "literal": same_letter}
+MATCHES = {"mismatch": same_base, "wildcard": share_a_base, "literal": same_symbol}
 
 
 def runs(cigar: str) -> list[tuple[int, str]]:

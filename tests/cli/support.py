@@ -71,9 +71,9 @@ def run(
     timeout: float = 120,
     stop: Callable[[], bool] | None = None,
 ) -> Result:
-    """Run the command to its end, as a fork (forked.py) unless `env` or `program` require a new process.
+    """Run the command to completion in a fork (forked.py), or in a new process if `env` or `program` requires one.
 
-    Bytes for stdin come through a pipe, a file directly. Once `stop` returns True, the fork is killed.
+    Bytes for stdin are sent through a pipe; a file is passed directly. The fork is killed once `stop` returns True.
     """
     default = environment()
     more = {name: value for name, value in (env or {}).items() if default.get(name) != value}
@@ -137,16 +137,16 @@ def tags_of(row: Sequence[str]) -> dict[str, str]:
 # Inputs
 
 
-def random_letters(count: int, seed: int) -> str:
+def random_symbols(count: int, seed: int) -> str:
     return "".join(random.Random(seed).choices("ACGT", k=count))
 
 
 def random_pairs(count: int, length: int = 60, seed: int = 1) -> list[tuple[str, str]]:
     """Return pairs that differ by one mismatch and one inserted base."""
-    letters = random.Random(seed)
+    symbols = random.Random(seed)
     pairs = []
     for _ in range(count):
-        query = "".join(letters.choices("ACGT", k=length))
+        query = "".join(symbols.choices("ACGT", k=length))
         middle = length // 2
         pairs.append((query, query[1:middle] + "A" + query[middle:]))
     return pairs
@@ -155,18 +155,18 @@ def random_pairs(count: int, length: int = 60, seed: int = 1) -> list[tuple[str,
 def fasta(sequences: Sequence[str], mark: str = "r", width: int = 0) -> bytes:
     """Return records r1, r2 and so on; a width wraps the sequences."""
     lines = []
-    for number, letters in enumerate(sequences, 1):
+    for number, symbols in enumerate(sequences, 1):
         lines.append(f">{mark}{number} described")
-        step = width or max(len(letters), 1)
-        lines += [letters[i : i + step] for i in range(0, len(letters), step)]
+        step = width or max(len(symbols), 1)
+        lines += [symbols[i : i + step] for i in range(0, len(symbols), step)]
     return "".join(line + "\n" for line in lines).encode()
 
 
 def fastq(sequences: Sequence[str], mark: str = "r") -> bytes:
     records = []
-    for number, letters in enumerate(sequences, 1):
-        quality = "".join(chr(33 + (i * 7 + number) % 94) for i in range(len(letters)))
-        records.append(f"@{mark}{number} described\n{letters}\n+\n{quality}\n")
+    for number, symbols in enumerate(sequences, 1):
+        quality = "".join(chr(33 + (i * 7 + number) % 94) for i in range(len(symbols)))
+        records.append(f"@{mark}{number} described\n{symbols}\n+\n{quality}\n")
     return "".join(records).encode()
 
 

@@ -167,11 +167,11 @@ FAULTS = {
     "NUL in a header": (b">r1\nACGT\n>r\0two\nACGT\n", "NUL", "line 3"),
     "only NUL bytes": (bytes(4096), "NUL", "line 1"),
     "blank in a sequence": (b">r1\nACGT\n>r2\nAC GT\n", "blank", "line 4", "r2"),
-    "letter outside ASCII": (b">r1\nACGT\n>r2\nAC\xc3\xa9GT\n", "0xc3", "line 4", "r2"),
+    "symbol outside ASCII": (b">r1\nACGT\n>r2\nAC\xc3\xa9GT\n", "0xc3", "line 4", "r2"),
     "sequence before a header": (b"ACGT\n>r1\nACGT\n", "header", "line 1"),
     "FASTQ without plus": (b"@r1\nACGT\n+\nIIII\n@r2\nAC\nGT\n+\nIIII\n", "'+'", "line 7", "r2"),
     "FASTQ without at": (b"@r1\nACGT\n+\nIIII\nr2\nACGT\n+\nIIII\n", "'@'", "line 5"),
-    "control letter in quality": (b"@r1\nACGT\n+\nIIII\n@r2\nACGT\n+\nII\x07I\n", "quality", "line 8", "r2"),
+    "control symbol in quality": (b"@r1\nACGT\n+\nIIII\n@r2\nACGT\n+\nII\x07I\n", "quality", "line 8", "r2"),
 }
 
 

@@ -86,8 +86,8 @@ def test_a_process_that_ends_well_and_has_written_nothing_is_a_failure(folder: P
 
 def test_a_folder_that_is_gone_is_no_obstacle(tmp_path: Path) -> None:
     """The command also runs if the working directory no longer exists."""
-    for name, letters in (("q.fa", "ACGT"), ("t.fa", "ACCT")):
-        (tmp_path / name).write_bytes(fasta([letters]))
+    for name, symbols in (("q.fa", "ACGT"), ("t.fa", "ACCT")):
+        (tmp_path / name).write_bytes(fasta([symbols]))
     lines = f'mkdir {tmp_path}/gone; cd {tmp_path}/gone; rmdir {tmp_path}/gone; exec "$@"'
     files = [str(tmp_path / name) for name in ("q.fa", "t.fa")]
     program = ["sh", "-c", lines, "sh", str(Path(sys.executable).with_name("wfacli"))]

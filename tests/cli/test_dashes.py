@@ -11,7 +11,7 @@ import pytest
 from .support import assert_failure, assert_success, bgzf, environment, fasta, run
 
 NOT_UTF8 = os.fsdecode(b"\xff\xfe")
-LETTERS = "ACGTTGCATTGACCATGACA"
+SYMBOLS = "ACGTTGCATTGACCATGACA"
 MAPPER = (
     '#!/bin/sh\nfor name; do echo "$name" >> seen; done\nfor n; do last=$n; done\ncat < "$last" > reads\ncat map.paf\n'
     "echo '[M::main] Real time: 0 sec' >&2\n"
@@ -21,11 +21,11 @@ MAPPER = (
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A read on a reference, as FASTA and as BAM, and files that must stay unchanged."""
-    (tmp_path / "q.fa").write_bytes(fasta([LETTERS]))
-    (tmp_path / "t.fa").write_bytes(fasta([LETTERS], "t"))
+    (tmp_path / "q.fa").write_bytes(fasta([SYMBOLS]))
+    (tmp_path / "t.fa").write_bytes(fasta([SYMBOLS], "t"))
     (tmp_path / "map.paf").write_text("r1\t20\t0\t20\t+\tt1\t20\t0\t20\t20\t20\t60\n")
     with pysam.AlignmentFile(str(tmp_path / "reads.bam"), "wb", header={"HD": {"VN": "1.6"}}) as file:
-        fields = ["r1", "4", "*", "0", "0", "*", "*", "0", "0", LETTERS, "I" * 20]
+        fields = ["r1", "4", "*", "0", "0", "*", "*", "0", "0", SYMBOLS, "I" * 20]
         file.write(pysam.AlignedSegment.fromstring("\t".join(fields), file.header))
     (tmp_path / "victim.bam").write_text("precious")
     return tmp_path
@@ -47,7 +47,7 @@ def test_the_reference_of_cram(folder: Path, name: str, blocks: bool) -> None:
     (folder / name).write_bytes(bgzf(text) if blocks else text)
     for sort in ([], ["--sort", "--write-index"]):
         assert_success(run("align", "-o", "x.cram", *sort, "--", "q.fa", name, cwd=folder))
-        assert pysam.view("-T", str(folder / "t.fa"), str(folder / "x.cram")).split("\t")[9] == LETTERS
+        assert pysam.view("-T", str(folder / "t.fa"), str(folder / "x.cram")).split("\t")[9] == SYMBOLS
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_records_by_name(distance: Distance) -> None:
 
 
 @pytest.mark.parametrize(("rule", "edits"), [("literal", 2), ("mismatch", 3)])
-def test_other_letters(distance: Distance, folder: Path, rule: str, edits: int) -> None:
+def test_other_symbols(distance: Distance, folder: Path, rule: str, edits: int) -> None:
     (folder / "a.fa").write_bytes(b">a\nACGTNNNACGU\n")
     (folder / "b.fa").write_bytes(b">b\nacgTnNRaCGT\n")
     assert found(distance("a.fa", "b.fa", "--json", "--ambiguous", rule))["distance"] == edits
@@ -166,9 +166,9 @@ def test_text_is_not_decompressed(distance: Distance, folder: Path) -> None:
 
 @pytest.mark.parametrize("different", [5, 400])
 def test_lines(distance: Distance, folder: Path, different: int) -> None:
-    letters = random.Random(1)
-    a = [f"line {letters.randrange(different)}" for _ in range(600)]
-    b = [line for line in a if letters.random() > 0.1] + ["", "last"]
+    symbols = random.Random(1)
+    a = [f"line {symbols.randrange(different)}" for _ in range(600)]
+    b = [line for line in a if symbols.random() > 0.1] + ["", "last"]
     (folder / "a").write_text("\n".join(a))
     (folder / "b").write_text("\r\n".join(b) + "\r\n")
     values = found(distance("a", "b", "--lines", "--json"))

@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
     """A folder with two sequences, and two files of lines."""
     rng = random.Random(1)
     a = rng.choices("ACGT", k=600)
-    b = [rng.choice("ACGT") if rng.random() < 0.1 else letter for letter in a[:300] + a[320:]]
+    b = [rng.choice("ACGT") if rng.random() < 0.1 else symbol for symbol in a[:300] + a[320:]]
     (tmp_path / "a.fa").write_bytes(fasta(["".join(a)], "a"))
     (tmp_path / "b.fa").write_bytes(fasta(["".join(b)], "b"))
     old = [f"{rng.randrange(30)} {rng.choice('xyz')}" for _ in range(400)]
@@ -59,7 +59,7 @@ def test_bam_says_what_sam_says(distance: Distance, folder: Path) -> None:
 def test_bam_of_more_operations_than_its_field_holds(distance: Distance, folder: Path) -> None:
     """Long CIGARs are stored in the CG tag, from which pysam restores them."""
     a = "ACGT" * 45_000
-    b = "".join(letter if i % 4 else "T" for i, letter in enumerate(a))
+    b = "".join(symbol if i % 4 else "T" for i, symbol in enumerate(a))
     (folder / "a.fa").write_bytes(fasta([a], "a"))
     (folder / "b.fa").write_bytes(fasta([b], "b"))
     values = json.loads(distance("a.fa", "b.fa", "--path", "-o", "x.bam", "--json").text)

@@ -23,10 +23,10 @@ from wfacli.cli import entry
 from wfacli.core.cigar import from_text
 from wfacli.errors import InputError, OutputError, UsageError
 
-from .support import COMPRESSIONS, Result, assert_failure, assert_success, environment, fasta, random_letters, run
+from .support import COMPRESSIONS, Result, assert_failure, assert_success, environment, fasta, random_symbols, run
 
 Dotplot = Callable[..., Result]
-TARGET = random_letters(6000, 1)
+TARGET = random_symbols(6000, 1)
 # An inversion in the middle, and 1,000 bases missing in the query.
 INVERTED = TARGET[2000:3000].translate(str.maketrans("ACGT", "TGCA"))[::-1]
 QUERY = TARGET[:2000] + INVERTED + TARGET[3000:4000] + TARGET[5000:]
@@ -339,10 +339,10 @@ def test_help_fits_a_narrow_terminal(dotplot: Dotplot) -> None:
 
 
 def test_a_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    letters = np.frombuffer(QUERY.encode(), np.uint8)
+    symbols = np.frombuffer(QUERY.encode(), np.uint8)
     monkeypatch.setattr("wfacli.dotplot.page.page", lambda picture: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        wfacli.dotplot.save(str(tmp_path / "plot.html"), letters, letters)
+        wfacli.dotplot.save(str(tmp_path / "plot.html"), symbols, symbols)
     assert not list(tmp_path.iterdir())
 
 

@@ -54,7 +54,7 @@ def test_local_sam() -> None:
         if one.cigar == "*":
             assert row[1] == "4" and row[5] == "*"
             continue
-        query, target = (letters.encode() for letters in pair)
+        query, target = (symbols.encode() for symbols in pair)
         clips = [f"{count}S" if count else "" for count in (one.span[0], len(query) - one.span[1])]
         assert (row[3], row[5]) == (str(one.span[2] + 1), clips[0] + one.cigar + clips[1])
         second = second_best(query, target, charged, "local", one)
@@ -64,7 +64,7 @@ def test_local_sam() -> None:
 def test_extension_tsv() -> None:
     charged = charges(2, 4, 4, 2, n_score=-1)
     for row, pair in zip(golden("extend.extension.tsv")[1:], pairs_of_reads(), strict=True):
-        query, target = (letters.encode() for letters in pair)
+        query, target = (symbols.encode() for symbols in pair)
         one, cut = cut_extension(query, target, charged, 0, 0, 8)
         assert (row[2], row[9], row[10]) == (str(one.score), one.cigar, str(int(cut)))
         assert tuple(map(int, row[5:9])) == one.span
@@ -82,7 +82,7 @@ def proteins() -> list[list[tuple[str, bytes]]]:
     for name in PROTEINS:
         records = (GOLDEN / name).read_text().split(">")[1:]
         heads = [record.split("\n", 1) for record in records]
-        sides.append([(head.split()[0], letters.replace("\n", "").encode()) for head, letters in heads])
+        sides.append([(head.split()[0], symbols.replace("\n", "").encode()) for head, symbols in heads])
     return sides
 
 
@@ -196,7 +196,7 @@ def test_a_matrix_without_a_positive_score(inside: Inside, folder: Path) -> None
     assert_failure(inside(*arguments, cwd=folder), 2, "scores.txt has none")
 
 
-def test_letters_that_the_matrix_lacks(inside: Inside, folder: Path) -> None:
+def test_symbols_that_the_matrix_lacks(inside: Inside, folder: Path) -> None:
     (folder / "q.fa").write_bytes(fasta(["MKV", "MUV", "MKV"]))
     (folder / "t.fa").write_bytes(fasta(["MKV"] * 3, "t"))
     arguments = ["extend", "q.fa", "t.fa", "--matrix", "PAM250", "--format", "paf", "--batch-bases", "1"]
@@ -226,9 +226,9 @@ def test_names_that_mean_two_records(inside: Inside, folder: Path) -> None:
 
 
 def test_a_pair_that_takes_too_much_memory(inside: Inside, folder: Path) -> None:
-    letters = "ACGTTGCA" * 4000
-    (folder / "q.fa").write_bytes(fasta([letters]))
-    (folder / "t.fa").write_bytes(fasta([letters], "t"))
+    symbols = "ACGTTGCA" * 4000
+    (folder / "q.fa").write_bytes(fasta([symbols]))
+    (folder / "t.fa").write_bytes(fasta([symbols], "t"))
     arguments = ["extend", "q.fa", "t.fa", "--max-memory", "1M", "--format", "paf"]
     result = inside(*arguments, cwd=folder)
     assert_failure(result, 1, "1 pair was written without an alignment (1 MEMORY_LIMIT); --max-memory is the limit")

@@ -15,7 +15,7 @@ import pytest
 
 from tests.thorough import THOROUGH
 
-from .support import assert_success, fasta, random_letters, run, start
+from .support import assert_success, fasta, random_symbols, run, start
 from .test_interruption import wait_until
 
 LINES = {
@@ -29,7 +29,7 @@ def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """A folder with two sequences, a command, and the checkpoint that it left."""
     folder = tmp_path_factory.mktemp(request.param)
     for number, name in enumerate(("a.fa", "b.fa")):
-        (folder / name).write_bytes(fasta([random_letters(600_000, number)]))
+        (folder / name).write_bytes(fasta([random_symbols(600_000, number)]))
     process = start(*LINES[request.param].split(), "-q", cwd=folder)
     wait_until(lambda: (folder / "state").exists(), 60)
     process.kill()
@@ -139,7 +139,7 @@ def test_values_of_arrays(saved: tuple[Path, str, bytes]) -> None:
 
 def test_a_distance_that_cannot_be(tmp_path: Path) -> None:
     for number, name in enumerate(("a.fa", "b.fa")):
-        (tmp_path / name).write_bytes(fasta([random_letters(3000, number)]))
+        (tmp_path / name).write_bytes(fasta([random_symbols(3000, number)]))
     line = ("distance", "a.fa", "b.fa", "--checkpoint", "state", "--path", "-o", "x.paf", "-q")
     # Writing the alignment fails, so that a checkpoint with the distance is left.
     failed = run(*line[:-2], "/dev/full", cwd=tmp_path)

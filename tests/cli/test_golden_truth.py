@@ -80,8 +80,8 @@ def test_paths_cost_what_they_claim(case: Case) -> None:
         assert a.cost == replay.cost(a.query, a.target, a.cigar, case.metric, case.ambiguous), a
 
 
-def test_operations_say_what_the_letters_are(case: Case) -> None:
-    same = replay.same_letter if case.ambiguous == "literal" else replay.same_base
+def test_operations_say_what_the_symbols_are(case: Case) -> None:
+    same = replay.same_symbol if case.ambiguous == "literal" else replay.same_base
     for a in answers(case):
         columns = replay.columns(a.query, a.target, a.cigar)
         for op, q, t in columns:
@@ -89,7 +89,7 @@ def test_operations_say_what_the_letters_are(case: Case) -> None:
         assert a.edits == sum(not (q and t and same(q, t)) for _, q, t in columns), a
 
 
-def test_tags_follow_from_the_letters(case: Case) -> None:
+def test_tags_follow_from_the_symbols(case: Case) -> None:
     for a in answers(case):
         if "MD" in a.tags:
             assert a.tags["MD"] == replay.md(a.query, a.target, a.cigar)
@@ -105,9 +105,9 @@ def test_tags_follow_from_the_letters(case: Case) -> None:
             assert float(a.tags["de"]) == pytest.approx(share, abs=5e-5)
 
 
-def _plain(letters: str, other: str) -> str:
+def _plain(symbols: str, other: str) -> str:
     """Replace everything but ACGT by `other`, since other aligners compare characters."""
-    return "".join(c if c in "ACGT" else other for c in letters.upper().replace("U", "T"))
+    return "".join(c if c in "ACGT" else other for c in symbols.upper().replace("U", "T"))
 
 
 def test_costs_agree_with_other_aligners() -> None:

@@ -20,8 +20,8 @@ from .support import (
     fastq,
     feed,
     header_of,
-    random_letters,
     random_pairs,
+    random_symbols,
     rows_of,
     run,
     seq,
@@ -216,9 +216,9 @@ def test_empty_input_without_sam(align: Align, folder: Path, format_: str, out: 
 
 
 def test_long_sequences_across_blocks_and_batches(folder: Path) -> None:
-    letters = [random_letters(900_000, seed) for seed in range(4)]
-    (folder / "long_q.fa").write_bytes(fasta(letters))
-    (folder / "long_t.fa").write_bytes(fasta([letter[:-5] for letter in letters], "t", width=70))
+    symbols = [random_symbols(900_000, seed) for seed in range(4)]
+    (folder / "long_q.fa").write_bytes(fasta(symbols))
+    (folder / "long_t.fa").write_bytes(fasta([symbol[:-5] for symbol in symbols], "t", width=70))
     result = run("align", "long_q.fa", "long_t.fa", "--format", "tsv", "--no-header", cwd=folder)
     assert_success(result)
     assert [row[:4] for row in result.rows] == [[f"r{i}", f"t{i}", "-16", "5"] for i in range(1, 5)]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from .support import command, environment, fasta, random_letters, random_pairs, rows_of, seq, start
+from .support import command, environment, fasta, random_pairs, random_symbols, rows_of, seq, start
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 by_signal = pytest.mark.parametrize(("sent", "code"), SIGNALS, ids=["SIGINT", "SIGTERM", "SIGHUP"])
@@ -43,7 +43,7 @@ def assert_ends(process: subprocess.Popen[bytes], sent: signal.Signals, code: in
 
 def in_a_long_alignment(folder: Path) -> subprocess.Popen[bytes]:
     """Start a command on two pairs, and return when the first is written and the second takes minutes."""
-    pairs = [("ACGT", "ACGT"), (random_letters(1_000_000, 1), random_letters(1_000_000, 2))]
+    pairs = [("ACGT", "ACGT"), (random_symbols(1_000_000, 1), random_symbols(1_000_000, 2))]
     (folder / "long.seq").write_bytes(seq(pairs))
     process = start("align", "long.seq", "-o", "x.paf", "--batch-bases", "1", "-t", "1", cwd=folder)
     wait_until(lambda: any(p.stat().st_size for p in folder.glob("x.paf.partial-*")), seconds=60)

@@ -143,13 +143,13 @@ def test_sizes_that_are_none(folder: Path, size: str) -> None:
 @pytest.mark.parametrize("form", ["fasta", "fastq", "seq"])
 def test_long_sequences_take_about_twice_their_length(folder: Path, form: str) -> None:
     """Beside the memory for short sequences. The sequences are equal, so that aligning them takes no memory."""
-    letters, quality = (b"A", LONG), (b"I", LONG)
+    symbols, quality = (b"A", LONG), (b"I", LONG)
     if form == "seq":
-        zipped(folder / "q.gz", (b">", 1), letters, (b"\n<", 1), letters, (b"\n", 1))
+        zipped(folder / "q.gz", (b">", 1), symbols, (b"\n<", 1), symbols, (b"\n", 1))
         inputs = ["q.gz"]
     else:
-        zipped(folder / "t.gz", (b">t\n", 1), letters, (b"\n", 1))
-        start = ((b"@q\n", 1), letters, (b"\n+\n", 1), quality) if form == "fastq" else ((b">q\n", 1), letters)
+        zipped(folder / "t.gz", (b">t\n", 1), symbols, (b"\n", 1))
+        start = ((b"@q\n", 1), symbols, (b"\n+\n", 1), quality) if form == "fastq" else ((b">q\n", 1), symbols)
         zipped(folder / "q.gz", *start, (b"\n", 1))
         inputs = ["q.gz", "t.gz"]
     options = ["--score-only", "--metric", "edit", "-t", "1", "-o", "o.tsv", "--engine", "cpu"]

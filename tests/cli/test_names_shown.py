@@ -52,8 +52,8 @@ def test_a_reference_with_two_sequences_of_one_name(folder: Path) -> None:
 
 
 def test_a_name_keeps_its_bytes(folder: Path) -> None:
-    for name, letters in ((b"a\xff\xfe", b"ACGTACGT"), (b"b\xe9", b"ACGACGT")):
-        (folder / f"{name[:1].decode()}.fa").write_bytes(b">" + name + b" more\n" + letters + b"\n")
+    for name, symbols in ((b"a\xff\xfe", b"ACGTACGT"), (b"b\xe9", b"ACGACGT")):
+        (folder / f"{name[:1].decode()}.fa").write_bytes(b">" + name + b" more\n" + symbols + b"\n")
     result = run("distance", "a.fa", "b.fa", "--path", "--format", "paf", cwd=folder)
     assert_clean(result)
     assert result.code == 0

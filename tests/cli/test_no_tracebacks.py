@@ -19,8 +19,8 @@ from .support import (
     environment,
     fasta,
     header_of,
-    random_letters,
     random_pairs,
+    random_symbols,
     rows_of,
     run,
     seq,
@@ -132,7 +132,7 @@ def limited(folder: Path, kilobytes: int, *words: str) -> Result:
 )
 def test_little_memory(folder: Path, words: str) -> None:
     """Any allocation at the start may fail; a library that then ends the process (OpenBLAS does) is reported."""
-    (folder / "one.fa").write_bytes(fasta([random_letters(20_000, 1)]))
+    (folder / "one.fa").write_bytes(fasta([random_symbols(20_000, 1)]))
     seen = 0
     for kilobytes in (24_000, 36_000, 48_000, 60_000, 75_000, 90_000, 120_000, 142_000, 165_000, 180_000):
         result = limited(folder, kilobytes, *words.split())

@@ -229,7 +229,7 @@ def test_values_out_of_range(align: Align, option: tuple[str, str]) -> None:
     assert_failure(align("q.fa", "t.fa", *option), 2, option[0])
 
 
-def test_letters_that_are_no_nucleotides_are_warned_of(align: Align, folder: Path) -> None:
+def test_symbols_that_are_no_nucleotides_are_warned_of(align: Align, folder: Path) -> None:
     (folder / "pairs.tsv").write_text("MKLV\tMKLV\nEEQF\tEEQF\n")
     result = align("pairs.tsv", "--format", "paf")
     assert result.code == 0

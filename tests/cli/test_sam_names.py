@@ -9,7 +9,7 @@ import pytest
 
 from .support import assert_failure, assert_success, header_of, rows_of, run
 
-LETTERS = "ACGTTGCATTGACCATGACA"
+SYMBOLS = "ACGTTGCATTGACCATGACA"
 # Invalid names of reads and targets.
 NO_QUERY = [b"*", b"@SQ", b"a@b", b"r\xc3\xa9", b"r\xff", b"n" * 255]
 NO_TARGET = [
@@ -39,13 +39,13 @@ def folder(tmp_path: Path) -> Path:
 
 def write(folder: Path, query: bytes = b"r", target: bytes = b"t") -> None:
     """Write a valid pair and one with these names, as sequences and as mappings."""
-    letters = LETTERS.encode()
-    (folder / "q.fa").write_bytes(b">good\n%s\n>%s\n%s\n" % (letters, query, letters))
-    (folder / "t.fa").write_bytes(b">fine\n%s\n>%s\n%s\n" % (letters, target, letters))
+    symbols = SYMBOLS.encode()
+    (folder / "q.fa").write_bytes(b">good\n%s\n>%s\n%s\n" % (symbols, query, symbols))
+    (folder / "t.fa").write_bytes(b">fine\n%s\n>%s\n%s\n" % (symbols, target, symbols))
     rows = [(b"good", b"fine"), (query, target)]
     (folder / "map.paf").write_bytes(b"".join(b"%s\t20\t0\t20\t+\t%s\t20\t0\t20\t20\t20\t60\n" % row for row in rows))
     for path, name in (("a.fa", query), ("b.fa", target)):
-        (folder / path).write_bytes(b">%s\n%s\n" % (name, letters))
+        (folder / path).write_bytes(b">%s\n%s\n" % (name, symbols))
 
 
 LINES = {
@@ -105,7 +105,7 @@ def test_names_that_it_can_hold(folder: Path, kind: str, number: int) -> None:
 
 def test_a_target_that_no_record_names_may_have_any_name(folder: Path) -> None:
     """An empty target has no header line."""
-    (folder / "t.fa").write_bytes(b">fine\n%s\n>*\n\n" % LETTERS.encode())
+    (folder / "t.fa").write_bytes(b">fine\n%s\n>*\n\n" % SYMBOLS.encode())
     result = run("align", "q.fa", "t.fa", "--format", "sam", cwd=folder)
     assert_success(result)
     assert [row[2] for row in result.rows] == ["fine", "*"]

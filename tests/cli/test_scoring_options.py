@@ -234,10 +234,10 @@ def test_a_z_drop_ends_an_extension(align: Align, tmp_path: Path) -> None:
 def test_a_z_drop_ends_no_extension_whose_path_is_far_ahead(align: Align, tmp_path: Path) -> None:
     # After a mismatch that follows a long run of matches, wavefronts of the next costs only contain paths near the
     # start.
-    letters = "".join(random.Random(9).choices("ACGT", k=1_200))
+    symbols = "".join(random.Random(9).choices("ACGT", k=1_200))
     places, opposite = (20, 40, 700), str.maketrans("ACGT", "CATG")
-    wrong = "".join(c.translate(opposite) if i in places else c for i, c in enumerate(letters))
-    (tmp_path / "pairs.tsv").write_text(f"{letters}\t{wrong}\n")
+    wrong = "".join(c.translate(opposite) if i in places else c for i, c in enumerate(symbols))
+    (tmp_path / "pairs.tsv").write_text(f"{symbols}\t{wrong}\n")
     (row,) = tsv(align, "--mode extension --match 2 --zdrop 100")
     assert (row[6], row[9]) == ("1200", "20=1X19=1X659=1X499=")
 
@@ -246,8 +246,8 @@ def test_a_z_drop_ends_no_extension_whose_path_is_far_ahead(align: Align, tmp_pa
 
 
 def test_little_memory_changes_nothing(align: Align, tmp_path: Path) -> None:
-    letters = "".join(query for query, _ in RAGGED)
-    pairs = [(letters, letters[::-1]), (letters[:1500], letters[700:]), (letters * 2, letters)]
+    symbols = "".join(query for query, _ in RAGGED)
+    pairs = [(symbols, symbols[::-1]), (symbols[:1500], symbols[700:]), (symbols * 2, symbols)]
     (tmp_path / "pairs.tsv").write_bytes(table(pairs))
     expected = tsv(align, "")
     for size in ("1M", "1m", "2.5MiB", "1024K", "1048576", "1G", "3TB"):

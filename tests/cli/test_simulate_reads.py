@@ -19,10 +19,10 @@ NAME = re.compile(r"sim(\d+):(.+):(\d+)-(\d+):([+-]):(\d+):(\d+)")
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     rng = random.Random(4)
-    letters = {
+    symbols = {
         name: "".join(rng.choice("ACGTacgt") for _ in range(size)) for name, size in (("a", 3000), ("b:1", 1500))
     }
-    (tmp_path / "ref.fa").write_text("".join(f">{n}\n{s}\n" for n, s in letters.items()) + ">short\nACGT\n")
+    (tmp_path / "ref.fa").write_text("".join(f">{n}\n{s}\n" for n, s in symbols.items()) + ">short\nACGT\n")
     return tmp_path
 
 
@@ -37,7 +37,7 @@ def reads_of(path: Path) -> list[tuple[str, str, str]]:
 
 def reference_of(folder: Path) -> dict[str, str]:
     records = (folder / "ref.fa").read_text().split(">")[1:]
-    return {name: letters.strip() for name, letters in (record.split("\n", 1) for record in records)}
+    return {name: symbols.strip() for name, symbols in (record.split("\n", 1) for record in records)}
 
 
 def test_reads_are_both_ends_of_where_their_name_says(folder: Path) -> None:
@@ -65,7 +65,7 @@ def test_reads_are_both_ends_of_where_their_name_says(folder: Path) -> None:
 def test_the_truth_is_an_alignment_of_each_read_to_the_reference(folder: Path) -> None:
     assert_success(ran(folder, "-n 60 -l 50-90 -m ont -e 0.1 -o r.fq --truth t.paf"))
     reference = reference_of(folder)
-    reads = {f"{name}/{n}": letters for n in (1, 2) for name, letters, _ in reads_of(folder / f"r_{n}.fq")}
+    reads = {f"{name}/{n}": symbols for n in (1, 2) for name, symbols, _ in reads_of(folder / f"r_{n}.fq")}
     rows = [line.split("\t") for line in (folder / "t.paf").read_text().splitlines()]
     assert [row[0] for row in rows[:4]] == [f"{name[:-2]}/{n}" for name in list(reads)[:2] for n in (1, 2)]
     for row in rows:

@@ -30,15 +30,15 @@ def ragged_pairs(count: int = 60) -> list[tuple[str, str]]:
     """Return pairs that share a part, with a mismatch and a gap, between unrelated ends; some share nothing."""
     rng = random.Random(17)
 
-    def letters(most: int) -> str:
+    def symbols(most: int) -> str:
         return "".join(rng.choices("ACGT", k=rng.randint(0, most)))
 
     pairs = [("", ""), ("", "ACG"), ("ACG", ""), ("AAAA", "CCCCC"), ("ACGTN", "TTACGTNA")]
     while len(pairs) < count:
-        part = letters(60) + "ACGTTGCA"
+        part = symbols(60) + "ACGTTGCA"
         at = rng.randrange(len(part))
         other = part[:at] + rng.choice(["", "N", "GG"]) + part[at + 1 :]
-        pairs.append((letters(12) + part + letters(9), letters(12) + other.lower() + letters(9)))
+        pairs.append((symbols(12) + part + symbols(9), symbols(12) + other.lower() + symbols(9)))
     return pairs
 
 
@@ -164,7 +164,7 @@ def test_pysam_reads_what_was_aligned(align: Align, tmp_path: Path, options: tup
 @pytest.mark.parametrize(
     ("free", "aligned"), [("0,0,all,0", "4I"), ("0,0,0,all", "4I"), ("all,0,0,0", "4D"), ("0,all,0,0", "4D")]
 )
-def test_an_alignment_without_letters_of_a_side_has_no_place_in_sam(tmp_path: Path, free: str, aligned: str) -> None:
+def test_an_alignment_without_symbols_of_a_side_has_no_place_in_sam(tmp_path: Path, free: str, aligned: str) -> None:
     # It would lie beyond the end of the target, or contain no base of the read.
     (tmp_path / "pairs.tsv").write_text("AAAA\tCCCC\n")
     options = ("pairs.tsv", "--no-header", "--mode", "ends-free", "--free", free)

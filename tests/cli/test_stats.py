@@ -69,10 +69,10 @@ def test_options_that_say_what_to_compute(tmp_path: Path) -> None:
 
 
 def test_counts(report: dict[str, Any]) -> None:
-    letters = [len(line) for line in (GOLDEN / "reads.fq").read_text().splitlines()[1::4]]
-    assert report["pairs"] == report["aligned"] == len(letters)
+    symbols = [len(line) for line in (GOLDEN / "reads.fq").read_text().splitlines()[1::4]]
+    assert report["pairs"] == report["aligned"] == len(symbols)
     assert report["unaligned"] == {}
-    assert report["query_bases"] == sum(letters)
+    assert report["query_bases"] == sum(symbols)
     assert report["query_bases"] == report["matches"] + report["mismatches"] + report["inserted_bases"]
     assert report["target_bases"] == report["matches"] + report["mismatches"] + report["deleted_bases"]
     assert sum(report["pairs_by_kernel"].values()) == report["pairs"]

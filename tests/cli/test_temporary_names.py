@@ -15,8 +15,8 @@ from .support import (
     command,
     environment,
     fasta,
-    random_letters,
     random_pairs,
+    random_symbols,
     rows_of,
     run,
     seq,
@@ -41,7 +41,7 @@ def by_shell(folder: Path, before: str, *words: str) -> subprocess.CompletedProc
 
 def killed(folder: Path, name: str = "x.paf") -> Path:
     """Kill a run that has written something; return its partial file."""
-    pairs = [("ACGT", "ACGT"), (random_letters(150_000, 1), random_letters(150_000, 2))]
+    pairs = [("ACGT", "ACGT"), (random_symbols(150_000, 1), random_symbols(150_000, 2))]
     (folder / "long.seq").write_bytes(seq(pairs))
     before = set(partials(folder, name))
     process = start("align", "long.seq", "-o", name, "--format", "paf", "--batch-bases", "1", cwd=folder)
@@ -64,8 +64,8 @@ def test_a_link_that_was_planted_is_not_followed(folder: Path, name: str) -> Non
 
 def test_a_link_in_place_of_a_new_checkpoint_is_not_followed(folder: Path) -> None:
     (folder / "victim").write_text("precious")
-    (folder / "one.fa").write_bytes(fasta([random_letters(60_000, 1)]))
-    (folder / "two.fa").write_bytes(fasta([random_letters(60_000, 2)]))
+    (folder / "one.fa").write_bytes(fasta([random_symbols(60_000, 1)]))
+    (folder / "two.fa").write_bytes(fasta([random_symbols(60_000, 2)]))
     (folder / "state.new").symlink_to("victim")
     options = ("--checkpoint", "state", "--checkpoint-every", "0.05s", "-t", "1")
     assert_success(run("distance", "one.fa", "two.fa", *options, cwd=folder))

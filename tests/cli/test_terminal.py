@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from .support import ESCAPE, Result, command, environment, random_letters, seq, unread
+from .support import ESCAPE, Result, command, environment, random_symbols, seq, unread
 from .test_interruption import wait_until
 
 Align = Callable[..., Result]
@@ -150,5 +150,5 @@ def test_terminals_without_unicode(align: Align, encoding: str) -> None:
 
 
 def test_long_run_shows_no_bar_in_a_file(align: Align, folder: Path) -> None:
-    (folder / "pairs.seq").write_bytes(seq([(random_letters(9_000, 1), random_letters(9_000, 2))]))
+    (folder / "pairs.seq").write_bytes(seq([(random_symbols(9_000, 1), random_symbols(9_000, 2))]))
     assert not BAR.search(align("pairs.seq", "--progress").err)

@@ -37,10 +37,10 @@ def solved(solver):
 
 def cpu_path(pair: Pair, distance: int) -> np.ndarray:
     """Return the canonical path of a pair of byte symbols, by the CPU's kernels (u32[C], BAM's packing)."""
-    letters = [side.tobytes() for side in (pair.query, pair.target)]
-    first = -(-len(letters[0]) // 16) * 16  # start of the target
-    bases = np.frombuffer(letters[0].ljust(first) + letters[1] + bytes(64), np.uint8)
-    sides = [Side("", "", len(side)) for side in letters]
+    symbols = [side.tobytes() for side in (pair.query, pair.target)]
+    first = -(-len(symbols[0]) // 16) * 16  # start of the target
+    bases = np.frombuffer(symbols[0].ljust(first) + symbols[1] + bytes(64), np.uint8)
+    sides = [Side("", "", len(side)) for side in symbols]
     pairs = Inputs(*sides, Unit.SYMBOLS, pair, bases, (0, first)).as_batch(distance)
     spec, stats = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT), Ambiguous.LITERAL), Stats()
     engine = CpuEngine(spec, Limits(), 2, stats=stats)

@@ -99,9 +99,9 @@ def test_a_machine_that_is_busy_is_so_for_every_algorithm():
 
 def test_models_have_the_shapes_of_the_algorithms():
     def seconds(kind, length, edits, threads=2):
-        letters = np.zeros(length, np.uint8)
+        symbols = np.zeros(length, np.uint8)
         (found,) = (
-            a.seconds(Pair(letters, letters, True), edits, Resources(threads)) for a in ON_CPU if a.kind == kind
+            a.seconds(Pair(symbols, symbols, True), edits, Resources(threads)) for a in ON_CPU if a.kind == kind
         )
         return found
 

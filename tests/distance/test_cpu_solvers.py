@@ -17,8 +17,8 @@ SOLVERS = [CpuWavefront, CpuBits]
 EDGES = [*range(10), 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 69, 70]
 
 
-def pair_of(query, target, letters=np.uint8):
-    return Pair(np.frombuffer(query, np.uint8).astype(letters), np.frombuffer(target, np.uint8).astype(letters), False)
+def pair_of(query, target, symbols=np.uint8):
+    return Pair(np.frombuffer(query, np.uint8).astype(symbols), np.frombuffer(target, np.uint8).astype(symbols), False)
 
 
 def native(solver, pair, most, isa="", wide=False):
@@ -62,7 +62,7 @@ def test_small_pairs_have_the_distance_of_plain_dynamic_programming(solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_tiny_pairs_of_two_letters_all_of_them(solver):
+def test_tiny_pairs_of_two_symbols_all_of_them(solver):
     words = [bytes(b"AB"[x >> i & 1] for i in range(length)) for length in range(6) for x in range(1 << length)]
     for query in words:
         for target in words:
@@ -79,25 +79,25 @@ def test_most_that_matters(solver):
             assert found == (want if want <= most else None), (query, target, most)
 
 
-def test_wavefront_of_wide_offsets_and_of_symbols():
+def test_wavefront_of_wide_offsets_and_of_codes():
     rng = random.Random(3)
     for query, target in small_pairs(rng, 400):
         want = edit_distance(query, target)
         for isa in _native.instruction_sets():
-            for letters in (np.uint8, np.uint32):
-                pair = pair_of(query, target, letters)
+            for symbols in (np.uint8, np.uint32):
+                pair = pair_of(query, target, symbols)
                 for wide in (False, True):
                     found = distance_by(native(CpuWavefront, pair, None, isa, wide))
-                    assert found == want, (query, target, isa, letters, wide)
-    symbols = np.random.default_rng(1).integers(0, 2**32, 500, np.uint32)
-    other = np.delete(symbols, [3, 100, 490])
+                    assert found == want, (query, target, isa, symbols, wide)
+    codes = np.random.default_rng(1).integers(0, 2**32, 500, np.uint32)
+    other = np.delete(codes, [3, 100, 490])
     other[[7, 8, 200]] ^= np.uint32(1 << 31)
-    assert distance(CpuWavefront, Pair(symbols, other, False)) == 6
+    assert distance(CpuWavefront, Pair(codes, other, False)) == 6
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(
-    ("letters", "error", "alphabet"),
+    ("symbols", "error", "alphabet"),
     [
         (1_000, 0.5, b"ACGT"),
         (5_000, 0.2, b"ACGTN"),
@@ -107,10 +107,10 @@ def test_wavefront_of_wide_offsets_and_of_symbols():
         (0, 0, b"ACGT"),
     ],
 )
-def test_long_pairs_have_edlibs_distance(solver, letters, error, alphabet):
-    rng = random.Random(letters)
-    query = pairgen.sequence(rng, letters or 6_000, alphabet)
-    target = pairgen.mutated(rng, query, alphabet, error) if letters else pairgen.sequence(rng, 9_000, alphabet)
+def test_long_pairs_have_edlibs_distance(solver, symbols, error, alphabet):
+    rng = random.Random(symbols)
+    query = pairgen.sequence(rng, symbols or 6_000, alphabet)
+    target = pairgen.mutated(rng, query, alphabet, error) if symbols else pairgen.sequence(rng, 9_000, alphabet)
     want = edlib.align(query, target, task="distance")["editDistance"]
     pair = pair_of(query, target)
     for most in (None, want - 1, want, want + 1):
@@ -125,14 +125,14 @@ def gapped_pairs():
     """Yield pairs with lengths at slab edges: dissimilar, similar, with long gaps, and far off the diagonal."""
     rng = random.Random(8)
     for length in (1023, 1024, 1025, 2048, 3071, 3072):
-        letters = pairgen.sequence(rng, length, b"ACGT")
+        symbols = pairgen.sequence(rng, length, b"ACGT")
         more = pairgen.sequence(rng, 1500, b"ACGT")
-        yield letters, pairgen.sequence(rng, length - 700, b"ACGT")
-        yield letters, letters[:500] + b"T" + letters[502:-200] + letters[-199:]
+        yield symbols, pairgen.sequence(rng, length - 700, b"ACGT")
+        yield symbols, symbols[:500] + b"T" + symbols[502:-200] + symbols[-199:]
         for at in (0, 64, length // 2, length):
-            yield letters, letters[:at] + more + letters[at:]
-            yield letters, letters[:at] + letters[at + 600 :]
-        yield letters + more, more + letters
+            yield symbols, symbols[:at] + more + symbols[at:]
+            yield symbols, symbols[:at] + symbols[at + 600 :]
+        yield symbols + more, more + symbols
     begin, end, gap, other = (pairgen.sequence(rng, length, b"ACGT") for length in (3000, 12_000, 1500, 1500))
     yield begin + gap + end, begin + end + other
     yield begin + gap + end + other, begin + end
@@ -243,9 +243,9 @@ def test_a_solver_stops_soon_says_how_far_it_is_and_closes(solver):
         running.advance(0)
 
 
-def test_letters_of_other_types_are_refused():
-    letters = np.zeros(4, np.uint8)
-    for query, target in ((letters.astype(np.uint16), letters), (letters, letters.astype(np.uint32))):
+def test_symbols_of_other_types_are_refused():
+    symbols = np.zeros(4, np.uint8)
+    for query, target in ((symbols.astype(np.uint16), symbols), (symbols, symbols.astype(np.uint32))):
         with pytest.raises(TypeError, match="symbols"):
             CpuWavefront(Pair(query, target, False), None, 1)
     with pytest.raises(TypeError, match="symbols"):
@@ -253,14 +253,14 @@ def test_letters_of_other_types_are_refused():
 
 
 def test_forecasts_say_which_algorithm_suits_a_pair():
-    letters = np.zeros(1_000_000, np.uint8)
-    pair = Pair(letters, letters[:-3], True)
+    symbols = np.zeros(1_000_000, np.uint8)
+    pair = Pair(symbols, symbols[:-3], True)
     few, many = forecast(pair, 100), forecast(pair, 200_000)
     assert few["wavefront"] < few["bits"]
     assert many["bits"] < many["wavefront"]
     assert forecast(pair, 200_000, 2)["bits"] < many["bits"]
-    assert forecast(Pair(letters, letters, False), 200_000)["bits"] > many["bits"]
-    lines = letters.astype(np.uint32)
+    assert forecast(Pair(symbols, symbols, False), 200_000)["bits"] > many["bits"]
+    lines = symbols.astype(np.uint32)
     assert np.isinf(forecast(Pair(lines, lines, False), 200_000)["bits"])
-    empty = letters[:0]
+    empty = symbols[:0]
     assert forecast(Pair(empty, empty, True), 0)["bits"] < 0.001

@@ -23,13 +23,13 @@ REAL = {
 NEAR = 1.25
 
 
-def letters(rng, count, alphabet=b"ACGT"):
+def symbols(rng, count, alphabet=b"ACGT"):
     return np.frombuffer(alphabet, np.uint8)[rng.integers(0, len(alphabet), count)]
 
 
 def changed(rng, text, rate, alphabet=b"ACGT"):
     kind = rng.random(len(text)) / max(rate, 1e-9)
-    other = np.where(kind < 1 / 3, letters(rng, len(text), alphabet), text)
+    other = np.where(kind < 1 / 3, symbols(rng, len(text), alphabet), text)
     copies = np.where((kind > 1 / 3) & (kind < 2 / 3), 0, np.where((kind > 2 / 3) & (kind < 1), 2, 1))
     return np.repeat(other, copies)
 
@@ -51,51 +51,51 @@ def test_real_pairs(name):
 @pytest.mark.parametrize("count", [300, 5_000, 60_000])
 def test_edits_all_over(rate, count):
     rng = np.random.default_rng(round(count * (1 + rate)))
-    a = letters(rng, count)
-    b = changed(rng, a, rate) if rate < 1 else letters(rng, count)
+    a = symbols(rng, count)
+    b = changed(rng, a, rate) if rate < 1 else symbols(rng, count)
     assert ratio(a, b) == 0 if np.array_equal(a, b) else 1 / NEAR < ratio(a, b) < NEAR
 
 
 def test_big_differences_between_places():
     rng = np.random.default_rng(1)
-    a = letters(rng, 200_000)
-    b = np.concatenate([a[:50_700], letters(rng, 6_100), a[50_700:121_000], a[128_500:]])
+    a = symbols(rng, 200_000)
+    b = np.concatenate([a[:50_700], symbols(rng, 6_100), a[50_700:121_000], a[128_500:]])
     assert 1 / NEAR < ratio(a, b) < NEAR  # an insertion and a deletion
     assert 1 / NEAR < ratio(changed(rng, a, 0.01), b) < NEAR  # and scattered edits
     moved = np.concatenate([a[:30_000], a[45_000:150_000], a[30_000:45_000], a[150_000:]])
     assert 1 / NEAR < ratio(a, moved) < NEAR
-    other = np.concatenate([a[:80_000], letters(rng, 9_000), a[89_000:]])
+    other = np.concatenate([a[:80_000], symbols(rng, 9_000), a[89_000:]])
     assert 1 / NEAR < ratio(a, other) < NEAR
 
 
 def test_repeats_do_not_lead_astray():
     rng = np.random.default_rng(2)
-    element, a = letters(rng, 2_500), letters(rng, 300_000)
+    element, a = symbols(rng, 2_500), symbols(rng, 300_000)
     for at in (20_000, 90_000, 150_000, 270_000):
         a[at : at + 2_500] = element
     b = np.delete(changed(rng, a, 0.002), np.arange(91_000, 93_000))
     assert 1 / NEAR < ratio(a, b) < NEAR
-    unit = letters(rng, 5_500)
+    unit = symbols(rng, 5_500)
     copies = [np.concatenate([changed(rng, unit, 0.02) for _ in range(n)]) for n in (12, 9)]
     x, y = (np.concatenate([a[:60_000], copy, a[60_000:120_000]]) for copy in copies)
     assert 1 / NEAR < ratio(x, changed(rng, y, 0.01)) < NEAR
 
 
-def test_other_letters():
+def test_other_symbols():
     rng = np.random.default_rng(3)
     everything = bytes(range(256))
     for alphabet in (b"A", b"AB", everything[:20], everything):
-        a = letters(rng, 9_000, alphabet)
+        a = symbols(rng, 9_000, alphabet)
         assert 1 / NEAR < ratio(a, changed(rng, a, 0.05, alphabet)) < NEAR or len(alphabet) == 1
-        assert 0.75 < ratio(a, letters(rng, 9_000, alphabet)) < NEAR or len(alphabet) == 1
+        assert 0.75 < ratio(a, symbols(rng, 9_000, alphabet)) < NEAR or len(alphabet) == 1
         assert estimate_long(a, a) == 0
 
 
 def test_short_pairs_and_bounds():
     rng = np.random.default_rng(4)
     for _ in range(300):
-        a = letters(rng, rng.integers(0, 90), b"ACGT"[: rng.integers(1, 5)])
-        b = changed(rng, a, rng.random()) if rng.random() < 0.7 else letters(rng, rng.integers(0, 90))
+        a = symbols(rng, rng.integers(0, 90), b"ACGT"[: rng.integers(1, 5)])
+        b = changed(rng, a, rng.random()) if rng.random() < 0.7 else symbols(rng, rng.integers(0, 90))
         found = estimate_long(np.ascontiguousarray(a), np.ascontiguousarray(b))
         assert abs(len(a) - len(b)) <= found <= max(len(a), len(b))
         true = edit_distance(a.tolist(), b.tolist())
@@ -106,7 +106,7 @@ def test_short_pairs_and_bounds():
 
 def test_the_same_every_time():
     rng = np.random.default_rng(5)
-    a = letters(rng, 40_000)
+    a = symbols(rng, 40_000)
     b = np.ascontiguousarray(changed(rng, a, 0.15))
     assert len({estimate_long(a, b) for _ in range(3)}) == 1
 

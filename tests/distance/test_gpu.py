@@ -85,8 +85,8 @@ def test_small_pairs_open_no_gpu():
 
 
 def test_large_pairs_open_one():
-    letters = np.zeros(3_000_000, np.uint8)
-    pair, gpus = Pair(letters, letters, False), Gpus()
+    symbols = np.zeros(3_000_000, np.uint8)
+    pair, gpus = Pair(symbols, symbols, False), Gpus()
     choice = AlgorithmChoice(Resources(1, GpuOnDemand(gpus)), EngineName.AUTO)
     assert choice.first(pair, 300_000).engine is EngineName.GPU and gpus.asked == 1
     assert choice.first(pair, None).name == "gpu-wavefront"
@@ -294,8 +294,8 @@ def test_the_command_says_it_once(monkeypatch, tmp_path, capfd):
     monkeypatch.setattr(AlgorithmChoice.__init__, "__defaults__", (EngineName.AUTO, None, slow))
     rng = random.Random(3)
     a = sequence(rng, 300, b"ACGT")
-    for name, letters in (("a.fa", a), ("b.fa", mutated(rng, a, b"ACGT", 0.1))):
-        (tmp_path / name).write_bytes(b">x\n" + letters + b"\n")
+    for name, symbols in (("a.fa", a), ("b.fa", mutated(rng, a, b"ACGT", 0.1))):
+        (tmp_path / name).write_bytes(b">x\n" + symbols + b"\n")
     monkeypatch.chdir(tmp_path)
 
     def exit_code(*options):

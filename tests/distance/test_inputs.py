@@ -11,7 +11,7 @@ from wfacli.config import Ambiguous
 from wfacli.errors import UsageError
 from wfacli.solve.distance.inputs import Unit, read_lines, read_sequences, read_texts
 
-LETTERS = "ACGTUacgtuNnRX*-"
+CHARACTERS = "ACGTUacgtuNnRX*-"
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def equal_under(rule, x, y):
 
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("rule", [Ambiguous.LITERAL, Ambiguous.MISMATCH])
-def test_letters_are_equal_where_the_rule_says_so(put, rule, keep):
-    pairs = list(itertools.product(LETTERS, repeat=2))
+def test_symbols_are_equal_where_the_rule_says_so(put, rule, keep):
+    pairs = list(itertools.product(CHARACTERS, repeat=2))
     a, b = ("".join(side) for side in zip(*pairs, strict=True))
     inputs = read_sequences(put(b">a\n" + a.encode(), b">b\n" + b.encode()), (None, None), rule, keep)
     assert (inputs.pair.query == inputs.pair.target).tolist() == [equal_under(rule, x, y) for x, y in pairs]

@@ -26,8 +26,8 @@ OPTIONS = PathOptions(Format.PAF, Ambiguous.LITERAL, 1, "0", "wfacli distance")
 
 
 def inputs_of(folder, a, b, rule=Ambiguous.LITERAL, keep=False):
-    for name, letters in (("a", a), ("b", b)):
-        (folder / name).write_text(f">{name}\n{letters}\n")
+    for name, symbols in (("a", a), ("b", b)):
+        (folder / name).write_text(f">{name}\n{symbols}\n")
     return read_sequences((str(folder / "a"), str(folder / "b")), (None, None), rule, keep)
 
 
@@ -43,8 +43,8 @@ def written(folder, inputs, distance, stop=lambda: False, options=OPTIONS):
 
 
 def test_its_cost_is_the_distance(tmp_path):
-    letters = random.Random(1)
-    a = "".join(letters.choices("ACGTN", k=300))
+    symbols = random.Random(1)
+    a = "".join(symbols.choices("ACGTN", k=300))
     b = a[:100] + "TTT" + a[110:]
     inputs, edits = inputs_of(tmp_path, a, b), edit_distance(a, b)
     sums, text = written(tmp_path, inputs, edits)
@@ -95,10 +95,10 @@ def edits_of(inputs):
     return solved(CpuBits(inputs.pair, None, 1))
 
 
-def some_letters(seed, length=1300, alphabet="ACGT"):
-    letters = random.Random(seed)
-    a = letters.choices(alphabet, k=length)
-    b = [letter if letters.random() > 0.2 else letters.choice(alphabet) for letter in a]
+def some_symbols(seed, length=1300, alphabet="ACGT"):
+    symbols = random.Random(seed)
+    a = symbols.choices(alphabet, k=length)
+    b = [symbol if symbols.random() > 0.2 else symbols.choice(alphabet) for symbol in a]
     return "".join(a), "".join(b[:400] + b[450:])
 
 
@@ -106,7 +106,7 @@ def some_letters(seed, length=1300, alphabet="ACGT"):
 @pytest.mark.parametrize("rule", [Ambiguous.LITERAL, Ambiguous.MISMATCH])
 @pytest.mark.parametrize("format_", [Format.PAF, Format.SAM])
 def test_a_gpu_writes_what_the_cpu_writes(tmp_path, alphabet, rule, format_):
-    a, b = some_letters(2, alphabet=alphabet)
+    a, b = some_symbols(2, alphabet=alphabet)
     inputs = inputs_of(tmp_path, a, b, rule, keep=format_ is Format.SAM)
     options = replace(OPTIONS, format=format_, rule=rule)
     edits = edits_of(inputs)
@@ -120,7 +120,7 @@ def test_a_gpu_writes_what_the_cpu_writes(tmp_path, alphabet, rule, format_):
 
 @pytest.mark.parametrize("call", ["allocate", "launch", "download"])
 def test_a_gpu_that_fails_leaves_it_to_the_cpu(tmp_path, call):
-    a, b = some_letters(3)
+    a, b = some_symbols(3)
     inputs = inputs_of(tmp_path, a, b)
     edits = edits_of(inputs)
     _, text = written(tmp_path, inputs, edits)
@@ -134,7 +134,7 @@ def test_a_gpu_that_fails_leaves_it_to_the_cpu(tmp_path, call):
 @pytest.mark.parametrize("wrong", [1, 2])
 def test_what_a_gpu_makes_is_looked_at(tmp_path, monkeypatch, wrong):
     """An alignment by a GPU that does not fit the sequences, or costs too much, is recomputed."""
-    a, b = some_letters(5)
+    a, b = some_symbols(5)
     inputs, gpus = inputs_of(tmp_path, a, b), Gpus()
     edits = edits_of(inputs)
     _, text = written(tmp_path, inputs, edits)
@@ -153,7 +153,7 @@ def test_what_a_gpu_makes_is_looked_at(tmp_path, monkeypatch, wrong):
 @pytest.mark.parametrize(("on_cpu", "is_open", "used"), [(0.0, True, False), (60.0, False, True), (0.3, False, False)])
 def test_a_gpu_is_used_where_it_is_sooner(tmp_path, monkeypatch, on_cpu, is_open, used):
     monkeypatch.setattr(path, "_cpu_seconds", lambda *_: on_cpu)
-    a, b = some_letters(4)
+    a, b = some_symbols(4)
     inputs, gpus = inputs_of(tmp_path, a, b), Gpus()
     if is_open:
         gpus.on_demand.driver()

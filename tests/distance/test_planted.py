@@ -16,7 +16,7 @@ from wfacli.solve.gpu.wavefront import GpuWavefront
 
 from .solvers import edit_distance, solved
 
-LETTERS = np.frombuffer(b"ACGT", np.uint8)
+SYMBOLS = np.frombuffer(b"ACGT", np.uint8)
 RATES = [0.0, 0.001, 0.01, 0.1, 0.3, 0.7, 1.0]
 ON_CPU = {"wavefront": CpuWavefront, "bits": CpuBits}
 ON_GPU = {"wavefront": GpuWavefront, "bits": GpuBits}
@@ -26,7 +26,7 @@ LARGE = [("2 Mb 90%", 2_000_000, 0.1), ("10 Mb 99%", 10_000_000, 0.01)]
 
 def pair_of(count, rate, seed):
     rng = np.random.default_rng(seed)
-    target = LETTERS[rng.integers(0, 4, count)]
+    target = SYMBOLS[rng.integers(0, 4, count)]
     query, distance = planted(target, rate, rng)
     return Pair(query, target, True), distance
 
@@ -65,7 +65,7 @@ def test_on_a_gpu(solver, rate):
 
 def test_pairs_of_the_benchmark():
     for error in (0.01, 0.3):
-        work = made(Row("planted", letters=300_000, error=error, planted=True), None)
+        work = made(Row("planted", symbols=300_000, error=error, planted=True), None)
         assert work.known == np.count_nonzero(work.pair.query == ord("C")) - np.count_nonzero(
             work.pair.target == ord("C")
         )
@@ -73,8 +73,8 @@ def test_pairs_of_the_benchmark():
 
 
 @pytest.mark.skipif(not os.environ.get("WFACLI_FUZZ"), reason="takes minutes: make fuzz")
-@pytest.mark.parametrize(("name", "letters", "error"), LARGE, ids=[name for name, *_ in LARGE])
+@pytest.mark.parametrize(("name", "symbols", "error"), LARGE, ids=[name for name, *_ in LARGE])
 @pytest.mark.parametrize("solver", ON_CPU)
-def test_large_pairs(solver, name, letters, error):
-    work = made(Row(name, letters=letters, error=error, planted=True), None)
+def test_large_pairs(solver, name, symbols, error):
+    work = made(Row(name, symbols=symbols, error=error, planted=True), None)
     assert work.known and solved(ON_CPU[solver](work.pair, None, 2)) == work.known

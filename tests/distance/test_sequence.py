@@ -65,8 +65,8 @@ SEVERAL = {
 def test_a_record_of_several(tmp_path, block, kind):
     path = tmp_path / "x"
     path.write_bytes(SEVERAL[kind])
-    for name, letters in {"a": b"ACGT", "b": b"CCC", "d": b"T", "e": b"G"}.items():
-        assert read(path, name) == (name, letters)
+    for name, symbols in {"a": b"ACGT", "b": b"CCC", "d": b"T", "e": b"G"}.items():
+        assert read(path, name) == (name, symbols)
     with pytest.raises(InputError, match=r"more than one record \(a, b, c, …\): choose one with --name-a NAME"):
         read(path)
     with pytest.raises(InputError, match=r"has no record z; it has a, b, c, …"):
@@ -102,12 +102,12 @@ def test_what_is_wrong(tmp_path, block, text, message):
 
 
 @pytest.mark.parametrize(
-    ("letters", "plain"), [(b"acGT\nACg\n", True), (b"ACGT\nACN\n", False), (b"u", False), (b"nn\nacg\n", False)]
+    ("symbols", "plain"), [(b"acGT\nACg\n", True), (b"ACGT\nACN\n", False), (b"u", False), (b"nn\nacg\n", False)]
 )
-def test_letters_are_folded(tmp_path, block, letters, plain):
+def test_symbols_are_folded(tmp_path, block, symbols, plain):
     path = tmp_path / "x"
-    path.write_bytes(b">a\n" + letters)
-    whole = letters.replace(b"\n", b"")
+    path.write_bytes(b">a\n" + symbols)
+    whole = symbols.replace(b"\n", b"")
     assert read(path, keep=False, plain=plain) == ("a", whole.upper())
     assert read(path, plain=plain) == ("a", whole)
 

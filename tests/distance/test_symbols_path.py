@@ -21,14 +21,14 @@ def found(a, b, distance):
     return symbols_path(Pair(a, b, False), distance, lambda: False)
 
 
-@pytest.mark.parametrize("letters", [np.uint8, np.uint32])
-def test_small_pairs(letters):
+@pytest.mark.parametrize("symbols", [np.uint8, np.uint32])
+def test_small_pairs(symbols):
     rng = np.random.default_rng(1)
     for _ in range(700):
         count = rng.integers(1, 6)
-        a = rng.integers(0, count, rng.integers(0, 70)).astype(letters)
+        a = rng.integers(0, count, rng.integers(0, 70)).astype(symbols)
         kept = a[rng.random(len(a)) > rng.choice([0.0, 0.1, 0.5])]
-        b = kept if rng.random() < 0.7 else rng.integers(0, count, rng.integers(0, 70)).astype(letters)
+        b = kept if rng.random() < 0.7 else rng.integers(0, count, rng.integers(0, 70)).astype(symbols)
         found(a, b, edit_distance(a.tolist(), b.tolist()))
         found(b, a, edit_distance(a.tolist(), b.tolist()))
 
@@ -48,10 +48,10 @@ def test_fronts_that_meet_again_and_again(rate):
 
 def test_operations_are_split_where_28_bits_hold_no_more():
     for extra in (0, 1, 10):
-        letters = np.zeros((1 << 28) - 1 + extra, np.uint8)  # untouched zeros share one physical page
-        path = edit_path(letters, letters, CancelFlag())
+        symbols = np.zeros((1 << 28) - 1 + extra, np.uint8)  # untouched zeros share one physical page
+        path = edit_path(symbols, symbols, CancelFlag())
         assert (path >> 4).tolist() == [(1 << 28) - 1, *([extra] if extra else [])] and set(path & 15) == {7}
-    path = edit_path(letters[:0], letters, CancelFlag())
+    path = edit_path(symbols[:0], symbols, CancelFlag())
     assert (path >> 4).tolist() == [(1 << 28) - 1, 10] and set(path & 15) == {2}
 
 

@@ -16,22 +16,22 @@ from .solvers import edit_distance, pair_of
 ON_CPU = [a for a in ALGORITHMS if a.engine is EngineName.CPU]
 
 
-def changed(letters, text, rate, alphabet):
+def changed(symbols, text, rate, alphabet):
     found = bytearray()
     for byte in text:
-        kind = letters.random() / rate if rate else 9
-        found += b"" if kind < 1 / 3 else bytes([letters.choice(alphabet)]) if kind < 2 / 3 else bytes([byte])
-        found += bytes([letters.choice(alphabet)]) if 2 / 3 < kind < 1 else b""
+        kind = symbols.random() / rate if rate else 9
+        found += b"" if kind < 1 / 3 else bytes([symbols.choice(alphabet)]) if kind < 2 / 3 else bytes([byte])
+        found += bytes([symbols.choice(alphabet)]) if 2 / 3 < kind < 1 else b""
     return bytes(found)
 
 
 def pairs():
-    letters = random.Random(5)
+    symbols = random.Random(5)
     for alphabet in (b"ACGT", b"AC", bytes(range(256))):
         for length in (0, 1, 2, 7, 63, 64, 65, 130, 300):
             for rate in (0, 0.02, 0.2, 1):
-                a = bytes(letters.choices(alphabet, k=length))
-                yield a, changed(letters, a, rate, alphabet)
+                a = bytes(symbols.choices(alphabet, k=length))
+                yield a, changed(symbols, a, rate, alphabet)
     yield b"A" * 200, b"C" * 150
 
 

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md matches the newest results of each kind, including rows where peers are faster."""
+"""docs/benchmarks.md shows the newest results of each kind, including rows where peers are faster."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Blocks: `sh` are run; `console` are run too, with `$ ` before each command and then its output, in which `...` matches
 anything; `python` are doctests. The blocks of a page run one after another in one folder. A block that cannot be run
-gives the reason in a comment before it, `<!-- not run: needs a card -->`; `text` is for everything else.
+gives the reason in a comment before it, `<!-- not run: needs a GPU -->`; `text` is for everything else.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def written(folder, name, commit, **more):
         "name": name,
         "date": "2026-01-02",
         "commit": commit,
-        "card": "NVIDIA X",
+        "gpu": "NVIDIA X",
         "machine": {"cpu": "CPU"},
         **more,
     }
@@ -79,7 +79,7 @@ def test_a_cell_is_of_the_newest_file_that_has_it_and_at_the_papers_number_of_pa
     assert ewfa.breakdown(Results(tmp_path)).rows[1] == ["20", "1,000", "500", "500", "3.00"]
 
 
-def test_the_better_algorithm_on_a_card_is_taken(tmp_path):
+def test_the_better_algorithm_on_a_gpu_is_taken(tmp_path):
     row = {"name": "random 1 Mb", "query_len": 1000, "target_len": 2000, "distance": 500,
            "measured": {"gpu-bits": {"best_seconds": 0.5}, "gpu-wavefront": {"best_seconds": 0.25},
                         "cpu-bits": {"best_seconds": 0.1}}}  # fmt: skip

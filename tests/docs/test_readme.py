@@ -23,12 +23,12 @@ TEXT = README + (DOCS / "speed.md").read_text()
 # Tables with measured numbers: start of the header, files with the results, and keys in them.
 TABLES = {
     "| pairs | scores: kernels alone": (("sw-table",), ("tcups", "kernel_tcups", "bus_tcups")),
-    "| pair | letters | distance | wavefront, GPU": (
+    "| pair | bases | distance | wavefront, GPU": (
         ("distance-table", "distance-scale"),
         ("best_seconds", "seconds"),
     ),
     "| pair | path, GPU": (("distance-table", "distance-goals"), ("best_seconds",)),
-    "| pair | letters | every cell": (("local-card",), ("score", "path", "tcups", "own_seconds")),
+    "| pair | bases | every cell": (("local-gpu",), ("score", "path", "tcups", "own_seconds")),
     "| | seconds | pairs/s": (("whole-command",), ("best_seconds",)),
 }
 # Sentences with measured numbers, in the same form.
@@ -36,9 +36,9 @@ N = r"([\d.]+)"
 PROSE = (
     (f"scores in {N} s for PacBio's pairs and in {N} s for ONT's", ("band-table", "band-lone"), ("best_seconds",)),
     (f"exactly in {N} and {N} s, in the same run", ("band-table", "band-lone"), ("best_seconds",)),
-    (f"letters took {N} s with it and {N} s without", ("band-table",), ("best_seconds",)),
+    (f"bases took {N} s with it and {N} s without", ("band-table",), ("best_seconds",)),
     (f"take the wavefront {N} s and .* and bits {N} s", ("distance-scale",), ("seconds",)),
-    (f"random letters {N} s and {N} s", ("distance-scale",), ("seconds",)),
+    (f"random bases {N} s and {N} s", ("distance-scale",), ("seconds",)),
     (f"at 8% takes {N} s [^.]* or {N} s", ("long-pairs",), ("wall_seconds",)),
     (f"at 99.4% take {N} s [^.]* or {N} s", ("long-pairs",), ("wall_seconds",)),
     (f"{N} to {N} times edlib's rate", ("api-rate",), ("times_the_peer",)),

@@ -25,8 +25,8 @@ class DeviceBatch:
         self._words[:] = np.random.default_rng(seed).integers(0, 2**32, len(self._words), dtype=np.uint32)
         starts = (ends - groups).astype(np.uint32)
         for pair, row in zip(pairs, starts.tolist(), strict=True):
-            for letters, start in zip(pair, row, strict=True):
-                codes = np.frombuffer(letters.ljust(-(-len(letters) // 16) * 16, b"N"), np.uint8) >> 1 & 3
+            for symbols, start in zip(pair, row, strict=True):
+                codes = np.frombuffer(symbols.ljust(-(-len(symbols) // 16) * 16, b"N"), np.uint8) >> 1 & 3
                 words = (codes.reshape(-1, 16).astype(np.uint32) << 2 * np.arange(16, dtype=np.uint32)).sum(1)
                 self._words[GUARD + start : GUARD + start + len(words)] = words
         self._columns = [np.ascontiguousarray(c) for c in (*starts.T, *lengths.T)]

@@ -28,7 +28,7 @@ MANY = 2**31 - 2
 BLOCK = 64
 
 
-def letters_of(sequence: bytes, rule: str, target: bool = False) -> np.ndarray:
+def symbols_of(sequence: bytes, rule: str, target: bool = False) -> np.ndarray:
     """Return codes that match if they are equal, or, under "wildcard", if they share a bit."""
     plain = sequence.upper().replace(b"U", b"T") if rule == "mismatch" else sequence.upper()
     if rule == "wildcard":
@@ -48,8 +48,8 @@ def batch_of(pairs: Sequence[Pair], rule: str = "") -> DeviceBatch:
         starts = 16 * (np.cumsum(groups.reshape(-1)).reshape(-1, 2) - groups)
         batch.codes = aligned(16 * int(groups.sum()), np.uint8)
         for pair, row in zip(pairs, starts.tolist(), strict=True):
-            for side, (letters, start) in enumerate(zip(pair, row, strict=True)):
-                batch.codes[start : start + len(letters)] = letters_of(letters, rule, bool(side))
+            for side, (symbols, start) in enumerate(zip(pair, row, strict=True)):
+                batch.codes[start : start + len(symbols)] = symbols_of(symbols, rule, bool(side))
     return batch
 
 
@@ -224,8 +224,8 @@ def excursions(seed: int, band: int) -> list[Pair]:
     """
     rng = random.Random(seed)
     pairs = []
-    for letters in (*range(band // 2 - 4, band // 2 + 2), 31, 32, 33, 63, 64, 65):
-        left, middle, right, gap, other = (pairgen.sequence(rng, n, b"ACGT") for n in (90, 120, 90, letters, letters))
+    for symbols in (*range(band // 2 - 4, band // 2 + 2), 31, 32, 33, 63, 64, 65):
+        left, middle, right, gap, other = (pairgen.sequence(rng, n, b"ACGT") for n in (90, 120, 90, symbols, symbols))
         out_and_back = (left + middle + other + right, left + gap + middle + right)
         at_once = (left + right, left + gap + right)
         pairs += [out_and_back, out_and_back[::-1], at_once, at_once[::-1]]

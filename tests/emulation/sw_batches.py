@@ -29,8 +29,8 @@ class SwBatch:
         starts = np.ascontiguousarray((np.cumsum(groups.reshape(-1)).reshape(-1, 2) - groups).T.astype(np.uint32))
         self._codes = aligned(16 * int(groups.sum()), np.uint8)
         for pair, row in zip(pairs, starts.T.tolist(), strict=True):
-            for letters, start in zip(pair, row, strict=True):
-                self._codes[16 * start : 16 * start + len(letters)] = scheme.codes[np.frombuffer(letters, np.uint8)]
+            for symbols, start in zip(pair, row, strict=True):
+                self._codes[16 * start : 16 * start + len(symbols)] = scheme.codes[np.frombuffer(symbols, np.uint8)]
         self.scores = sw.Scores.of(scheme.matrix, scheme.same, scheme.open, scheme.extend)
         self._columns = [np.ascontiguousarray(c) for c in (*starts, *self.lengths.T)]
         self.count = len(pairs)

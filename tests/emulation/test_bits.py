@@ -162,9 +162,9 @@ def test_statuses(words, lanes):
         assert (tight.op_count == np.where(fits, plain.op_count, 0)).all()
         assert all(tight.cigar(s) == plain.cigar(s) for s in np.flatnonzero(fits))
     targets = np.array([len(target) for _, target in pairs])
-    for letters in (7, 8, 59, 60):
-        small = launched(pairs, words, lanes, 0, stride=bits_stride(words, letters))
-        assert (small.status == np.where(targets <= letters, Status.OK, Status.MEMORY_LIMIT)).all()
+    for symbols in (7, 8, 59, 60):
+        small = launched(pairs, words, lanes, 0, stride=bits_stride(words, symbols))
+        assert (small.status == np.where(targets <= symbols, Status.OK, Status.MEMORY_LIMIT)).all()
 
 
 def test_too_long_is_refused():

@@ -59,7 +59,7 @@ def test_longer_than_16_bits_of_costs(scheme: Scheme) -> None:
 
 @pytest.mark.parametrize("rule", ["mismatch", "wildcard", "literal"])
 @pytest.mark.parametrize("band", [16, 32, 64])
-def test_any_letters(band: int, rule: str) -> None:
+def test_any_symbols(band: int, rule: str) -> None:
     for scheme in (SCHEMES[2], SCHEMES[-1]):
         pairs = near_pairs(band, 80, 60, band, pairgen.ALPHABETS["iupac"])
         answers = launch_thread(pairs, scheme, band, rule=rule)

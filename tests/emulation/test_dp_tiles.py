@@ -132,8 +132,8 @@ def test_gaps_as_long_as_a_part(lanes: int) -> None:
 def test_a_last_stripe_that_needs_little_of_those_before(order: int) -> None:
     """Test a pair that ends one stripe early, below all rows that the other pair of its group has left."""
     rng, scheme = random.Random(17), Scheme(2, ((3, 1),))
-    letters = pairgen.sequence(rng, 3200, b"ACGT")
-    pairs = [(letters[:1040], letters[:1030]), (letters[:2400], letters[700:1700])]
+    symbols = pairgen.sequence(rng, 3200, b"ACGT")
+    pairs = [(symbols[:1040], symbols[:1030]), (symbols[:2400], symbols[700:1700])]
     assert assert_answers(pairs, scheme, 3000, tiles.LANES[-1], order=order) == 2
 
 
@@ -153,7 +153,7 @@ def test_memory_for_some_groups_at_a_time(path: bool, order: int) -> None:
 
 
 @pytest.mark.parametrize("rule", ["mismatch", "wildcard", "literal"])
-def test_any_letters(rule: str) -> None:
+def test_any_symbols(rule: str) -> None:
     for scheme in (SCHEMES[2], SCHEMES[-1]):
         pairs = near_pairs(5, 16, 150, 30, pairgen.ALPHABETS["iupac"]) + near_pairs(6, 16, 20, 9, b"ACGTNacgtn")
         answers = launch_tiles(pairs, scheme, 120, 8, rule=rule)

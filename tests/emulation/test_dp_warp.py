@@ -53,7 +53,7 @@ def test_large_costs(bits: int) -> None:
 
 @pytest.mark.parametrize("rule", ["mismatch", "wildcard", "literal"])
 @pytest.mark.parametrize(("band", "bits"), [(128, 16), (512, 32)])
-def test_any_letters(band: int, bits: int, rule: str) -> None:
+def test_any_symbols(band: int, bits: int, rule: str) -> None:
     for scheme in (SCHEMES[2], SCHEMES[-1]):
         pairs = near_pairs(band, 24, 60, 30, pairgen.ALPHABETS["iupac"])
         answers = launch_warp(pairs, scheme, band, bits, rule=rule)

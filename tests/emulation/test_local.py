@@ -218,7 +218,7 @@ def test_a_launch_that_is_stopped(monkeypatch, late):
         assert not answers and search.position == position
         for name, values in search.save().items():
             assert (values == before[name]).all(), name
-        _, known, *tiles = search._read(search._counters, 16).view(np.uint32).tolist()
+        _, known, *tiles = search._buffers.read(search._counters, 16).view(np.uint32).tolist()
         assert known == 2**31 - 1 and (tiles[0] * search._tile > search.position[3]) == late
         while not search.advance(0):
             pass

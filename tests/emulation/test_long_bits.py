@@ -9,7 +9,7 @@ import pytest
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from tests.emulation.test_long_wavefront import Run as OnOwnGpu
-from tests.emulation.test_long_wavefront import letters_of, plain
+from tests.emulation.test_long_wavefront import plain, symbols_of
 from tests.pairgen import mutated, random_pairs, sequence
 from wfacli.errors import OutOfDeviceMemory
 from wfacli.gpu.kernels.long_bits import (
@@ -34,7 +34,7 @@ class Run(OnOwnGpu):
 
     def __init__(self, query, target, most=None, likely=None, shape=None, *, order=0, planes=2):
         self.driver = EmulatedDriver(order=order)
-        self.solver = GpuBits(self.driver, letters_of(query, target, planes), most, likely, shape)
+        self.solver = GpuBits(self.driver, symbols_of(query, target, planes), most, likely, shape)
 
 
 def distance(*args, **more):
@@ -84,9 +84,9 @@ def test_two_matrices_meet(rows, error, order):
 def test_builds(planes, words):
     """Test two and a partial stripe, for all widths of the lookup tables."""
     rng = random.Random(words)
-    letters = {2: b"ACGT", 4: b"ACGTNRYKM", 8: bytes(range(256))}[planes]
-    query = sequence(rng, 2 * 1024 * words + 100 if words < 8 else 9000, letters)
-    target = mutated(rng, query, letters, 0.01)
+    symbols = {2: b"ACGT", 4: b"ACGTNRYKM", 8: bytes(range(256))}[planes]
+    query = sequence(rng, 2 * 1024 * words + 100 if words < 8 else 9000, symbols)
+    target = mutated(rng, query, symbols, 0.01)
     wanted = plain(query, target)
     assert distance(query, target, likely=wanted, shape=Shape(planes, words), planes=planes) == wanted
 
@@ -135,7 +135,7 @@ def test_states():
     query = sequence(rng, 3600, b"ACGT")
     target = mutated(rng, query, b"ACGT", 0.1)
     wanted, driver = plain(query, target), EmulatedDriver(multiprocessors=1)
-    pair, stops, state = letters_of(query, target), 0, None
+    pair, stops, state = symbols_of(query, target), 0, None
     for _ in range(40):
         solver = GpuBits(driver, pair, expected_edits=20, shape=ONE)
         if state is not None:
@@ -167,7 +167,7 @@ def test_states_that_are_none():
 
 def test_no_memory_left():
     rng = random.Random(7)
-    pair = letters_of(sequence(rng, 4000, b"ACGT"), sequence(rng, 4000, b"ACGT"))
+    pair = symbols_of(sequence(rng, 4000, b"ACGT"), sequence(rng, 4000, b"ACGT"))
     driver = EmulatedDriver()
     driver.fail(call="allocate", after=4, error=OutOfDeviceMemory)
     with pytest.raises(OutOfDeviceMemory):
@@ -181,7 +181,7 @@ def test_little_memory_takes_fewer_stripes_at_a_time():
     query = sequence(rng, 9000, b"ACGT")
     target = mutated(rng, query, b"ACGT", 0.02)
     driver = EmulatedDriver(memory_total=22_000)
-    solver = GpuBits(driver, letters_of(query, target), expected_edits=400, shape=ONE)
+    solver = GpuBits(driver, symbols_of(query, target), expected_edits=400, shape=ONE)
     assert 3 <= solver._slots < max(solver._stripes)
     while not solver.advance(0):
         pass
@@ -210,7 +210,7 @@ def test_fewer_words_for_narrow_bands():
     assert {shape.planes for shape in SHAPES} == {2, 4, 8}
 
 
-def test_few_letters_take_fewer_planes():
+def test_few_symbols_take_fewer_planes():
     rng = random.Random(8)
     query = sequence(rng, 1100, b"ACGTNRY-acgt*WSK")
     target = mutated(rng, query, b"ACGTNRY-acgt*WSK", 0.1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.emulation.driver import EmulatedDriver, leaks
-from tests.emulation.test_long_wavefront import letters_of
+from tests.emulation.test_long_wavefront import symbols_of
 from tests.oracles import EDIT, canonical, canonical_plain
 from tests.pairgen import KINDS, mutated, pair, random_pairs, sequence
 from wfacli.core.cigar import to_text
@@ -69,7 +69,7 @@ class Gpu(EmulatedDriver):
 
 def path(make, query, target, distance, planes=2, order=0, memory=1 << 29, **more):
     with Gpu(order=order) as driver:
-        way = make(driver, letters_of(query, target, planes), distance, memory, **more)
+        way = make(driver, symbols_of(query, target, planes), distance, memory, **more)
         try:
             return to_text(joined(way.find(lambda: None)))
         finally:
@@ -91,7 +91,7 @@ def test_small_pairs(make, order):
 
 
 @pytest.mark.parametrize("make", [StripesPath, FrontsPath])
-def test_any_letters(make):
+def test_any_symbols(make):
     for query, target in random_pairs(3, 12, 120, bytes(range(256))):
         if query and target:
             check(make, query, target, planes=8)
@@ -152,7 +152,7 @@ def test_guesses_decide_nothing(monkeypatch):
     with Gpu() as driver:
         rounds = []
         for guess in (True, False):
-            way = StripesPath(driver, letters_of(query, target), distance, 1 << 29, shape=ONE)
+            way = StripesPath(driver, symbols_of(query, target), distance, 1 << 29, shape=ONE)
             if not guess:
                 monkeypatch.setattr(way, "_guess_entries", lambda _: None)
             assert to_text(joined(way.find(lambda: None))) == cigar
@@ -171,7 +171,7 @@ def test_walks_that_are_given_up(monkeypatch):
     distance, cigar = walked(query, target)
     for order in (0, 1):
         with Gpu(order=order) as driver:
-            way = StripesPath(driver, letters_of(query, target), distance, 1 << 29, shape=ONE, every=4)
+            way = StripesPath(driver, symbols_of(query, target), distance, 1 << 29, shape=ONE, every=4)
             way._segments._parts_per_segment = 1
             assert to_text(joined(way.find(lambda: None))) == cigar
             assert way.rounds >= 5
@@ -188,14 +188,14 @@ def test_little_memory_takes_groups(make):
     for memory in (1 << 29, {StripesPath: 500_000, FrontsPath: 1_200_000}[make]):
         with Gpu(multiprocessors=1) as driver:
             more = {"shape": ONE} if make is StripesPath else {"scores": 16}
-            way = make(driver, letters_of(query, target), distance, memory, **more)
+            way = make(driver, symbols_of(query, target), distance, memory, **more)
             assert to_text(joined(way.find(lambda: None))) == cigar
             needs.append((way._plan.group < way._plan.count, driver.most_allocated))
             way.close()
     assert [grouped for grouped, _ in needs] == [False, True]
     assert needs[1][1] < needs[0][1]
     with Gpu() as driver, pytest.raises(OutOfDeviceMemory):
-        make(driver, letters_of(query, target), distance, 1000)
+        make(driver, symbols_of(query, target), distance, 1000)
 
 
 @pytest.mark.parametrize("way", METHODS)
@@ -203,7 +203,7 @@ def test_trouble_leaves_nothing_behind(way):
     rng = random.Random(8)
     query = sequence(rng, 1500, b"ACGT")
     target = mutated(rng, query, b"ACGT", 0.1)
-    pair, distance = letters_of(query, target), walked(query, target)[0]
+    pair, distance = symbols_of(query, target), walked(query, target)[0]
     for call in ("allocate", "launch", "download", "upload", "kernel"):
         for after in (0, 2, 5, 9, 12):
             driver = EmulatedDriver()
@@ -228,7 +228,7 @@ def test_who_looks_may_stop_it():
     query = sequence(rng, 4000, b"ACGT")
     target = mutated(rng, query, b"ACGT", 0.2)
     with Gpu() as driver:
-        way = StripesPath(driver, letters_of(query, target), walked(query, target)[0], 1 << 29, shape=ONE, group=2)
+        way = StripesPath(driver, symbols_of(query, target), walked(query, target)[0], 1 << 29, shape=ONE, group=2)
         with pytest.raises(Stop):
             way.find(look)
         way.close()
@@ -249,8 +249,8 @@ def test_operations_are_joined():
 def test_forecasts():
     """Few edits are solved with fronts, many with stripes; the same machine takes longer for more edits."""
     with Gpu(multiprocessors=132) as driver:
-        letters = np.zeros(2_000_000, np.uint8)
-        pair = letters_of(letters, letters)
+        symbols = np.zeros(2_000_000, np.uint8)
+        pair = symbols_of(symbols, symbols)
         few, many = (forecast(driver.gpu, pair, edits) for edits in (2_000, 900_000))
     assert few[1] == "gpu-fronts" and many[1] == "gpu-stripes" and few[0] < many[0]
     assert {shape.planes for shape in sizes.SHAPES} == {front.planes for front in sizes.FRONTS} == {2, 8}

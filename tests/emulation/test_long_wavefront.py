@@ -21,7 +21,7 @@ TINY = Shape(2, diagonals=1, window_scores=2, ghosts=(8, 4))  # many tiles and l
 SMALL = Shape(2, diagonals=2, window_scores=4, ghosts=(16, 8, 4))
 TINY_WIDE = Shape(2, bits=64, diagonals=1, window_scores=2, ghosts=(8, 4))
 BUILT = sizes.shape_for(2, 0)
-LETTERS = {"ACGT": b"ACGT", "bytes": bytes(range(256)), "few": b"\x00\x80\xff"}
+SYMBOLS = {"ACGT": b"ACGT", "bytes": bytes(range(256)), "few": b"\x00\x80\xff"}
 
 
 @functools.cache
@@ -30,13 +30,13 @@ def plain(query: bytes, target: bytes) -> int:
     a, b = np.frombuffer(query, np.uint8), np.frombuffer(target, np.uint8)
     place = np.arange(len(b) + 1)
     row = place
-    for i, letter in enumerate(a, 1):
-        best = np.concatenate(([i], np.minimum(row[1:] + 1, row[:-1] + (b != letter))))
+    for i, symbol in enumerate(a, 1):
+        best = np.concatenate(([i], np.minimum(row[1:] + 1, row[:-1] + (b != symbol))))
         row = np.minimum.accumulate(best - place) + place
     return int(row[-1])
 
 
-def letters_of(query: bytes, target: bytes, planes: int = 2) -> Pair:
+def symbols_of(query: bytes, target: bytes, planes: int = 2) -> Pair:
     a, b = (np.frombuffer(s, np.uint8) for s in (query, target))
     if planes < 32:
         return Pair(a, b, planes == 2)
@@ -50,7 +50,7 @@ class Run:
 
     def __init__(self, query, target, most=None, shape=None, *, order=0, planes=2):
         self.driver = EmulatedDriver(order=order)
-        self.solver = GpuWavefront(self.driver, letters_of(query, target, planes), most, shape)
+        self.solver = GpuWavefront(self.driver, symbols_of(query, target, planes), most, shape)
 
     def __enter__(self):
         return self.solver
@@ -125,10 +125,10 @@ def test_known_distances_around_launches(shape, edits):
 def test_catalogue_builds(planes, bits):
     shape = next(s for s in sizes.SHAPES if (s.planes, s.bits) == (planes, bits))
     rng = random.Random(planes)
-    alphabets = ["ACGT"] if planes == 2 else list(LETTERS)
+    alphabets = ["ACGT"] if planes == 2 else list(SYMBOLS)
     for kind in KINDS:
         for name in alphabets:
-            query, target = pair(rng, rng.randint(0, 200), LETTERS[name], rng.choice((0.05, 0.3)), kind)
+            query, target = pair(rng, rng.randint(0, 200), SYMBOLS[name], rng.choice((0.05, 0.3)), kind)
             assert distance(query, target, None, shape, planes=planes) == plain(query, target), (query, target)
 
 
@@ -149,12 +149,12 @@ def test_long_runs(planes, bits):
 @pytest.mark.parametrize("planes", [2, 8])
 def test_a_difference_anywhere_in_a_run(planes):
     """Test a mismatch at the edges of windows, and of the range that a warp compares at once, from either end."""
-    letters = sequence(random.Random(11), 2200, b"ACG")
+    symbols = sequence(random.Random(11), 2200, b"ACG")
     for place in (0, 31, 32, 1023, 1024, 1040, 1056, 1087, 2047, 2048, 2199):
-        query = letters[:place] + b"T" + letters[place + 1 :]
-        for a, b in ((query, letters), (letters, query), (query[::-1], letters[::-1])):
+        query = symbols[:place] + b"T" + symbols[place + 1 :]
+        for a, b in ((query, symbols), (symbols, query), (query[::-1], symbols[::-1])):
             assert distance(a, b, planes=planes) == 1, place
-        assert distance(query + b"T", letters, planes=planes) == 2, place
+        assert distance(query + b"T", symbols, planes=planes) == 2, place
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -204,11 +204,11 @@ def test_bounds_are_none_too_small():
             while not solver.advance(0):
                 bounds.append(solver._bound)
             assert solver.distance == true <= min(bounds, default=true)
-    for letters in range(1, 40):  # the remaining lengths alone give the bound
-        with Run(b"A" * 20 + b"C" * letters, b"A" * 20 + b"G" * letters, None, TINY) as solver:
+    for symbols in range(1, 40):  # the remaining lengths alone give the bound
+        with Run(b"A" * 20 + b"C" * symbols, b"A" * 20 + b"G" * symbols, None, TINY) as solver:
             while not solver.advance(0):
-                assert solver._bound >= letters
-            assert solver.distance == letters
+                assert solver._bound >= symbols
+            assert solver.distance == symbols
 
 
 def test_bounds_save_work():
@@ -276,7 +276,7 @@ def test_other_states_are_refused():
         assert solver.distance == plain(query, target)
 
 
-def test_letters_in_pieces(monkeypatch):
+def test_symbols_in_pieces(monkeypatch):
     """Rows at the edges of chunks contain the bits of the next row."""
     monkeypatch.setattr("wfacli.solve.gpu.bit_planes.CHUNK", 128)
     rng = random.Random(9)
@@ -287,20 +287,20 @@ def test_letters_in_pieces(monkeypatch):
 
 
 @pytest.mark.parametrize("planes", [2, 8, 32])
-def test_planes_of_letters(planes):
+def test_planes_of_symbols(planes):
     driver = EmulatedDriver()
     stream = driver.stream()
     kind, codes = (np.uint32, 2**32) if planes == 32 else (np.uint8, 256)
-    letters = np.random.default_rng(1).integers(0, codes, 100, dtype=kind)
+    symbols = np.random.default_rng(1).integers(0, codes, 100, dtype=kind)
     row_bytes = Shape(planes).row_bytes
-    uploader = Uploader(driver, stream, letters.nbytes)
-    memory = driver.allocate(uploader.nbytes(len(letters), row_bytes))
-    uploader.make(letters, planes, row_bytes, memory)
+    uploader = Uploader(driver, stream, symbols.nbytes)
+    memory = driver.allocate(uploader.nbytes(len(symbols), row_bytes))
+    uploader.make(symbols, planes, row_bytes, memory)
     host = driver.pinned(memory.nbytes)
     driver.download(host, memory.address, stream)
     uploader.close()
     rows = host.view(np.uint32).reshape(-1, row_bytes // 4)
-    values = (letters >> 1 & 3 if planes == 2 else letters).astype(np.uint64)
+    values = (symbols >> 1 & 3 if planes == 2 else symbols).astype(np.uint64)
     for place in range(100):
         row, bit = sizes.PAD_ROWS + place // 32, 31 - place % 32
         for p in range(planes):
@@ -318,7 +318,7 @@ def test_memory_that_is_not_there():
         driver = EmulatedDriver(memory_total=total)
         solver = None
         try:
-            solver = GpuWavefront(driver, letters_of(query, target))
+            solver = GpuWavefront(driver, symbols_of(query, target))
             while not solver.advance(0):
                 pass
             ended.add("distance")
@@ -359,11 +359,11 @@ def test_tiles_that_go_along(monkeypatch, shape, order):
     Tested beside a path through similar sequences, in repeats, and where runs leave their windows.
     """
     rng = random.Random(order)
-    letters = (b"ACGT", b"AT")[order]
-    unit = sequence(rng, 9, letters)
-    parts = [sequence(rng, 700, letters) + unit * rng.randint(1, 40) for _ in range(5)]
+    symbols = (b"ACGT", b"AT")[order]
+    unit = sequence(rng, 9, symbols)
+    parts = [sequence(rng, 700, symbols) + unit * rng.randint(1, 40) for _ in range(5)]
     target = b"".join(parts)
-    query = mutated(rng, parts[0] + parts[1] + sequence(rng, 60, letters) + parts[2] + parts[4], letters, 0.05)
+    query = mutated(rng, parts[0] + parts[1] + sequence(rng, 60, symbols) + parts[2] + parts[4], symbols, 0.05)
     for a, b in ((query, target), (target, query)):
         found = []
         for slant in (True, False):

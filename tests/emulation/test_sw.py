@@ -17,7 +17,7 @@ from wfacli.core.batch import Status
 from wfacli.gpu.kernels import sw
 from wfacli.scoring.scheme import Scheme
 
-LETTERS = {
+SYMBOLS = {
     "mixed": b"ACGTNacgtRYU",
     "AC": b"AC",
     "ACGT": b"ACGT",
@@ -35,9 +35,9 @@ FEW += [(build, mode) for build in (BROAD, WHOLE) for mode in ("local", "global"
 
 
 @functools.cache
-def some_pairs(letters: str, seed: int = 6) -> list[Pair]:
+def some_pairs(symbols: str, seed: int = 6) -> list[Pair]:
     """Return similar pairs with dissimilar parts, and dissimilar pairs, of even and odd lengths."""
-    rng, alphabet = random.Random(seed), LETTERS[letters]
+    rng, alphabet = random.Random(seed), SYMBOLS[symbols]
     pairs = []
     for number, length in enumerate(LENGTHS):
         target = sequence(rng, length, alphabet)
@@ -62,9 +62,9 @@ def scores(found: list[Optimum | Status]) -> list[int | Status]:
 @pytest.mark.parametrize(("build", "mode"), ALL if os.environ.get("WFACLI_FUZZ") else FEW, ids=str)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_as_the_cpu(scheme: str, mode: str, build: sw.Build) -> None:
-    rules, letters = SCHEMES[scheme][0], SCHEMES[scheme][2]
+    rules, symbols = SCHEMES[scheme][0], SCHEMES[scheme][2]
     order = list(SCHEMES).index(scheme) % 2
-    found = launch_sw(some_pairs(letters), rules, sw.Rule[mode.upper()], build, True, order, grid=1 + order)
+    found = launch_sw(some_pairs(symbols), rules, sw.Rule[mode.upper()], build, True, order, grid=1 + order)
     assert found == wanted(scheme, mode)
 
 
@@ -78,8 +78,8 @@ def test_scores_alone(scheme: str, mode: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_as_the_oracle(mode: str) -> None:
     """Test many ties: cheap gaps, two symbols."""
-    scheme, charged, letters = SCHEMES["1,1,0,1"]
-    pairs = [pair for pair in some_pairs(letters, 8) if max(map(len, pair)) < 40]
+    scheme, charged, symbols = SCHEMES["1,1,0,1"]
+    pairs = [pair for pair in some_pairs(symbols, 8) if max(map(len, pair)) < 40]
     assert launch_sw(pairs, scheme, sw.Rule[mode.upper()], NARROW, True) == optima(pairs, charged, mode)
 
 

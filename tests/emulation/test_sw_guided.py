@@ -8,7 +8,7 @@ import random
 import pytest
 
 from tests.emulation.sw_batches import launch_guided
-from tests.emulation.test_sw import LETTERS, some_pairs
+from tests.emulation.test_sw import SYMBOLS, some_pairs
 from tests.engines.extending import SCHEMES, extended, spec_of
 from tests.oracle_spans import Pair
 from tests.pairgen import mutated, sequence
@@ -19,14 +19,14 @@ from wfacli.scoring.scheme import Scheme
 TINY = (sw.Build(2, 4, 16, 8, 32), sw.Build(8, 4, 16, 8, 64))
 
 
-def falling(letters: bytes, count: int = 24) -> list[Pair]:
+def falling(symbols: bytes, count: int = 24) -> list[Pair]:
     """Return pairs with unrelated ends, half of which are similar again behind them."""
     rng, pairs = random.Random(9), []
     for number in range(count):
-        target = sequence(rng, rng.randrange(1, 60), letters)
-        query = mutated(rng, target, letters, 0.1)
-        tails = [sequence(rng, rng.randrange(1, 80), letters) for _ in range(2)]
-        again = sequence(rng, rng.randrange(60), letters) if number % 2 else b""
+        target = sequence(rng, rng.randrange(1, 60), symbols)
+        query = mutated(rng, target, symbols, 0.1)
+        tails = [sequence(rng, rng.randrange(1, 80), symbols) for _ in range(2)]
+        again = sequence(rng, rng.randrange(60), symbols) if number % 2 else b""
         pairs.append((query + tails[0] + again, target + tails[1] + again))
     return pairs
 
@@ -53,11 +53,11 @@ CUTS = [(1, 0), (3, 0), (7, 30), (20, 12), (0, 20), (64, 0), (1000, 25)]
 @pytest.mark.parametrize("cuts", CUTS, ids=str)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_as_the_cpu(scheme: str, cuts: tuple[int, int]) -> None:
-    rules, letters = SCHEMES[scheme][0], SCHEMES[scheme][2]
+    rules, symbols = SCHEMES[scheme][0], SCHEMES[scheme][2]
     order = list(SCHEMES).index(scheme) % 2
     build = TINY[order if os.environ.get("WFACLI_FUZZ") else 0]
-    open_ends = check(some_pairs(letters), rules, build, *cuts, order)
-    open_ends += check(falling(LETTERS[letters]), rules, build, *cuts, order)
+    open_ends = check(some_pairs(symbols), rules, build, *cuts, order)
+    open_ends += check(falling(SYMBOLS[symbols]), rules, build, *cuts, order)
     # With a Z-drop as small as the score of a few columns, many ends stay undecided; without one, none.
     assert open_ends <= (35 if cuts[1] else 0)
 

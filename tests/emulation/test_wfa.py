@@ -66,7 +66,7 @@ def test_lengths_at_the_edges_of_words(group):
 
 
 @pytest.mark.parametrize("rule", ["mismatch", "wildcard"])
-def test_other_letters_as_codes(rule):
+def test_other_symbols_as_codes(rule):
     for trace in (CODES, BLOCKS):
         pairs = random_pairs(5, 60, 120, ALPHABETS["ACGTN"])
         check(variant(1, trace, coded=True), pairs, AFFINE, rule=rule, label="seed 5")
@@ -157,8 +157,8 @@ def test_slots_too_small_for_the_operations():
 
 
 def test_lengths_beyond_the_offsets():
-    letters = b"ACGGT" * 6554
-    pairs = [(letters[:32767], letters[:32767]), (letters[:32768], letters[:32767]), (b"A", letters[:32768])]
+    symbols = b"ACGGT" * 6554
+    pairs = [(symbols[:32767], symbols[:32767]), (symbols[:32768], symbols[:32767]), (b"A", symbols[:32768])]
     for order in ORDERS:
         found = align(variant(1, CODES, 32), pairs, AFFINE, max_cost=30, order=order)
         assert found.status == [Status.OK, Status.LENGTH_LIMIT, Status.LENGTH_LIMIT]

@@ -50,12 +50,12 @@ def _columns(pairs: Sequence[Pair], rule: str) -> dict[str, np.ndarray]:
     codes = np.full((16 * sum(groups) + 16), 254, np.uint8)
     for pair, start in zip(pairs, starts, strict=True):
         for side, (sequence, at) in enumerate(zip(pair, start, strict=True)):
-            letters = np.frombuffer(sequence, np.uint8)
-            bases[16 * (GUARD + at) :][: len(letters)] = letters
+            symbols = np.frombuffer(sequence, np.uint8)
+            bases[16 * (GUARD + at) :][: len(symbols)] = symbols
             coded = [
                 _CODES["wildcard"].get(b, 0) if rule == "wildcard" else b if b in b"ACGT" else side for b in sequence
             ]
-            codes[16 * at :][: len(letters)] = coded
+            codes[16 * at :][: len(symbols)] = coded
     packed = (bases.reshape(-1, 16) >> 1 & 3).astype(np.uint32) << (2 * np.arange(16, dtype=np.uint32))
     words = aligned(len(packed), np.uint32)
     words[:] = packed.sum(1, dtype=np.uint32)

@@ -56,7 +56,7 @@ def seed_of(*parts: object) -> int:
 def free_ends(rng_seed: int) -> FreeEnds:
     """Return random numbers of free bases for the four ends; 0 and all bases are among the choices."""
     choices = np.random.default_rng(rng_seed).choice([0, 0, 1, 3, 10, 1 << 30], 4)
-    return FreeEnds(*(int(letters) for letters in choices))
+    return FreeEnds(*(int(symbols) for symbols in choices))
 
 
 def spec_for(scheme: tuple, mode: Mode = Mode.GLOBAL, free: FreeEnds | None = None, **rest) -> AlignSpec:

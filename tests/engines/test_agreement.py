@@ -48,11 +48,11 @@ def test_spans(scheme, mode):
 
 @pytest.mark.parametrize("mode", [Mode.GLOBAL, *SPANS])
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
-def test_all_pairs_of_few_letters(scheme, mode):
+def test_all_pairs_of_few_symbols(scheme, mode):
     """Test all tiny pairs: errors with empty or one-base sequences rarely show in longer pairs."""
     if mode in (Mode.OVERLAP, Mode.EXTENSION) and not scheme[2]:
         scheme = (*scheme[:2], 1)
-    words = [bytes(word) for letters in range(5) for word in itertools.product(b"AC", repeat=letters)]
+    words = [bytes(word) for symbols in range(5) for word in itertools.product(b"AC", repeat=symbols)]
     pairs = list(itertools.product(words, words))
     for turn in range(4 if mode is Mode.ENDS_FREE else 1):
         free = free_ends(seed_of(scheme, turn)) if mode is Mode.ENDS_FREE else None

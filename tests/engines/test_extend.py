@@ -56,8 +56,8 @@ def test_all_lengths_around_a_vector(mode: str) -> None:
 @pytest.mark.parametrize("mode", ["local", "semiglobal", "global"])
 @pytest.mark.parametrize("scheme", [BLOSUM62, PLAIN], ids=["protein", "dna"])
 def test_lengths_at_the_edges_of_strips_and_vectors(scheme: Scheme, mode: str) -> None:
-    letters = pairgen.ALPHABETS["protein" if scheme is BLOSUM62 else "ACGT"]
-    pairs = [pair for pair in pairgen.edge_pairs(11, letters) if all(pair)]
+    symbols = pairgen.ALPHABETS["protein" if scheme is BLOSUM62 else "ACGT"]
+    pairs = [pair for pair in pairgen.edge_pairs(11, symbols) if all(pair)]
     scores = parasail_scores(pairs, scheme, mode)
     charged = SCHEMES["BLOSUM62" if scheme is BLOSUM62 else "2,4,4,2"][1]
     answers = []
@@ -70,10 +70,10 @@ def test_lengths_at_the_edges_of_strips_and_vectors(scheme: Scheme, mode: str) -
         assert isinstance(one, Optimum) and score_of(*pair, charged, one) == one.score
 
 
-def long_pairs(seed: int, lengths: list[int], letters: bytes, error: float) -> list[tuple[bytes, bytes]]:
+def long_pairs(seed: int, lengths: list[int], symbols: bytes, error: float) -> list[tuple[bytes, bytes]]:
     rng = random.Random(seed)
-    targets = [pairgen.sequence(rng, length, letters) for length in lengths]
-    return [(pairgen.mutated(rng, target, letters, error), target) for target in targets]
+    targets = [pairgen.sequence(rng, length, symbols) for length in lengths]
+    return [(pairgen.mutated(rng, target, symbols, error), target) for target in targets]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -143,7 +143,7 @@ def test_answers_depend_on_no_company_and_no_thread() -> None:
         assert (shuffled.second == alone.second[np.array(rows)]).all()
 
 
-def test_letters_without_scores_are_unsupported() -> None:
+def test_symbols_without_scores_are_unsupported() -> None:
     found = extended([(b"ACDE", b"ACDE"), (b"ACUE", b"ACDE"), (b"", b"J")], spec_of(BLOSUM62, "local"))
     assert found.status.tolist() == [Status.OK, Status.UNSUPPORTED, Status.UNSUPPORTED]
 

@@ -48,13 +48,13 @@ def same_everywhere(pairs: list[Pair], spec: ExtendSpec) -> PartialResult:
     return answers[0]
 
 
-def longer_pairs(seed: int, lengths: list[int], letters: bytes, error: float, unrelated: int = 0) -> list[Pair]:
+def longer_pairs(seed: int, lengths: list[int], symbols: bytes, error: float, unrelated: int = 0) -> list[Pair]:
     """Return similar pairs followed by `unrelated` unrelated symbols."""
     rng = random.Random(seed)
-    targets = [pairgen.sequence(rng, length, letters) for length in lengths]
-    sides = [(pairgen.mutated(rng, target, letters, error), target) for target in targets]
+    targets = [pairgen.sequence(rng, length, symbols) for length in lengths]
+    sides = [(pairgen.mutated(rng, target, symbols, error), target) for target in targets]
     return [
-        (q + pairgen.sequence(rng, unrelated, letters), t + pairgen.sequence(rng, unrelated, letters))
+        (q + pairgen.sequence(rng, unrelated, symbols), t + pairgen.sequence(rng, unrelated, symbols))
         for q, t in sides
     ]
 
@@ -100,12 +100,12 @@ def test_lengths_at_the_edges_of_vectors_blocks_and_bands(name: str, cuts: tuple
     # Vectors have 4 to 32 lanes; scores are looked up for 16 anti-diagonals at a time; bases move every 32; paths have
     # blocks of 128; up to 512, one block is enough.
     scheme, charged, alphabet = SCHEMES[name]
-    letters = pairgen.ALPHABETS[alphabet]
+    symbols = pairgen.ALPHABETS[alphabet]
     lengths = in_turn([1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 255, 256, 257, 300, 511], 2)
     pairs = [
-        *longer_pairs(3, lengths, letters, 0.1, 70),
-        *longer_pairs(4, lengths, letters, 0.3),
-        *((q, t[: len(t) * 2 // 3] * 3) for q, t in longer_pairs(5, lengths[-4:], letters, 0.05)),
+        *longer_pairs(3, lengths, symbols, 0.1, 70),
+        *longer_pairs(4, lengths, symbols, 0.3),
+        *((q, t[: len(t) * 2 // 3] * 3) for q, t in longer_pairs(5, lengths[-4:], symbols, 0.05)),
     ]
     pairs = [pair for pair in pairs if all(pair)]
     found = same_everywhere(pairs, extension(*cuts, scheme))

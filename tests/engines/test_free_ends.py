@@ -98,7 +98,7 @@ def test_checkpoints_that_are_thinned():
 
 def test_all_shortest_pairs():
     """Test all pairs with tiny queries: for a query of one base, the path may end in the first row."""
-    words = [bytes(word) for letters in range(5) for word in itertools.product(b"AC", repeat=letters)]
+    words = [bytes(word) for symbols in range(5) for word in itertools.product(b"AC", repeat=symbols)]
     pairs = [(query, target) for query in words for target in words if len(query) < 3]
     for scheme in SCHEMES:
         for begin, end in ((1 << 30, 0), (0, 1 << 30), (1 << 30, 1 << 30), (1, 0), (2, 1), (1, 3)):
@@ -129,8 +129,8 @@ def test_bounds_on_the_cost(scheme, kernel):
 def test_a_gap_at_the_end_of_what_is_likely_is_open_already():
     # The last bases of the gap pay no opening cost, so wavefronts must keep their diagonals.
     spec = spec_for(SCHEMES[11], Mode.ENDS_FREE, FreeEnds(target_begin=1, target_end=40))
-    for letters in range(150, 190):
-        pair = (b"A" * 99, b"A" * letters)
+    for symbols in range(150, 190):
+        pair = (b"A" * 99, b"A" * symbols)
         assert_optimal([pair], spec)
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 import wfacli
 from tests import oracles
 
-LETTERS = st.sampled_from(b"ACGTacgtUuNnRYSWKMBDHVX*-")
-SOUP = st.lists(LETTERS, max_size=40).map(bytes)
+SYMBOLS = st.sampled_from(b"ACGTacgtUuNnRYSWKMBDHVX*-")
+SOUP = st.lists(SYMBOLS, max_size=40).map(bytes)
 DNA = st.lists(st.sampled_from(b"ACGT"), max_size=60).map(bytes)
 COSTS = st.tuples(st.integers(1, 12), st.integers(0, 20), st.integers(1, 8))
 RULES = st.sampled_from(list(oracles.RULES))
@@ -16,13 +16,13 @@ VISIBLE = bytes(range(0x21, 0x7F))
 
 
 @st.composite
-def similar(draw, letters=LETTERS):
+def similar(draw, symbols=SYMBOLS):
     """Draw a sequence and a copy with up to five edits."""
-    target = draw(st.lists(letters, max_size=60))
+    target = draw(st.lists(symbols, max_size=60))
     query = list(target)
     for _ in range(draw(st.integers(0, 5))):
         at = draw(st.integers(0, len(query)))
-        query[at : at + draw(st.integers(0, 6))] = draw(st.lists(letters, max_size=6))
+        query[at : at + draw(st.integers(0, 6))] = draw(st.lists(symbols, max_size=6))
     return bytes(query), bytes(target)
 
 
@@ -77,9 +77,9 @@ def test_swapping_query_and_target_keeps_the_cost_and_swaps_the_gaps(pair, costs
 
 
 @given(SOUP, COSTS)
-def test_identical_sequences_cost_nothing(letters, costs):
-    found = wfacli.align(letters, letters.swapcase(), penalties=costs, ambiguous="literal")
-    assert (found.score, found.cigar) == (0, f"{len(letters)}=" if letters else "*")
+def test_identical_sequences_cost_nothing(symbols, costs):
+    found = wfacli.align(symbols, symbols.swapcase(), penalties=costs, ambiguous="literal")
+    assert (found.score, found.cigar) == (0, f"{len(symbols)}=" if symbols else "*")
 
 
 @given(st.tuples(DNA, DNA) | similar(st.sampled_from(b"ACGT")), COSTS)
@@ -101,18 +101,18 @@ def test_the_cost_agrees_with_another_wavefront_aligner(pair, costs):
 
 
 @pytest.mark.parametrize("rule", oracles.RULES)
-def test_each_pair_of_letters_compares_as_the_rule_says(rule):
+def test_each_pair_of_symbols_compares_as_the_rule_says(rule):
     pairs = [(bytes([a]), bytes([b])) for a in VISIBLE for b in VISIBLE]
     found = wfacli.align_pairs(*zip(*pairs, strict=True), penalties=(1, 1, 1), ambiguous=rule)
     equal, written = oracles.RULES[rule], oracles.WRITTEN[rule]
     for pair, alignment in zip(pairs, found, strict=True):
-        letters = pair[0][0], pair[1][0]
-        assert alignment.cigar == ("1=" if written(*letters) else "1X"), pair
-        assert alignment.score == (0 if equal(*letters) else -1), pair
+        symbols = pair[0][0], pair[1][0]
+        assert alignment.cigar == ("1=" if written(*symbols) else "1X"), pair
+        assert alignment.score == (0 if equal(*symbols) else -1), pair
 
 
 @pytest.mark.parametrize("rule", oracles.RULES)
-def test_letters_compare_the_same_inside_long_sequences(rule):
+def test_symbols_compare_the_same_inside_long_sequences(rule):
     """A single special symbol counts also where whole words of symbols are compared at once."""
     pairs = [(b"ACGTC" + bytes([a]) + b"GTTCAC" * 3, b"ACGTC" + bytes([b]) + b"GTTCAC" * 3)
              for a in VISIBLE for b in b"ANRUt*"]  # fmt: skip

@@ -24,12 +24,12 @@ AROUND = [words * 64 + more for words in (1, 2, 3, 5, 7, 8) for more in (-1, 0, 
 SLABS = (513, 576, 1023, 1024, 1025, 1100)
 
 
-def inside(rng, letters, before, behind, error, alphabet=b"ACGT"):
-    """Return a noisy copy of `letters` bases of a target, and the target with `before` and `behind` more bases."""
-    target = pairgen.sequence(rng, before + letters + behind, alphabet)
-    query = pairgen.mutated(rng, target[before : before + letters], alphabet, error)
+def inside(rng, symbols, before, behind, error, alphabet=b"ACGT"):
+    """Return a noisy copy of `symbols` bases of a target, and the target with `before` and `behind` more bases."""
+    target = pairgen.sequence(rng, before + symbols + behind, alphabet)
+    query = pairgen.mutated(rng, target[before : before + symbols], alphabet, error)
     # Restore the query's exact length, which determines the number of words and slabs.
-    return (query + pairgen.sequence(rng, letters, alphabet))[:letters], target
+    return (query + pairgen.sequence(rng, symbols, alphabet))[:symbols], target
 
 
 def answered(result):
@@ -40,8 +40,8 @@ def answered(result):
 @pytest.mark.parametrize("isa", instruction_sets())
 def test_lengths_around_words(isa):
     rng = random.Random(1)
-    for letters in (1, 2, 30, *AROUND):
-        pairs = [inside(rng, letters, rng.randrange(90), rng.randrange(90), error) for error in (0, 0.1, 0.2, 0.5) * 3]
+    for symbols in (1, 2, 30, *AROUND):
+        pairs = [inside(rng, symbols, rng.randrange(90), rng.randrange(90), error) for error in (0, 0.1, 0.2, 0.5) * 3]
         assert_optimal(pairs, spec_for(EDIT, Mode.HW), isa=isa, kernels=(INSIDE,))
 
 
@@ -69,7 +69,7 @@ def test_all_ends(alone):
 
 
 @pytest.mark.parametrize("rule", ["mismatch", "wildcard", "literal"])
-def test_other_letters_and_empty_sequences(rule):
+def test_other_symbols_and_empty_sequences(rule):
     rng = random.Random(rule)
     spec = spec_for(EDIT, Mode.HW, ambiguous=Ambiguous(rule))
     for alphabet in (b"ACGTN", pairgen.ALPHABETS["iupac"]):
@@ -170,28 +170,28 @@ def test_scores_alone_have_the_same_spans():
 @pytest.mark.parametrize("metric", ["edit", "affine"])
 def test_one_pair_is_as_in_a_batch(metric):
     rng = random.Random(6)
-    for letters in (1, 40, 150, 700):
-        query, target = inside(rng, letters, 5 * letters, 3 * letters, 0.1)
+    for symbols in (1, 40, 150, 700):
+        query, target = inside(rng, symbols, 5 * symbols, 3 * symbols, 0.1)
         (whole,) = wfacli.align_pairs([query], [target], mode="hw", metric=metric)
         assert wfacli.align(query, target, mode="hw", metric=metric) == whole
-        assert whole.span[:2] == (0, letters)
+        assert whole.span[:2] == (0, symbols)
 
 
-@pytest.mark.parametrize("letters", [400, 480, 700, 1500])
+@pytest.mark.parametrize("symbols", [400, 480, 700, 1500])
 @pytest.mark.parametrize("alone", [False, True])
-def test_the_best_path_is_not_where_the_fewest_edits_are(letters, alone):
+def test_the_best_path_is_not_where_the_fewest_edits_are(symbols, alone):
     """Test a target with two copies: one with fewer, scattered deletions, one with more, but in a single gap."""
-    rng = random.Random(letters)
-    query = pairgen.sequence(rng, letters, b"ACGT")
-    few = letters // 40
-    scattered = b"".join(query[k * letters // few + 1 : (k + 1) * letters // few] for k in range(few))
-    gap = query[: letters // 2] + query[letters // 2 + 3 * few :]
-    copies = [scattered, gap] if letters % 3 else [gap, scattered]
-    between = [pairgen.sequence(rng, 3 * letters, b"ACGT") for _ in range(3)]
+    rng = random.Random(symbols)
+    query = pairgen.sequence(rng, symbols, b"ACGT")
+    few = symbols // 40
+    scattered = b"".join(query[k * symbols // few + 1 : (k + 1) * symbols // few] for k in range(few))
+    gap = query[: symbols // 2] + query[symbols // 2 + 3 * few :]
+    copies = [scattered, gap] if symbols % 3 else [gap, scattered]
+    between = [pairgen.sequence(rng, 3 * symbols, b"ACGT") for _ in range(3)]
     target = between[0] + copies[0] + between[1] + copies[1] + between[2]
     pairs = [(query, target)] * (1 if alone else 12)
     fewest = aligned(pairs, spec_for(EDIT, Mode.HW), INSIDE, AMPLE)
     best = aligned(pairs, spec_for(SCHEMES[6], Mode.HW), INSIDE, AMPLE)
     assert (-fewest.score <= few).all() and (-best.score <= 6 + 2 * 3 * few).all()
-    assert (np.abs(fewest.span[:, 2] - best.span[:, 2]) > 3 * letters).all()
+    assert (np.abs(fewest.span[:, 2] - best.span[:, 2]) > 3 * symbols).all()
     assert same(best, aligned(pairs, spec_for(SCHEMES[6], Mode.HW), DIFFERENCE, AMPLE))

@@ -16,7 +16,7 @@ SCHEMES = {
     "indel": Scheme(2, ((0, 1),)),
     "linear": Scheme(4, ((0, 2),)),
     "affine": Scheme(4, ((6, 2),)),
-    "affine, dear letters": Scheme(1, ((1, 3),)),
+    "affine, dear symbols": Scheme(1, ((1, 3),)),
     "affine2p": Scheme(4, TWO_PIECES),
     "affine2p, crossing early": Scheme(3, ((1, 3), (4, 1))),
     "affine2p, ties": Scheme(2, ((0, 2), (2, 1))),
@@ -193,7 +193,7 @@ def test_an_extension_ends_where_prefixes_score_best(scheme):
 # Indel distance
 
 
-def common_letters(query, target):
+def common_symbols(query, target):
     """Return the length of a longest common subsequence."""
     row = [0] * (len(target) + 1)
     for q in query:
@@ -207,7 +207,7 @@ def common_letters(query, target):
 def test_indel_distance_has_no_mismatches(alphabet):
     pairs = sequences(8, 300, 40, pairgen.ALPHABETS[alphabet])
     for (query, target), found in zip(pairs, optima(pairs, SCHEMES["indel"]), strict=True):
-        assert -found.score == len(query) + len(target) - 2 * common_letters(query, target)
+        assert -found.score == len(query) + len(target) - 2 * common_symbols(query, target)
     for ends in ENDS.values():
         for scheme in ("indel", "indel, bonus"):
             assert not any("X" in found.cigar for found in optima(pairs, SCHEMES[scheme], ends))

@@ -59,7 +59,7 @@ def test_overlaps(scheme):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
-def test_some_letters_at_each_end(scheme):
+def test_some_symbols_at_each_end(scheme):
     for turn in range(3 * TIMES):
         rng = random.Random(seed_of(scheme, turn))
         free = FreeEnds(*(rng.choice(FREE) for _ in range(4)))
@@ -82,7 +82,7 @@ def test_rules(scheme, rule):
 
 def test_all_shortest_pairs():
     """Test all tiny pairs: if a one-base sequence is left unaligned, the path ends in the first row."""
-    words = [bytes(word) for letters in range(4) for word in itertools.product(b"AC", repeat=letters)]
+    words = [bytes(word) for symbols in range(4) for word in itertools.product(b"AC", repeat=symbols)]
     pairs = list(itertools.product(words, words))
     most = 1 << 30
     for scheme, ends in itertools.product(
@@ -137,7 +137,7 @@ def test_short_ones_share_a_vector(scheme, isa):
 
 
 @pytest.mark.parametrize("free", [(300, 0, 0, 20), (1, 2, 3, 4), (0, 500, 500, 0), (0, 0, 500, 500)])
-def test_short_ones_that_may_leave_out_some_letters(free):
+def test_short_ones_that_may_leave_out_some_symbols(free):
     rng = random.Random(seed_of(free))
     pairs = [
         (pairgen.sequence(rng, rng.randrange(1, 512), b"ACGT"), b"ACGT" * rng.randrange(1, 128)) for _ in range(20)

@@ -20,9 +20,9 @@ SPECIAL = {"special_illumina72_N": 3000, "special_sarscov2_N_iupac": 12, "specia
 
 def records(path):
     with gzip.open(path, "rb") as lines:
-        for header, letters in zip(lines, lines, strict=True):
+        for header, symbols in zip(lines, lines, strict=True):
             assert header.startswith(b">")
-            yield letters.strip()
+            yield symbols.strip()
 
 
 def pairs_of_set(name, count):
@@ -57,7 +57,7 @@ def test_affine_cost(name):
 
 @pytest.mark.parametrize("rule", ["wildcard", "literal"])
 @pytest.mark.parametrize("name", SPECIAL)
-def test_rules_for_ambiguous_letters(name, rule):
+def test_rules_for_ambiguous_symbols(name, rule):
     pairs = pairs_of_set(name, SPECIAL[name])
     found = wfacli.align_pairs(*zip(*pairs, strict=True), ambiguous=rule, threads=2)
     assert_replays(pairs, found, AFFINE, rule)

@@ -40,14 +40,14 @@ def sequence(length, seed=1):
 def test_a_kind_of_pair_is_asked_for_once():
     engine = Watched()
     for seed in range(20):
-        letters = sequence(150 - seed % 4, seed)
-        assert engine.align(letters, letters) == (0, f"{len(letters)}=", 0, (0, len(letters)) * 2, True, Status.OK)
+        symbols = sequence(150 - seed % 4, seed)
+        assert engine.align(symbols, symbols) == (0, f"{len(symbols)}=", 0, (0, len(symbols)) * 2, True, Status.OK)
     assert engine.first == [CAPPED]
-    letters = sequence(150)
-    others = (sequence(400), letters[:75] + letters[90:], b"N" + letters[1:])
+    symbols = sequence(150)
+    others = (sequence(400), symbols[:75] + symbols[90:], b"N" + symbols[1:])
     for number, other in enumerate(others, 2):
         for _ in range(3):
-            engine.align(letters, other)
+            engine.align(symbols, other)
         assert len(engine.first) == number
 
 

@@ -24,7 +24,7 @@ from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from . import twins
 
 _NOWHERE = 1 << 12  # an address that no GPU has
-_LETTERS = 1 << 20
+_SYMBOLS = 1 << 20
 
 
 def fail(driver: Any) -> None:
@@ -52,7 +52,7 @@ def fail(driver: Any) -> None:
 def kill(driver: Any, stream: Any) -> None:
     """Queue a kernel on a stream that kills the GPU's context."""
     pack = np.zeros(1, task.PACK_TASK)
-    pack["bases"], pack["packed"], pack["n_bases"] = _NOWHERE, _NOWHERE, _LETTERS
+    pack["bases"], pack["packed"], pack["n_bases"] = _NOWHERE, _NOWHERE, _SYMBOLS
     CudaDriver.launch(driver, driver.kernel(catalogue.ROWS["pack"]), 64, pack, stream)
 
 

@@ -14,11 +14,11 @@ REAL = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[3] / "s
 Pair = tuple[bytes, bytes]
 Gaps = Sequence[tuple[int, int]]  # (open, extend)
 
-_LETTERS = np.frombuffer(b"ACGT", np.uint8)
+_SYMBOLS = np.frombuffer(b"ACGT", np.uint8)
 LONGEST_GAP = 64
 
 
-def real_letters(name: str) -> tuple[np.ndarray, np.ndarray] | None:
+def real_symbols(name: str) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the first record (u8, upper case) of both files of a real pair; None if it is missing."""
     files = [REAL / f"{name}.{side}.fa.gz" for side in ("query", "target")]
     if not all(file.exists() for file in files):
@@ -28,9 +28,9 @@ def real_letters(name: str) -> tuple[np.ndarray, np.ndarray] | None:
     return np.frombuffer(query, np.uint8), np.frombuffer(target, np.uint8)
 
 
-def letters(rng: np.random.Generator, length: int) -> np.ndarray:
+def symbols(rng: np.random.Generator, length: int) -> np.ndarray:
     """Return random bases."""
-    return _LETTERS[rng.integers(0, 4, length)]
+    return _SYMBOLS[rng.integers(0, 4, length)]
 
 
 def copied(rng: np.random.Generator, target: np.ndarray, error: float) -> np.ndarray:
@@ -44,27 +44,27 @@ def copied(rng: np.random.Generator, target: np.ndarray, error: float) -> np.nda
     times[kinds == 3] = 0
     query = np.repeat(target, times)
     first = np.cumsum(times) - times
-    query[first[kinds == 1]] = letters(rng, int((kinds == 1).sum()))
+    query[first[kinds == 1]] = symbols(rng, int((kinds == 1).sum()))
     inserted = np.ones(len(query), bool)
     inserted[first[kinds < 2]] = False
     inserted[first[kinds == 2]] = False
-    query[inserted] = letters(rng, int(inserted.sum()))
+    query[inserted] = symbols(rng, int(inserted.sum()))
     return query
 
 
-def mixed(seed: int, lengths: Iterable[int], errors: Sequence[float], other_letters: float = 0.0) -> list[Pair]:
+def mixed(seed: int, lengths: Iterable[int], errors: Sequence[float], other_symbols: float = 0.0) -> list[Pair]:
     """Return a pair for each length, cycling through the errors.
 
-    `other_letters`: the share with N, R or lower case.
+    `other_symbols`: the share with N, R or lower case.
     """
     rng = np.random.default_rng(seed)
     pairs = []
     for number, length in enumerate(lengths):
-        target = letters(rng, length)
+        target = symbols(rng, length)
         query = copied(rng, target, errors[number % len(errors)])
         if number % 50 == 49 and length > 100:  # a long gap
             query = np.delete(query, slice(len(query) // 3, len(query) // 3 + min(length // 5, 400)))
-        if rng.random() < other_letters and length:
+        if rng.random() < other_symbols and length:
             target[rng.integers(0, length, 1 + length // 50)] = rng.choice(np.frombuffer(b"NRacgtu", np.uint8))
         pairs.append((query.tobytes(), target.tobytes()))
     return pairs
@@ -83,10 +83,10 @@ def length_for(mismatches: int, gap: int, longest: int) -> int | None:
 
 def at_distance(rng: np.random.Generator, mismatches: int, gap: int, length: int, deleted: bool) -> Pair:
     """Return a pair of `length` random bases with mismatches and one gap, in the query if `deleted`."""
-    target = letters(rng, length)
+    target = symbols(rng, length)
     query = target.copy()
     places = 10 + np.arange(mismatches, dtype=np.int64) * ((length - gap - 20) // max(mismatches, 1))
-    query[places] = _LETTERS[(np.searchsorted(_LETTERS, query[places]) + rng.integers(1, 4, mismatches)) % 4]
+    query[places] = _SYMBOLS[(np.searchsorted(_SYMBOLS, query[places]) + rng.integers(1, 4, mismatches)) % 4]
     query = np.delete(query, slice(length - gap - 5, length - 5))
     sides = (query.tobytes(), target.tobytes())
     return sides if deleted else (sides[1], sides[0])

@@ -21,13 +21,13 @@ Answer = tuple[int, tuple[int, int, int, int], list[int]]
 
 def generated(scheme: Scheme, length: int, difference: float, seed: int) -> tuple[U8, U8]:
     """Return codes of a query and a target: unrelated symbols, and part of the query with this difference rate."""
-    rng, letters = np.random.default_rng(seed), 4 if len(scheme.matrix) < 20 else 20
-    query = rng.integers(0, letters, length).astype(np.uint8)
+    rng, symbols = np.random.default_rng(seed), 4 if len(scheme.matrix) < 20 else 20
+    query = rng.integers(0, symbols, length).astype(np.uint8)
     part = query[length // 4 :]
     kind = np.where(rng.random(len(part)) < difference, rng.integers(0, 3, len(part)), 3)
-    part = np.where(kind == 0, rng.integers(0, letters, len(part)), part)
+    part = np.where(kind == 0, rng.integers(0, symbols, len(part)), part)
     part = np.repeat(part, np.select([kind == 1, kind == 2], [0, 2], 1))
-    target = np.concatenate([rng.integers(0, letters, length // 3), part]).astype(np.uint8)
+    target = np.concatenate([rng.integers(0, symbols, length // 3), part]).astype(np.uint8)
     target[len(target) // 2] = min(4, len(scheme.matrix) - 1)
     return query, target
 

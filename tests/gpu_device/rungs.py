@@ -24,7 +24,7 @@ from wfacli.plan import gpu_kernels
 from wfacli.plan.forecast import Forecast
 from wfacli.plan.kernels import candidates, on_gpu
 
-from .inputs import LONGEST_GAP, Pair, at_distance, gap_cost, length_for, letters, mixed
+from .inputs import LONGEST_GAP, Pair, at_distance, gap_cost, length_for, mixed, symbols
 
 SEED = 72
 LONGEST = 200_000
@@ -129,7 +129,7 @@ def others(longest: int, seed: int = SEED) -> list[Pair]:
     """Return pairs that fill warps: short ones, some up to `longest`, empty ones, and one that is all gap."""
     rng = np.random.default_rng(seed)
     lengths = [*range(0, 70, 3), *rng.integers(0, longest, 60).tolist()]
-    some = letters(rng, 40).tobytes()
+    some = symbols(rng, 40).tobytes()
     return [*mixed(seed, lengths, (0, 0.01, 0.05, 0.3)), (b"", b""), (some, b""), (b"", some)]
 
 

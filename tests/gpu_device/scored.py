@@ -28,12 +28,12 @@ _MEMORY = 3 << 30  # bytes
 
 def uneven(seed: int, lengths: Iterable[int], alphabet: bytes) -> list[Pair]:
     """Return targets of these lengths, each with a query that has a noisy part of it between unrelated symbols."""
-    rng, letters = np.random.default_rng(seed), np.frombuffer(alphabet, np.uint8)
+    rng, symbols = np.random.default_rng(seed), np.frombuffer(alphabet, np.uint8)
     pairs = []
     for length in lengths:
-        target = letters[rng.integers(0, len(letters), length)]
+        target = symbols[rng.integers(0, len(symbols), length)]
         begin, end = np.sort(rng.integers(0, length + 1, 2))
-        around = [letters[rng.integers(0, len(letters), rng.integers(0, 40))] for _ in range(2)]
+        around = [symbols[rng.integers(0, len(symbols), rng.integers(0, 40))] for _ in range(2)]
         query = np.concatenate([around[0], copied(rng, target[begin:end], rng.choice((0.0, 0.1, 0.3))), around[1]])
         pairs.append((query.tobytes() or alphabet[:1], target.tobytes()))
     return pairs

@@ -21,13 +21,13 @@ from wfacli.solve.gpu.path import METHODS, find_path
 from wfacli.solve.gpu.wavefront import GpuWavefront
 from wfacli.solve.watchers import Watchers
 
-from .inputs import real_letters
+from .inputs import real_symbols
 
 pytestmark = pytest.mark.gpu
 
 LENGTHS = (0, 1, 33, 1_023, 1_024, 4_097, 20_000, 100_000, 300_000)
 DIFFERENCES = (0.0, 0.001, 0.05, 0.3, 1.0)
-LETTERS = {"ACGT": b"ACGT", "protein": b"ACDEFGHIKLMNPQRSTVWY", "bytes": bytes(range(256))}
+SYMBOLS = {"ACGT": b"ACGT", "protein": b"ACDEFGHIKLMNPQRSTVWY", "bytes": bytes(range(256))}
 KNOWN = {
     "long_mt_human_orang": 3_315,
     "long_lpa_human": 12_160,
@@ -45,9 +45,9 @@ def driver() -> Iterator[CudaDriver]:
     opened.close()
 
 
-def generated(length: int, difference: float, letters: str) -> Pair:
+def generated(length: int, difference: float, symbols: str) -> Pair:
     """Return a sequence and a copy with this difference rate, a third each of mismatches, insertions, deletions."""
-    rng, alphabet = np.random.default_rng(length + len(letters)), np.frombuffer(LETTERS[letters], np.uint8)
+    rng, alphabet = np.random.default_rng(length + len(symbols)), np.frombuffer(SYMBOLS[symbols], np.uint8)
     target = alphabet[rng.integers(0, len(alphabet), length)]
     if difference == 1.0:
         query = alphabet[rng.integers(0, len(alphabet), length * 9 // 10)]
@@ -55,13 +55,13 @@ def generated(length: int, difference: float, letters: str) -> Pair:
         kind = np.where(rng.random(length) < difference, rng.integers(0, 3, length), 3)
         query = np.where(kind == 0, alphabet[rng.integers(0, len(alphabet), length)], target)
         query = np.repeat(query, np.select([kind == 1, kind == 2], [0, 2], 1))
-    return Pair(np.ascontiguousarray(query), target, letters == "ACGT")
+    return Pair(np.ascontiguousarray(query), target, symbols == "ACGT")
 
 
-@pytest.mark.parametrize("letters", LETTERS)
-def test_generated_pairs(driver: CudaDriver, letters: str) -> None:
+@pytest.mark.parametrize("symbols", SYMBOLS)
+def test_generated_pairs(driver: CudaDriver, symbols: str) -> None:
     for length, difference in itertools.product(LENGTHS, DIFFERENCES):
-        pair = generated(length, difference, letters)
+        pair = generated(length, difference, symbols)
         wanted = solved(CpuBits(pair, None, 2))
         if length <= 20_000 or difference < 0.3:
             assert solved(CpuWavefront(pair, None, 2)) == wanted
@@ -76,10 +76,10 @@ def test_generated_pairs(driver: CudaDriver, letters: str) -> None:
 
 def real_pair(name: str) -> Pair:
     """Load a pair from the folder of real pairs."""
-    letters = real_letters(name)
-    if letters is None:
+    symbols = real_symbols(name)
+    if symbols is None:
         pytest.skip(f"no {name}; WFACLI_TEST_DATA names the folder of real pairs")
-    query, target = letters
+    query, target = symbols
     return Pair(query, target, not set(np.unique(np.concatenate([query, target])).tolist()) - set(b"ACGT"))
 
 
@@ -92,10 +92,10 @@ def test_real_pairs(driver: CudaDriver, name: str) -> None:
 
 
 @pytest.mark.parametrize("way", METHODS)
-@pytest.mark.parametrize("letters", ["ACGT", "protein"])
-def test_paths_of_generated_pairs(driver: CudaDriver, letters: str, way: str) -> None:
+@pytest.mark.parametrize("symbols", ["ACGT", "protein"])
+def test_paths_of_generated_pairs(driver: CudaDriver, symbols: str, way: str) -> None:
     for length, difference in itertools.product((33, 1_024, 4_097, 20_000), DIFFERENCES[1:]):
-        pair = generated(length, difference, letters)
+        pair = generated(length, difference, symbols)
         distance = solved(CpuBits(pair, None, 2))
         if not distance:
             continue

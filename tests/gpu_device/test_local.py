@@ -19,7 +19,7 @@ from wfacli.solve.local.found import Found
 from wfacli.solve.local.searches import OnCpu
 from wfacli.solve.local.task import Task
 
-from .inputs import real_letters
+from .inputs import real_symbols
 from .local_pairs import NO_RUNS, answer, generated, on_gpu
 from .support import align, assert_same
 
@@ -67,10 +67,10 @@ def test_a_path_that_leaves_the_best_cells(driver: CudaDriver) -> None:
 def test_real_pairs(driver: CudaDriver, say: Callable[[str], None], name: str) -> None:
     """The last pair takes the CPU minutes: its alignment is rescored, and compared with a run without pruning."""
     scheme = SCHEMES["nucleotides"]
-    letters = real_letters(name)
-    if letters is None:
+    symbols = real_symbols(name)
+    if symbols is None:
         pytest.skip("no such pair: WFACLI_TEST_DATA names the folder")
-    query, target = (scheme.codes[side] for side in letters)
+    query, target = (scheme.codes[side] for side in symbols)
     task = Task(query, target, scheme, threads=CORES)
     score, span, cigar = on_gpu(driver, task)
     Found(score, span, np.array(cigar, np.uint32)).check(query, target, scheme)
@@ -97,9 +97,9 @@ def test_states(driver: CudaDriver) -> None:
 
 def test_the_command(gpu: dict[str, Any], tmp_path: Path) -> None:
     """Both engines write the same bytes, also with --top."""
-    letters = np.frombuffer(b"ACGT", np.uint8)
+    symbols = np.frombuffer(b"ACGT", np.uint8)
     query, target = (
-        letters[side % 4].tobytes().decode() for side in generated(SCHEMES["nucleotides"], 30_000, 0.1, 7)
+        symbols[side % 4].tobytes().decode() for side in generated(SCHEMES["nucleotides"], 30_000, 0.1, 7)
     )
     files = []
     for name, side in (("a", query), ("b", target)):

@@ -28,7 +28,7 @@ MINIMAP2 = os.environ.get("WFACLI_MINIMAP2") or shutil.which("minimap2")
 HIDDEN = {"CUDA_VISIBLE_DEVICES": ""}
 GENOME = "long_ecoli_dh1_mg1655.target"
 # The emulated GPU gets the starts of a few reads only.
-MOST_READS, MOST_LETTERS = (6, 1600) if EMULATED else (10**9, 10**9)
+MOST_READS, MOST_SYMBOLS = (6, 1600) if EMULATED else (10**9, 10**9)
 Say = Callable[[str], None]
 
 
@@ -53,13 +53,13 @@ WORLDS = (
 )
 
 
-def unpacked(name: str, path: Path, times: int = 1, most_reads: int = 10**9, most_letters: int = 10**9) -> Path:
+def unpacked(name: str, path: Path, times: int = 1, most_reads: int = 10**9, most_symbols: int = 10**9) -> Path:
     """Write a file of a real set as FASTA, or the starts of some of its records, with one line per sequence."""
     records = gzip.decompress((REAL / f"{name}.fa.gz").read_bytes()).decode().split(">")[1:]
     lines = [record.split("\n", 1) for record in records[:most_reads]]
-    some = [(name.split()[0], letters[:most_letters].rstrip()) for name, letters in lines]
+    some = [(name.split()[0], symbols[:most_symbols].rstrip()) for name, symbols in lines]
     copies = ["", *(f".{copy}" for copy in range(1, times))]
-    path.write_text("".join(f">{name}{copy}\n{letters}\n" for copy in copies for name, letters in some))
+    path.write_text("".join(f">{name}{copy}\n{symbols}\n" for copy in copies for name, symbols in some))
     return path
 
 
@@ -90,7 +90,7 @@ def test_the_pipeline_to_a_sorted_bam(gpu: dict[str, Any], tmp_path: Path, say: 
     if not (REAL / f"{world.reads}.fa.gz").exists():
         say(f"no {world.reads} in {REAL}; WFACLI_TEST_DATA names the folder of real sets")
         return
-    reads = unpacked(world.reads, tmp_path / "reads.fa", world.times, MOST_READS, MOST_LETTERS)
+    reads = unpacked(world.reads, tmp_path / "reads.fa", world.times, MOST_READS, MOST_SYMBOLS)
     unpacked(world.reference, tmp_path / "ref.fa")
     without, seconds = piped(tmp_path, world, HIDDEN, "cpu")
     report, with_gpu = piped(tmp_path, world, {}, "gpu")

@@ -106,8 +106,8 @@ def test_real_sets(two: None, tmp_path: Path, say: Say, name: str) -> None:
         return
     files = [REAL / f"{name}.{side}.fa.gz" for side in ("query", "target")]
 
-    letters = sum(map(len, (gzip.decompress(file.read_bytes()) for file in files)))
-    batches = ("--batch-bases", letters // BATCHES, *SHARED)
+    symbols = sum(map(len, (gzip.decompress(file.read_bytes()) for file in files)))
+    batches = ("--batch-bases", symbols // BATCHES, *SHARED)
 
     def compared(case: Case) -> None:
         arguments = (*files, *case.arguments, *batches)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from .inputs import Pair, letters, mixed, write
+from .inputs import Pair, mixed, symbols, write
 from .stopping import SIGNALS, ended_by, held, stopped
 from .support import (
     Occupied,
@@ -69,7 +69,7 @@ def test_batches_far_too_large(free_again: Occupied, tmp_path: Path, memory: str
 
 def giant(length: int, mismatches: int) -> Pair:
     """Return a pair of `length` bases with few mismatches and a gap."""
-    target = letters(np.random.default_rng(SEED), length)
+    target = symbols(np.random.default_rng(SEED), length)
     query = target.copy()
     query[length // 3 :: length // mismatches] = ord("A")
     return np.delete(query, slice(1000, 1010)).tobytes(), target.tobytes()
@@ -117,7 +117,7 @@ def test_stopped_in_a_long_launch(
 ) -> None:
     """Interrupt `wfacli local` in its only launch, which takes about eight seconds."""
     rng = np.random.default_rng(SEED)
-    files = write(tmp_path, "far", [(letters(rng, 1_000_000).tobytes(), letters(rng, 24_000_000).tobytes())])
+    files = write(tmp_path, "far", [(symbols(rng, 1_000_000).tobytes(), symbols(rng, 24_000_000).tobytes())])
     before = Occupied.now()
     arguments = ["local", *map(str, files), "--engine", "gpu", "-o", "x.paf", "--checkpoint", "x.ckpt"]
     with subprocess.Popen(

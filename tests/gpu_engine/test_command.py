@@ -183,7 +183,7 @@ def test_batches_are_read_while_a_gpu_is_opened(align, folder, drivers, monkeypa
             read.set()  # the next batch has been requested
 
     def slow(index: int, compiler: object) -> EmulatedDriver:
-        assert read.wait(30), "nobody reads while the GPU is opened"
+        assert read.wait(30), "no thread reads while the GPU is opened"
         if there:
             return opening(index, compiler)
         raise DeviceError("no GPU")
@@ -216,13 +216,13 @@ def test_without_a_gpu(align, folder, monkeypatch, capfd):
 
 def test_without_pycuda_no_gpu_is_looked_for(align, monkeypatch, folder, capfd):
     def looked(index: int, compiler: object) -> EmulatedDriver:
-        raise DeviceError("nobody was to look")
+        raise DeviceError("the driver must not be asked")
 
     monkeypatch.setattr(choice, "CudaDriver", looked)
     monkeypatch.setattr("wfacli.run.align.may_have_gpu", lambda: False)
     assert align("q.fq", "t.fa", "-o", "x.sam", "--quiet") == 0
     assert align("q.fq", "t.fa", "--engine", "gpu", "-o", "y.sam") == 1
-    assert_one_error(capfd, "nobody was to look")
+    assert_one_error(capfd, "the driver must not be asked")
 
 
 FAULTS = [
@@ -262,7 +262,7 @@ def test_wrong_input_in_mid_run(align, folder, drivers, capfd):
     assert "short.fa" in capfd.readouterr().err
 
 
-def test_letters_go_to_the_gpu_from_where_the_reader_put_them(align, folder, drivers, monkeypatch):
+def test_symbols_go_to_the_gpu_from_where_the_reader_put_them(align, folder, drivers, monkeypatch):
     upload, lent = EmulatedDriver.upload, []
 
     def uploaded(self: EmulatedDriver, address: int, source, stream) -> None:

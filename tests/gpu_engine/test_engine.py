@@ -107,11 +107,11 @@ def test_launches_of_one_part():
 def test_a_job_that_wants_a_little_more_takes_no_new_memory():
     longest = (60, 66, 60, 70)  # bases, and so bytes
     with opened_gpu(EDIT) as (engine, driver):
-        for letters in longest:
-            batch = batch_of([(b"A" * letters, b"A" * letters)] * 200)
+        for symbols in longest:
+            batch = batch_of([(b"A" * symbols, b"A" * symbols)] * 200)
             aligned(engine, batch, THREAD)
             held = driver.calls["allocate"], driver.calls["free"]
-            assert held == (1, 0), f"{letters} letters"
+            assert held == (1, 0), f"{symbols} symbols"
 
 
 @pytest.mark.parametrize(("most", "held"), [(1 << 20, 125_000), (110_000, 110_000), (0, 100_000)])

@@ -29,7 +29,7 @@ from wfacli.engines.extend_auto import AutoExtendEngine
 from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.errors import Cancelled, DeviceError
-from wfacli.gpu.kernels import sw
+from wfacli.gpu.kernels import sw, sw_choice
 from wfacli.gpu.runtime import sw_launch
 from wfacli.io.read.memory import pairs_of
 from wfacli.run import extend as run_extend
@@ -41,15 +41,15 @@ from .support import assert_equal
 NARROWEST = sw.BUILDS[:1]  # each build takes seconds to compile for the emulation
 
 
-def uneven_pairs(count: int, longest: int, letters: bytes, seed: int = 3) -> list[tuple[bytes, bytes]]:
+def uneven_pairs(count: int, longest: int, symbols: bytes, seed: int = 3) -> list[tuple[bytes, bytes]]:
     """Return pairs that are similar in parts, of 0 to `longest` symbols."""
     rng = random.Random(seed)
     pairs = []
     for _ in range(count):
-        target = sequence(rng, rng.randrange(longest + 1), letters)
+        target = sequence(rng, rng.randrange(longest + 1), symbols)
         begin = rng.randrange(len(target) + 1)
-        pairs.append((mutated(rng, target[begin : begin + rng.randrange(1, longest)], letters, 0.15), target))
-    return [*pairs, (b"", b""), (b"", letters[:1]), (letters[:1], b"")]
+        pairs.append((mutated(rng, target[begin : begin + rng.randrange(1, longest)], symbols, 0.15), target))
+    return [*pairs, (b"", b""), (b"", symbols[:1]), (symbols[:1], b"")]
 
 
 @contextlib.contextmanager
@@ -87,8 +87,8 @@ def launched(stats: Stats) -> set[str]:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("scheme", ["n-score", "BLOSUM62"])
 def test_as_the_cpu(scheme: str, mode: str) -> None:
-    letters = b"ACGTN" if scheme == "n-score" else b"ARNDCQEGHILKMFPSTWYVX"
-    pairs, spec, stats = uneven_pairs(30, 200, letters), spec_of(SCHEMES[scheme][0], mode), Stats()
+    symbols = b"ACGTN" if scheme == "n-score" else b"ARNDCQEGHILKMFPSTWYVX"
+    pairs, spec, stats = uneven_pairs(30, 200, symbols), spec_of(SCHEMES[scheme][0], mode), Stats()
     with opened_gpu(spec, stats=stats) as engine:
         assert_equal(found(engine, pairs), extended(pairs, spec))
         some = [7, 3, 32, 31, 8]
@@ -160,13 +160,13 @@ def test_pairs_of_one_length_keep_their_order(monkeypatch: pytest.MonkeyPatch) -
 def test_builds_are_chosen_for_all_pairs_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """The choice of builds counts the other batches in flight, which fill the GPU at the end of launches."""
     counts: list[int] = []
-    best = sw.best_builds
+    best = sw_choice.best_builds
 
     def seen(builds: tuple[sw.Build, ...], count: int, *rest: bool) -> np.ndarray:
         counts.append(count)
         return best(builds, count, *rest)
 
-    monkeypatch.setattr(extend_gpu.sw, "best_builds", seen)
+    monkeypatch.setattr(extend_gpu.sw_choice, "best_builds", seen)
     pairs = pairs_of([b"ACGT"] * 10, [b"ACGA"] * 10)
     route = Route(np.arange(10, dtype=np.int32), KERNEL)
     with opened_gpu(spec_of(SCHEMES["2,4,4,2"][0], "local", score_only=True)) as engine:
@@ -198,7 +198,7 @@ def test_in_little_memory() -> None:
     assert launched(stats)
 
 
-def test_letters_without_scores() -> None:
+def test_symbols_without_scores() -> None:
     """The CPU reports symbols without a code, and aligns the other pairs."""
     spec = spec_of(SCHEMES["BLOSUM62"][0], "local")
     pairs = [(b"ARND", b"ARND"), (b"ARJD", b"ARND")]

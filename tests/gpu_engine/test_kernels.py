@@ -76,8 +76,8 @@ def wide(kernel):
 
 
 @functools.cache
-def chosen(few: bool, letters: str, rule: str, scheme) -> tuple[list[tuple[bytes, bytes]], list[Optimum]]:
-    pairs = mixed_pairs(SEED, 14 if few else 70, 60 if few else 130, ALPHABETS[letters])
+def chosen(few: bool, symbols: str, rule: str, scheme) -> tuple[list[tuple[bytes, bytes]], list[Optimum]]:
+    pairs = mixed_pairs(SEED, 14 if few else 70, 60 if few else 130, ALPHABETS[symbols])
     return pairs, optima(pairs, spec_for(scheme).penalties, rule=rule)
 
 
@@ -140,7 +140,7 @@ UNDER_RULES = [
 
 
 @pytest.mark.parametrize(("kernel", "scheme", "rule"), UNDER_RULES)
-def test_other_letters(kernel, scheme, rule):
+def test_other_symbols(kernel, scheme, rule):
     pairs, best = chosen(wide(kernel), "mixed", rule, scheme)
     spec = spec_for(scheme, ambiguous=Ambiguous(rule))
     assert {bool(f & Flag.NON_ACGT) for f in pairs_of(*zip(*pairs, strict=True)).flags} == {False, True}
@@ -148,13 +148,13 @@ def test_other_letters(kernel, scheme, rule):
 
 
 @pytest.mark.parametrize("lanes", [4, 32, 256])
-@pytest.mark.parametrize("letters", ["ACGT", "mixed"])
-def test_bands_of_their_own(monkeypatch, letters, lanes):
+@pytest.mark.parametrize("symbols", ["ACGT", "mixed"])
+def test_bands_of_their_own(monkeypatch, symbols, lanes):
     """Each pair is answered if and only if its own band proves its cost, whatever the other pair's band."""
     monkeypatch.setattr(tiles, "LANES", (lanes,))
     kernels._plan_of.cache_clear()
     scheme = SCHEMES[3]
-    pairs, best = chosen(False, letters, "mismatch", scheme)
+    pairs, best = chosen(False, symbols, "mismatch", scheme)
     spec, batch = spec_for(scheme), pairs_of(*zip(*pairs, strict=True))
     rows = np.argsort(batch.q_len, kind="stable").astype(np.int32)[::-1].copy()
     bands = np.array([(2, 5, 11, 30, 96)[row % 5] for row in rows], np.int32)

@@ -132,12 +132,12 @@ def mapping_of(array: np.ndarray) -> tuple[str, list[str]]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells")
-def test_letters_lie_in_large_pages_and_answers_where_copies_of_the_process_see_them():
+def test_symbols_lie_in_large_pages_and_answers_where_copies_of_the_process_see_them():
     size = 16 << 20
     with opened_gpu(EDIT) as (engine, _):
-        letters = engine.batch_memory(size)
+        symbols = engine.batch_memory(size)
         answers = engine.session.results.lease("gpu-bits-64", size // 64, 8 * size)
-        permissions, flags = mapping_of(letters)
+        permissions, flags = mapping_of(symbols)
         assert permissions == "rw-p"
         assert {"hg", "dc"} <= set(flags), "large pages wherever there are; not copied when the process forks"
         assert mapping_of(answers)[0] == "rw-s"
@@ -171,7 +171,7 @@ def test_what_was_lent_early_and_cannot_be_locked_is_staged(gpu):
 
 @pytest.mark.parametrize("coded", [False, True], ids=["plain", "coded"])
 @pytest.mark.parametrize("spec", KERNELS, ids=["edit", "affine"])
-def test_letters_go_from_where_they_are(spec, coded):
+def test_symbols_go_from_where_they_are(spec, coded):
     """Leased and staged bases give the same bytes; leased ones are not copied to a staging buffer."""
     spec, kernel = (AFFINE, "gpu-dp-128") if coded else (spec, KERNELS[spec])
     more = b"ACGNNTTR" if coded else b""
@@ -189,7 +189,7 @@ def test_letters_go_from_where_they_are(spec, coded):
 
 
 @pytest.mark.parametrize("coded", [False, True], ids=["plain", "coded"])
-def test_a_large_part_of_a_batch_leaves_its_letters_where_they_are(coded):
+def test_a_large_part_of_a_batch_leaves_its_symbols_where_they_are(coded):
     more = b"ACGNNTTR" if coded else b""
     batch = batch_of([(more + query, more + target) for query, target in some_pairs(60, 60)])
     with opened_gpu(AFFINE) as (engine, driver):
@@ -200,7 +200,7 @@ def test_a_large_part_of_a_batch_leaves_its_letters_where_they_are(coded):
             assert driver.calls["upload"] - before == uploads
 
 
-def test_letters_memory_comes_back_with_its_batch():
+def test_symbols_memory_comes_back_with_its_batch():
     with opened_gpu(EDIT) as (engine, driver):
         wheres = set()
         for _ in range(5):
@@ -213,7 +213,7 @@ def test_letters_memory_comes_back_with_its_batch():
         assert driver.calls["lock"] == 2  # one of them for the answers
 
 
-def test_letters_and_answers_outlive_the_engine():
+def test_symbols_and_answers_outlive_the_engine():
     batch = batch_of(some_pairs(60, 60))
     with opened_gpu(EDIT) as (engine, driver):
         lent = in_lent_memory(batch, engine)
@@ -225,7 +225,7 @@ def test_letters_and_answers_outlive_the_engine():
     assert_equal(found, of_cpu(EDIT, batch))
 
 
-def test_letters_are_anywhere_where_no_memory_is_to_be_had():
+def test_symbols_are_anywhere_where_no_memory_is_to_be_had():
     with opened_gpu(EDIT, prepare=lambda d: d.fail(call="lock")) as (engine, _):
         assert engine.batch_memory(1000) is None
         assert engine.stats()["failure"] is None
@@ -233,7 +233,7 @@ def test_letters_are_anywhere_where_no_memory_is_to_be_had():
 
 
 @pytest.mark.parametrize("call", ["upload", "launch", "download", "wait"])
-def test_lent_letters_come_back_after_a_failure(call):
+def test_lent_symbols_come_back_after_a_failure(call):
     with opened_gpu(EDIT) as (engine, driver):
         lent = in_lent_memory(batch_of(some_pairs(60, 60)), engine)
         driver.fail(call=call)

@@ -65,7 +65,7 @@ def test_same_bytes(align, folder, gpus, devices, used):  # noqa: F811
         assert engine["memory_bytes"] == sum(gpu["memory_bytes"] for gpu in engine["cards"])
 
 
-def test_letters_are_locked_once_for_all_gpus(align, folder, gpus, monkeypatch):  # noqa: F811
+def test_symbols_are_locked_once_for_all_gpus(align, folder, gpus, monkeypatch):  # noqa: F811
     upload, lent = EmulatedDriver.upload, set()
 
     def uploaded(self, address, source, stream):

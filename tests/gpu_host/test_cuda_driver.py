@@ -96,7 +96,7 @@ def test_a_gpu_is_opened_without_the_interpreter_s_lock(cuda, fault, held):
 
 def test_errors_are_ours_and_tell_what_failed(cuda):
     driver = CudaDriver(compiler=COMPILER)
-    letters = np.zeros(1000, np.uint8)
+    symbols = np.zeros(1000, np.uint8)
     calls = (
         ("alloc", "cuMemAlloc", "an allocation of 1,000 bytes", lambda: driver.allocate(1000)),
         ("pin", "cuMemAllocHost", "page-locking 1,000 bytes of the host's memory", lambda: driver.pinned(1000)),
@@ -104,7 +104,7 @@ def test_errors_are_ours_and_tell_what_failed(cuda):
             "register",
             "cuMemHostRegister",
             "page-locking 1,000 bytes .*",
-            lambda: driver.lock(letters),
+            lambda: driver.lock(symbols),
         ),
     )
     for fault, name, what, call in calls:

@@ -16,7 +16,7 @@ def main() -> int:
     """Run the command; return exit status 1 if something was found."""
     parser = argparse.ArgumentParser(prog="python -m tests.input_fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600, help="how long (default 600)")
-    parser.add_argument("--inputs", type=int, default=1 << 60, help="at most so many for each job")
+    parser.add_argument("--inputs", type=int, default=1 << 60, help="maximum for each job")
     parser.add_argument(
         "--seed", type=int, default=int(time.time()), help="of job j it is SEED + j (default: the time)"
     )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cli.support import bgzf, fasta, fastq, random_letters, random_pairs, seq, start, table
+from tests.cli.support import bgzf, fasta, fastq, random_pairs, random_symbols, seq, start, table
 from tests.cli.test_interruption import wait_until
 from tests.mapped.world import random_world
 
@@ -89,7 +89,7 @@ def _checkpoint(command: str) -> Mapping[str, bytes]:
         folder = Path(name)
         length = 100_000 if "WFACLI_SANITIZE" in os.environ else 600_000  # one step must not take minutes
         for number, file in enumerate(("a.fa", "b.fa")):
-            (folder / file).write_bytes(fasta([random_letters(length, number)]))
+            (folder / file).write_bytes(fasta([random_symbols(length, number)]))
         process = start(*command.split(), "-q", "--checkpoint", "state", "--checkpoint-every", "0.1s", cwd=folder)
         wait_until(lambda: (folder / "state").exists(), 120)
         process.kill()
@@ -179,7 +179,7 @@ def cases() -> tuple[Case, ...]:
         f"extend q t --matrix m {output}" for output in ("-o out.sam", "-o out.paf", "-o out.tsv --score-only")
     ]
     two_files, one_file = [f"align q t {form}" for form in FORMS], [f"align p {form}" for form in FORMS]
-    two = {"a.fa": fasta([random_letters(300, 1)]), "b.fa": fasta([random_letters(290, 1) + "ACGT"], width=60)}
+    two = {"a.fa": fasta([random_symbols(300, 1)]), "b.fa": fasta([random_symbols(290, 1) + "ACGT"], width=60)}
     on_two = [f"distance a.fa b.fa {options}" for options in ("", "--path -o out.paf", "--text", "--lines")]
     on_two += ["local a.fa b.fa -o out.paf", "local a.fa b.fa --score-only", "dotplot a.fa b.fa -o out.html"]
     resumed = [f"{name} a.fa b.fa -t 1 --checkpoint state --resume" for name in ("distance", "local")]

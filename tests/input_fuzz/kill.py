@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cli.support import command, environment, fasta, random_letters, random_pairs, seq
+from tests.cli.support import command, environment, fasta, random_pairs, random_symbols, seq
 from tests.mapped.world import random_world
 
 _MAPPED = "align reads.fq ref.fa --mappings map.paf --batch-bases 2000"
@@ -49,7 +49,7 @@ def _inputs(folder: Path) -> None:
     (folder / "shuffled.paf").write_bytes(b"".join(rows))
     (folder / "p.seq").write_bytes(seq(random_pairs(3_000)))
     for seed, name in enumerate("abcd"):
-        (folder / f"{name}.fa").write_bytes(fasta([random_letters(3_000 if name in "ab" else 300_000, seed)]))
+        (folder / f"{name}.fa").write_bytes(fasta([random_symbols(3_000 if name in "ab" else 300_000, seed)]))
 
 
 @dataclass(frozen=True)

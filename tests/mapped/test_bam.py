@@ -59,7 +59,7 @@ def random_name(rng: random.Random) -> str:
 def odd_world(seed: int) -> tuple[World, str]:
     """Return a world whose reads have odd names and bases, and its reads as FASTQ with tags as comments."""
     rng = random.Random(seed)
-    made = random_world(seed, reads=40, letters=IUPAC, quality=bool(seed % 2))
+    made = random_world(seed, reads=40, symbols=IUPAC, quality=bool(seed % 2))
     names = {name: f"{random_name(rng)[:240]}.{i}" for i, name in enumerate(made.reads)}
     made.rows = [replace(row, read=names[row.read]) for row in made.rows]
     made.reads = {names[name]: read for name, read in made.reads.items()}

@@ -322,7 +322,7 @@ def test_missing_and_broken_files(world: World, tmp_path: Path) -> None:
     assert_failure(wrong, 1, "x.cram: is CRAM, and FASTA or FASTQ is required")
 
 
-def test_letters_that_seq_cannot_hold_are_n(tmp_path: Path) -> None:
+def test_symbols_that_seq_cannot_hold_are_n(tmp_path: Path) -> None:
     """Other symbols become N, as in BAM, also in clipped parts."""
     (tmp_path / "reads.fq").write_text(">r\n-ACGT-ACGT*a.=1\n")
     (tmp_path / "ref.fa").write_text(">t\nACGTTACGT\n")

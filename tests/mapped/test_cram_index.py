@@ -16,8 +16,8 @@ READS = 6
 
 
 def sequences(seed: int) -> list[str]:
-    letters = random.Random(seed)
-    return ["".join(letters.choices("ACGT", k=letters.randint(700, 900))) for _ in range(3)]
+    symbols = random.Random(seed)
+    return ["".join(symbols.choices("ACGT", k=symbols.randint(700, 900))) for _ in range(3)]
 
 
 @pytest.fixture(params=["align", "mapped"])
@@ -44,9 +44,9 @@ def assert_decoded(folder: Path, plain: str = "ref.fa") -> None:
     fresh = folder / "fresh.fa"
     fresh.write_bytes((folder / plain).read_bytes())
     Path(f"{fresh}.fai").unlink(missing_ok=True)
-    letters = [r.sequence for r in pysam.FastxFile(str(folder / "q.fa"))]
+    symbols = [r.sequence for r in pysam.FastxFile(str(folder / "q.fa"))]
     with pysam.AlignmentFile(str(folder / "x.cram"), reference_filename=str(fresh)) as file:
-        assert [r.query_sequence for r in file.fetch(until_eof=True)] == letters
+        assert [r.query_sequence for r in file.fetch(until_eof=True)] == symbols
 
 
 def damaged(folder: Path, way: str, name: str = "ref.fa") -> None:

@@ -34,9 +34,9 @@ def score(cigar: str, penalties: Penalties = ONT) -> int:
     return total
 
 
-def wrong(letters: str, *places: int) -> str:
+def wrong(symbols: str, *places: int) -> str:
     """Return the sequence with mismatches at these positions."""
-    return "".join(c.translate(OTHER) if i in places else c for i, c in enumerate(letters))
+    return "".join(c.translate(OTHER) if i in places else c for i, c in enumerate(symbols))
 
 
 def mapping(read: str, length: int, query: tuple[int, int], target: tuple[int, int], strand: str = "+") -> str:
@@ -48,7 +48,7 @@ def records(
     folder: Path, reads: dict[str, str], paf: str, *options: str, preset: str = "map-ont", extra: str = ""
 ) -> list[list[str]]:
     (folder / "ref.fa").write_text(f">t\n{REFERENCE}\n{extra}")
-    (folder / "reads.fa").write_text("".join(f">{name}\n{letters}\n" for name, letters in reads.items()))
+    (folder / "reads.fa").write_text("".join(f">{name}\n{symbols}\n" for name, symbols in reads.items()))
     (folder / "map.paf").write_text(paf)
     scores = ("--preset", preset) if preset else ()
     result = run(
@@ -65,8 +65,8 @@ def tag(record: list[str], name: str) -> int:
 
 @pytest.mark.parametrize("strand", "+-")
 def test_a_read_is_aligned_to_its_ends(strand: str, tmp_path: Path) -> None:
-    letters = REFERENCE[5_000:6_000]
-    read = letters[:40] + letters[42:900] + "GATTACA" + letters[900:]
+    symbols = REFERENCE[5_000:6_000]
+    read = symbols[:40] + symbols[42:900] + "GATTACA" + symbols[900:]
     inner = (100, 800) if strand == "+" else (len(read) - 800, len(read) - 100)
     paf = mapping("r", len(read), inner, (5_102, 5_802), strand)
     (record,) = records(tmp_path, {"r": turned(read) if strand == "-" else read}, paf)
@@ -102,8 +102,8 @@ def test_an_extension_ends_at_the_z_drop(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("place", "reference"), [(0, 300), (19_700, 0)])
 def test_a_reference_ends_before_its_read(place: int, reference: int, tmp_path: Path) -> None:
-    letters = REFERENCE[place : place + 300]
-    read = JUNK[:60] + letters + JUNK[60:120]
+    symbols = REFERENCE[place : place + 300]
+    read = JUNK[:60] + symbols + JUNK[60:120]
     paf = mapping("r", len(read), (160, 260), (place + 100, place + 200))
     (record,) = records(tmp_path, {"r": read}, paf)
     begin = int(record[3]) - 1
@@ -218,7 +218,7 @@ def test_spans_and_their_options(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_any_threads_and_batches(seed: int, tmp_path: Path) -> None:
-    world = random_world(seed, reads=40, letters="ACGTacgtN" if seed else "ACGT", kinds=seed != 2)
+    world = random_world(seed, reads=40, symbols="ACGTacgtN" if seed else "ACGT", kinds=seed != 2)
     world.write(tmp_path)
     options = ("align", "reads.fq", "ref.fa", "--mappings", "map.paf", "--preset", "map-ont", "--md", "--no-header")
     found = run(*options, "--check", "--keep-unmapped", "-t", "1", cwd=tmp_path)
@@ -243,11 +243,11 @@ def test_ends_are_where_minimap2_has_them(preset: str, tmp_path: Path) -> None:
     rng, reads = random.Random(23), {}
     for number in range(40):
         begin = rng.randrange(16_000)
-        letters = REFERENCE[begin : begin + rng.randint(1_500, 4_000)].encode()
-        copy = pairgen.mutated(rng, letters, b"ACGT", 0.05 if preset == "map-ont" else 0.004).decode()
+        symbols = REFERENCE[begin : begin + rng.randint(1_500, 4_000)].encode()
+        copy = pairgen.mutated(rng, symbols, b"ACGT", 0.05 if preset == "map-ont" else 0.004).decode()
         reads[f"r{number}"] = turned(copy) if number % 2 else copy
     (tmp_path / "ref.fa").write_text(f">t\n{REFERENCE}\n")
-    (tmp_path / "reads.fa").write_text("".join(f">{name}\n{letters}\n" for name, letters in reads.items()))
+    (tmp_path / "reads.fa").write_text("".join(f">{name}\n{symbols}\n" for name, symbols in reads.items()))
     out = subprocess.run(
         ["minimap2", "-a", "--eqx", "-x", preset, "ref.fa", "reads.fa"],
         cwd=tmp_path, capture_output=True, text=True, check=True,

@@ -21,8 +21,8 @@ SEQUENCES = {"one": "ACGTTGCAAC" * 9 + "ACG", "two": "GATTACA", "three": "TTGACC
 def write(folder: Path, width: int = 20, end: str = "\n", last: str = "\n") -> Path:
     path = folder / "ref.fa"
     records = []
-    for name, letters in SEQUENCES.items():
-        lines = [letters[i : i + width] for i in range(0, len(letters), width)]
+    for name, symbols in SEQUENCES.items():
+        lines = [symbols[i : i + width] for i in range(0, len(symbols), width)]
         records.append(end.join([f">{name} described >so", *lines]))
     path.write_bytes((end.join(records) + last).encode())
     pysam.faidx(str(path))
@@ -47,21 +47,21 @@ def is_left_in_the_file(path: Path) -> bool:
 def test_every_window_is_what_the_file_has(tmp_path: Path, width: int, end: str, last: str) -> None:
     path = write(tmp_path, width, end, last)
     reference = read_reference(Source(str(path)))
-    for number, (name, letters) in enumerate(SEQUENCES.items()):
-        assert (reference.name(number).decode(), reference.length(number)) == (name, len(letters))
-        for begin in range(len(letters) + 1):
-            for end_ in {begin, begin + 1, begin + width, begin + 3 * width, len(letters)}:
-                assert reference.bases(number, begin, end_).tobytes().decode() == letters[begin:end_]
+    for number, (name, symbols) in enumerate(SEQUENCES.items()):
+        assert (reference.name(number).decode(), reference.length(number)) == (name, len(symbols))
+        for begin in range(len(symbols) + 1):
+            for end_ in {begin, begin + 1, begin + width, begin + 3 * width, len(symbols)}:
+                assert reference.bases(number, begin, end_).tobytes().decode() == symbols[begin:end_]
     assert reference.matches_index
     assert is_left_in_the_file(path)
 
 
 def test_windows_longer_than_what_is_read_at_a_time(tmp_path: Path) -> None:
-    letters = "".join("ACGT"[(i * i) % 4] for i in range(50_000))
+    symbols = "".join("ACGT"[(i * i) % 4] for i in range(50_000))
     path = tmp_path / "long.fa"
-    path.write_text(">x\n" + "".join(letters[i : i + 61] + "\n" for i in range(0, len(letters), 61)))
+    path.write_text(">x\n" + "".join(symbols[i : i + 61] + "\n" for i in range(0, len(symbols), 61)))
     pysam.faidx(str(path))
-    assert read_reference(Source(str(path))).bases(0, 5, 49_000).tobytes().decode() == letters[5:49_000]
+    assert read_reference(Source(str(path))).bases(0, 5, 49_000).tobytes().decode() == symbols[5:49_000]
 
 
 def _older(path: Path) -> None:
@@ -135,10 +135,10 @@ def test_an_index_that_fits_headers_but_not_lines_is_told(tmp_path: Path) -> Non
     assert not [row for row in result.rows if row[2] == "chr0"], "no record of what may be wrong"
 
 
-def in_blocks(folder: Path, letters: str, size: int) -> Path:
+def in_blocks(folder: Path, symbols: str, size: int) -> Path:
     """Write ref.fa.gz with blocks of `size` bytes of text, and both indexes."""
     path = folder / "ref.fa.gz"
-    lines = [letters[i : i + 60] for i in range(0, len(letters), 60)]
+    lines = [symbols[i : i + 60] for i in range(0, len(symbols), 60)]
     path.write_bytes(bgzf(("\n".join([">x", *lines, ">y more", "GATTACA"]) + "\n").encode(), size))
     pysam.faidx(str(path))
     assert Path(f"{path}.gzi").exists()
@@ -148,13 +148,13 @@ def in_blocks(folder: Path, letters: str, size: int) -> Path:
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("size", [50, 61, 1000, 60_000])
 def test_windows_of_blocks(tmp_path: Path, size: int, threads: int) -> None:
-    letters = "".join("ACGT"[(i * i + i // 7) % 4] for i in range(3000))
-    path = in_blocks(tmp_path, letters, size)
+    symbols = "".join("ACGT"[(i * i + i // 7) % 4] for i in range(3000))
+    path = in_blocks(tmp_path, symbols, size)
     reference = read_reference(Source(str(path)), threads)
     assert [(reference.name(i), reference.length(i)) for i in range(2)] == [(b"x", 3000), (b"y", 7)]
     for begin in (2999, 0, 59, 60, 61, 1234):
         for end in (begin, begin + 1, begin + 61, begin + 700, 3000):
-            assert reference.bases(0, begin, end).tobytes().decode() == letters[begin:end]
+            assert reference.bases(0, begin, end).tobytes().decode() == symbols[begin:end]
     assert reference.bases(1, 0, 7).tobytes() == b"GATTACA" and reference.matches_index
 
 

@@ -100,7 +100,7 @@ def test_a_good_end_behind_a_costly_gap_is_a_record(strand: str, tmp_path: Path)
 
 
 def test_a_long_end_stays_behind_its_gap(tmp_path: Path) -> None:
-    """As by minimap2: so many bases in long matches are at their place."""
+    """As with minimap2, this number of bases in long matches is at its place."""
     read = REFERENCE[2_000:6_000] + REFERENCE[9_000:9_700]
     (record,) = records(tmp_path, {"r": read}, mapping("r", 4_700, (20, 4_680), (2_020, 9_680)), preset="map-hifi")
     assert re.fullmatch(r"\d+=3000D\d+=", record[5])
@@ -142,10 +142,10 @@ def make_reads(folder: Path) -> tuple[dict[str, str], dict[tuple[str, int], tupl
     rng, reads = random.Random(4), {}
     for number, length in enumerate((120, 300, 1_000, 3_000, 300, 600, 120, 1_000)):
         begin = rng.randrange(3_000, 14_000)
-        letters = inverted(begin, length)[1_400 if number > 4 else 0 :]
-        noisy = pairgen.mutated(rng, letters.encode(), b"ACGT", 0.03).decode()
-        letters = turned(noisy) if number % 2 else noisy
-        reads[f"r{number}", 0] = letters, "".join(chr(rng.randrange(33, 74)) for _ in letters)
+        symbols = inverted(begin, length)[1_400 if number > 4 else 0 :]
+        noisy = pairgen.mutated(rng, symbols.encode(), b"ACGT", 0.03).decode()
+        symbols = turned(noisy) if number % 2 else noisy
+        reads[f"r{number}", 0] = symbols, "".join(chr(rng.randrange(33, 74)) for _ in symbols)
     (folder / "ref.fa").write_text(f">t\n{REFERENCE}\n")
     (folder / "reads.fq").write_text("".join(f"@{n}\n{s}\n+\n{q}\n" for (n, _), (s, q) in reads.items()))
     return {"t": REFERENCE}, reads
@@ -170,7 +170,7 @@ def test_records_of_inversions_are_valid(tmp_path: Path) -> None:
     assert_success(run(*command, "-o", "out.bam", cwd=tmp_path))
     with pysam.AlignmentFile(str(tmp_path / "out.bam")) as bam:
         kept = [(r.query_name, r.flag, r.reference_start + 1, r.cigarstring, r.query_sequence) for r in bam]
-    assert kept == [(r.name, r.flag, r.position, r.cigar, r.letters) for r in found]
+    assert kept == [(r.name, r.flag, r.position, r.cigar, r.symbols) for r in found]
 
 
 def test_scores_of_pieces(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.cli.support import Result, assert_success, header_of, rows_of, start
 from wfacli.io.write import output
 
 TARGETS = 30_000
-LETTERS = "ACGTTGCAAC"
+SYMBOLS = "ACGTTGCAAC"
 PAF = "r\t10\t0\t10\t+\tt_20000\t10\t0\t10\t10\t10\t60\n"
 LINES = {"mapped": "align q.fa many.fa --mappings map.paf", "pairs": "align queries.fa many.fa"}
 MOST = 8  # blocks and pieces of records, instead of a write per target
@@ -22,9 +22,9 @@ MOST = 8  # blocks and pieces of records, instead of a write per target
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "q.fa").write_text(f">r\n{LETTERS}\n")
-    (tmp_path / "many.fa").write_text("".join(f">t_{i}\n{LETTERS}\n" for i in range(TARGETS)))
-    (tmp_path / "queries.fa").write_text("".join(f">q_{i}\n{LETTERS}\n" for i in range(TARGETS)))
+    (tmp_path / "q.fa").write_text(f">r\n{SYMBOLS}\n")
+    (tmp_path / "many.fa").write_text("".join(f">t_{i}\n{SYMBOLS}\n" for i in range(TARGETS)))
+    (tmp_path / "queries.fa").write_text("".join(f">q_{i}\n{SYMBOLS}\n" for i in range(TARGETS)))
     (tmp_path / "map.paf").write_text(PAF)
     return tmp_path
 

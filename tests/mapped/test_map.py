@@ -263,9 +263,9 @@ def test_no_mapper(folder: Path) -> None:
 @pytest.mark.skipif(not HAS_MAPPY, reason="mappy is not installed")
 def test_mappy(folder: Path) -> None:
     rows = [f"read{i}" for i in range(8)]
-    letters = random_world(5, reads=1).reference["chr0"] * 20
-    (folder / "ref.fa").write_text(f">t\n{letters}\n")
-    (folder / "reads.fq").write_text("".join(f">{r}\n{letters[9 * i : 3000 + 9 * i]}\n" for i, r in enumerate(rows)))
+    symbols = random_world(5, reads=1).reference["chr0"] * 20
+    (folder / "ref.fa").write_text(f">t\n{symbols}\n")
+    (folder / "reads.fq").write_text("".join(f">{r}\n{symbols[9 * i : 3000 + 9 * i]}\n" for i, r in enumerate(rows)))
     result = map_(folder, "--format", "paf", path="none")
     assert_success(result)
     assert list(dict.fromkeys(row[0] for row in result.rows)) == rows

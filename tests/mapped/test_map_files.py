@@ -105,10 +105,10 @@ def test_options_as_minimap2_takes_them(folder: Path) -> None:
 
 @pytest.mark.skipif(not shutil.which("minimap2"), reason="minimap2 is not installed")
 def test_minimap2_maps_several_files(world: World, folder: Path) -> None:
-    letters = "".join(world.reference.values()) * 3
-    (folder / "ref.fa").write_text(f">t\n{letters}\n")
+    symbols = "".join(world.reference.values()) * 3
+    (folder / "ref.fa").write_text(f">t\n{symbols}\n")
     for number, name in enumerate(FILES):
-        reads = (f"@{name}{i}\n{letters[200 * i : 200 * i + 900]}\n+\n{'I' * 900}\n" for i in range(number + 1))
+        reads = (f"@{name}{i}\n{symbols[200 * i : 200 * i + 900]}\n+\n{'I' * 900}\n" for i in range(number + 1))
         (folder / name).write_text("".join(reads))
     result = run("map", "ref.fa", *FILES, "-x", "map-ont", cwd=folder)
     assert_success(result)

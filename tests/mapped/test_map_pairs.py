@@ -9,7 +9,6 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pysam
@@ -19,7 +18,6 @@ from tests import pairgen
 from tests.cli.support import Result, assert_failure, assert_success, environment, rows_of, run, zstd
 from tests.mapped.fake_mapper import install
 from tests.mapped.world import turned
-from wfacli.io.mapper import by_mappy
 
 MAPPERS = {"minimap2": shutil.which("minimap2"), "mappy": importlib.util.find_spec("mappy")}
 SUPPLEMENTARY = 2048
@@ -39,7 +37,7 @@ def map_(folder: Path, *options: str, mapper: str = "bin") -> Result:
     return run("map", "ref.fa", *options, cwd=folder, env=environment(PATH=path))
 
 
-def letters_of(rng: random.Random, count: int) -> str:
+def symbols_of(rng: random.Random, count: int) -> str:
     return pairgen.sequence(rng, count, b"ACGT").decode()
 
 
@@ -63,15 +61,15 @@ class Place:
 def in_target(rng: random.Random, reference: dict[str, str], place: Place | None) -> str:
     """Return a read's bases, which are random if it lies nowhere."""
     if place is None:
-        return letters_of(rng, LENGTH)
+        return symbols_of(rng, LENGTH)
     whole, begin, end = reference[place.target], place.begin, place.begin + place.length
     # Clipped bases all differ from the target.
     before, after = (
         "".join("CGTA"["ACGT".index(c)] for c in whole[i:j])
         for i, j in ((begin - place.before, begin), (end, end + place.after))
     )
-    letters = before + whole[begin:end] + after
-    return turned(letters) if place.reverse else letters
+    symbols = before + whole[begin:end] + after
+    return turned(symbols) if place.reverse else symbols
 
 
 # Name: places of both mates, and their flags other than strand and mate number. TLEN is checked separately.
@@ -99,7 +97,7 @@ PAIRS: dict[str, tuple[Place | None, Place | None, tuple[int, int]]] = {
 def pairs() -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
     """Return the reference, and the bases of both mates of each pair."""
     rng = random.Random(11)
-    reference = {name: letters_of(rng, 4000) for name in "ab"}
+    reference = {name: symbols_of(rng, 4000) for name in "ab"}
     reads = {
         name: (in_target(rng, reference, first), in_target(rng, reference, second))
         for name, (first, second, _) in PAIRS.items()
@@ -110,14 +108,14 @@ def pairs() -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
 
 
 def fastq(reads: list[tuple[str, str]]) -> str:
-    return "".join(f"@{name} x:N\n{letters}\n+\n{'F' * len(letters)}\n" for name, letters in reads)
+    return "".join(f"@{name} x:N\n{symbols}\n+\n{'F' * len(symbols)}\n" for name, symbols in reads)
 
 
 @pytest.fixture
 def folder(pairs: tuple[dict[str, str], dict[str, tuple[str, str]]], tmp_path: Path) -> Path:
     """A folder with ref.fa, pairs in first.fq and second.fq, and a fake minimap2 that prints map.sam."""
     reference, reads = pairs
-    (tmp_path / "ref.fa").write_text("".join(f">{name}\n{letters}\n" for name, letters in reference.items()))
+    (tmp_path / "ref.fa").write_text("".join(f">{name}\n{symbols}\n" for name, symbols in reference.items()))
     for number, name in enumerate(("first.fq", "second.fq")):
         (tmp_path / name).write_text(fastq([(pair, mates[number]) for pair, mates in reads.items()]))
     (tmp_path / "map.sam").touch()
@@ -238,9 +236,9 @@ def test_a_sorted_bam_of_pairs(folder: Path, mapper: str) -> None:
 def noisy_pairs(folder: Path) -> None:
     """Write pairs with errors, from a reference with repeats."""
     rng = random.Random(5)
-    repeat = letters_of(rng, 300)
-    reference = {name: "".join(letters_of(rng, 700) + repeat for _ in range(4)) for name in "ab"}
-    (folder / "ref.fa").write_text("".join(f">{name}\n{letters}\n" for name, letters in reference.items()))
+    repeat = symbols_of(rng, 300)
+    reference = {name: "".join(symbols_of(rng, 700) + repeat for _ in range(4)) for name in "ab"}
+    (folder / "ref.fa").write_text("".join(f">{name}\n{symbols}\n" for name, symbols in reference.items()))
     reads: tuple[list[tuple[str, str]], list[tuple[str, str]]] = [], []
     for number in range(400):
         whole = reference[rng.choice("ab")]
@@ -253,7 +251,7 @@ def noisy_pairs(folder: Path) -> None:
                 elsewhere = rng.randrange(3000)
                 mates[mate] = mates[mate][:70] + reference["b"][elsewhere : elsewhere + 80]
             noisy = pairgen.mutated(rng, mates[mate].encode(), b"ACGT", 0.02).decode()
-            reads[mate].append((f"p{number}", letters_of(rng, LENGTH) if rng.random() < 0.05 else noisy))
+            reads[mate].append((f"p{number}", symbols_of(rng, LENGTH) if rng.random() < 0.05 else noisy))
     for name, mates in zip(("first.fq", "second.fq"), reads, strict=True):
         (folder / name).write_text(fastq(mates))
 
@@ -352,64 +350,3 @@ def test_names_of_long_reads_say_nothing_of_mates(folder: Path) -> None:
 def test_what_is_no_file_of_mates(folder: Path, options: list[str], code: int, words: str) -> None:
     pysam.AlignmentFile(str(folder / "x.bam"), "wb", header={"HD": {"VN": "1.6"}}).close()
     assert_failure(map_(folder, *options, "-o", "x.sam"), code, words)
-
-
-def hit(begin: int, strand: int, **more: Any) -> Any:
-    """Return a hit of 100 matches."""
-    told = {"ctg": "a", "r_st": begin, "r_en": begin + 100, "strand": strand, "mlen": 100, "NM": 0}
-    return SimpleNamespace(
-        **{**told, "q_st": 0, "q_en": 100, "mapq": 60, "cigar": [[100, 0]], "cigar_str": "100M", **more}
-    )
-
-
-def test_the_library_tells_no_pairs_so_they_are_found_here() -> None:
-    first, near, far = hit(1000, 1), hit(1600, -1), hit(1701, -1)
-    found = by_mappy.proper_pair
-    assert found([first], [near], 200) == (first, near)
-    assert found([near], [first], 200) == (near, first)
-    assert found([first], [far], 200) is None  # 601 bases between them; the fragment is 800 long
-    assert found([first], [far], 199) == (first, far)
-    assert found([first], [far, near], 200) == (first, near)
-    assert found([first], [hit(1600, 1)], 200) is None
-    assert found([first], [hit(999, -1)], 200) is None
-    assert found([first], [hit(1600, -1, ctg="b")], 200) is None
-    assert found([first], [], 200) is None
-    # A concordant place is preferred to a better discordant one, up to a score difference of 33.
-    worse = hit(1600, -1, mlen=97, NM=3)
-    assert by_mappy.score(worse) == 2 * 97 - 3 * 8
-    assert found([first], [far, worse], 200) == (first, worse)
-    assert found([first], [far, hit(1600, -1, mlen=96, NM=4)], 200) is None
-    assert by_mappy.score(hit(0, 1, mlen=90, NM=30, cigar=[[60, 0], [30, 2], [30, 0]])) == 180 - 54
-
-
-def test_which_reads_are_pairs_in_one_file() -> None:
-    names = ["a/1", "a/2", "b", "c", "c", "d/1", "e/1", "e/2"]
-    found = by_mappy.fragments([[(name, "A", None) for name in names]])
-    pairs = [" ".join(name for name, _ in reads) for reads in found]
-    assert pairs == ["a/1 a/2", "b", "c c", "d/1", "e/1 e/2"]
-
-
-@pytest.mark.parametrize("mirrored", [False, True])
-@pytest.mark.parametrize("strand", [1, -1])
-def test_clips_of_a_second_mate(mirrored: bool, strand: int) -> None:
-    """Bases 10 to 110 of 130 lie on the target."""
-    part = hit(5, strand, q_st=20 if mirrored else 10, q_en=120 if mirrored else 110)
-    line = by_mappy.sam_line("r", 129, part, 130, mirrored)
-    clips = "10S100M20S" if strand > 0 else "20S100M10S"
-    assert line.split("\t")[:6] == ["r", str(129 | 16 * (strand < 0)), "a", "6", "60", clips]
-
-
-def test_a_hit_of_the_pair_is_primary() -> None:
-    """The hit that forms the pair is primary, even if another hit of the read comes first."""
-    alone, fits, second = hit(5, 1, read_num=1), hit(1000, 1, read_num=1), hit(1200, -1, read_num=2)
-    lesser = replace_hit(second, is_primary=False)
-    reads = [("a/1", "A" * 100), ("a/2", "A" * 100)]
-    hits = [replace_hit(h, is_primary=True) for h in (alone, fits, second)]
-    lines = [line.split("\t") for line in by_mappy.sam_lines(reads, [*hits, lesser], False).splitlines()]
-    assert [(r[0], int(r[1]), r[3]) for r in lines] == [("a", 2113, "6"), ("a", 67, "1001"), ("a", 147, "1201")]
-    lost = by_mappy.sam_lines(reads, hits[:1], False).splitlines()
-    assert [line.split("\t")[:2] for line in lost] == [["a", "65"], ["a", str(1 | 4 | 128)]]
-
-
-def replace_hit(hit: Any, **more: Any) -> Any:
-    return SimpleNamespace(**{**vars(hit), **more})

@@ -98,8 +98,8 @@ class Fed:
             pass
         os.close(self._writer)
 
-    def read(self, who: int) -> bytes:
-        with os.fdopen(os.dup(self.both.readers[who]), "rb") as file:
+    def read(self, reader: int) -> bytes:
+        with os.fdopen(os.dup(self.both.readers[reader]), "rb") as file:
             return file.read()
 
 

@@ -79,7 +79,7 @@ def paired(world: World) -> list[list[str]]:
         name: next((a for a in found if not a.flags & LESSER), None) for name, found in of.items()
     }
     records = []
-    for name, (letters, quality) in world.reads.items():
+    for name, (symbols, quality) in world.reads.items():
         me, you = primary[name], primary[mate(name)]
         flags, mate_place = own_flags(name) | DUPLICATE * (me is not None), ["*", "0", "0"]
         if you is None:
@@ -96,7 +96,7 @@ def paired(world: World) -> list[list[str]]:
         mate_tags = [f"MC:Z:{you.clipped}", f"MQ:i:{you.row.mapq}"] if you else []
         if me is None and you is not None:
             fields = [str(flags | UNMAPPED), you.row.target, str(you.position + 1), "0", "*", *mate_place]
-            records.append([base(name), *fields, letters, quality or "*", *mate_tags])
+            records.append([base(name), *fields, symbols, quality or "*", *mate_tags])
         for answer in of[name]:
             fields = sam_of(answer, [o for o in of[name] if o is not answer])
             fields[0:2] = [base(name), str(flags | answer.flags)]
@@ -116,16 +116,16 @@ def unmapped(world: World) -> list[list[str]]:
 
 def fastq(world: World, names: list[str], suffixes: bool) -> str:
     chosen = ((name if suffixes else base(name), *world.reads[name]) for name in names)
-    return "".join(f"@{name} x:N\n{letters}\n+\n{quality}\n" for name, letters, quality in chosen)
+    return "".join(f"@{name} x:N\n{symbols}\n+\n{quality}\n" for name, symbols, quality in chosen)
 
 
 def write_bam(world: World, path: Path) -> None:
     header = pysam.AlignmentHeader.from_dict({"HD": {"VN": "1.6"}, "SQ": [{"SN": "old", "LN": 9999}]})
     with pysam.AlignmentFile(str(path), "wb", header=header) as file:
-        for name, (letters, quality) in world.reads.items():
-            reverse = len(letters) % 2
-            written = (turned(letters), quality[::-1]) if reverse else (letters, quality)
-            place = ["old", "5", "9", f"{len(letters)}M", "*", "0", "0"]
+        for name, (symbols, quality) in world.reads.items():
+            reverse = len(symbols) % 2
+            written = (turned(symbols), quality[::-1]) if reverse else (symbols, quality)
+            place = ["old", "5", "9", f"{len(symbols)}M", "*", "0", "0"]
             fields = [base(name), str(own_flags(name) | REVERSE * reverse), *place, *written]
             file.write(pysam.AlignedSegment.fromstring("\t".join(map(str, fields)), header))
 

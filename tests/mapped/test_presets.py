@@ -52,14 +52,14 @@ def unmistakable_reads(seed: int = 5) -> tuple[str, dict[str, str]]:
     reads = {}
     for number in range(24):
         begin = rng.randrange(50_000)
-        letters = reference[begin : begin + 3_000]
+        symbols = reference[begin : begin + 3_000]
         if number % 4 == 1:
-            letters = letters[:1_500] + letters[1_500].translate(other) + letters[1_501:]
+            symbols = symbols[:1_500] + symbols[1_500].translate(other) + symbols[1_501:]
         elif number % 4 == 2:
-            letters = letters[:1_500] + letters[1_503:]
+            symbols = symbols[:1_500] + symbols[1_503:]
         elif number % 4 == 3:
-            letters = letters[:1_500] + pairgen.sequence(rng, 90, b"ACGT").decode() + letters[1_500:]
-        reads[f"r{number}"] = turned(letters) if number % 2 else letters
+            symbols = symbols[:1_500] + pairgen.sequence(rng, 90, b"ACGT").decode() + symbols[1_500:]
+        reads[f"r{number}"] = turned(symbols) if number % 2 else symbols
     return reference, reads
 
 

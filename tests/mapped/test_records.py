@@ -77,7 +77,7 @@ def records_of(answers: list[Expected], hard: bool = False, scheme: Scheme | Non
 @pytest.mark.parametrize("span", ["mapped", "padded", "read"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sam_is_what_the_definition_says(seed: int, span: str, tmp_path: Path) -> None:
-    world = random_world(seed, letters="ACGT" if seed % 2 else "ACGTacgtNR", quality=seed != 3, kinds=seed != 2)
+    world = random_world(seed, symbols="ACGT" if seed % 2 else "ACGTacgtNR", quality=seed != 3, kinds=seed != 2)
     world.write(tmp_path)
     pad = 0 if span == "mapped" else 9
     answers = expected(world, span, pad, Scheme(), GLOBAL if span == "mapped" else HW)
@@ -89,7 +89,7 @@ def test_sam_is_what_the_definition_says(seed: int, span: str, tmp_path: Path) -
 
 
 def test_wildcards_and_match_bonus(tmp_path: Path) -> None:
-    world = random_world(11, letters="ACGTN")
+    world = random_world(11, symbols="ACGTN")
     world.write(tmp_path)
     answers = expected(world, "mapped", 0, Scheme(match=3), GLOBAL)
     assert aligned(tmp_path, match=3)[0] == records_of(answers, scheme=Scheme(match=3))
@@ -112,14 +112,14 @@ def test_paf_has_the_forward_strand(tmp_path: Path) -> None:
     world.write(tmp_path)
     rows, _ = aligned(tmp_path, "padded", 7, format=Format.PAF)
     for row, a in zip(rows, expected(world, "padded", 7, Scheme(), HW), strict=True):
-        letters = world.reads[a.row.read][0]
-        q_beg, q_end = a.before, len(letters) - a.after
+        symbols = world.reads[a.row.read][0]
+        q_beg, q_end = a.before, len(symbols) - a.after
         if a.row.reverse:
-            q_beg, q_end = len(letters) - q_end, len(letters) - q_beg
+            q_beg, q_end = len(symbols) - q_end, len(symbols) - q_beg
         target = world.reference[a.row.target]
         strand = "-" if a.row.reverse else "+"
         assert row[:9] == [
-            *(a.row.read, str(len(letters)), str(q_beg), str(q_end), strand),
+            *(a.row.read, str(len(symbols)), str(q_beg), str(q_end), strand),
             *(a.row.target, str(len(target)), str(a.position), str(a.end)),
         ]
         assert row[11] == str(a.row.mapq)
@@ -232,9 +232,9 @@ def as_binary(field: str) -> str:
 
 
 def test_bam_and_cram_hold_the_same(tmp_path: Path) -> None:
-    world = random_world(10, letters="ACGTacgtN")
+    world = random_world(10, symbols="ACGTacgtN")
     world.write(tmp_path)
-    sums = [hashlib.md5(letters.upper().encode()).hexdigest() for letters in world.reference.values()]
+    sums = [hashlib.md5(symbols.upper().encode()).hexdigest() for symbols in world.reference.values()]
     # CRAM has no = and X, and neither format has lower case.
     wanted, _ = aligned(tmp_path, cigar=CigarStyle.M)
     wanted = [[*r[:9], r[9].upper(), *map(as_binary, r[10:])] for r in wanted]
@@ -288,8 +288,8 @@ def test_two_contigs_of_one_name(tmp_path: Path) -> None:
     ],
 )
 def test_which_is_primary_where_nobody_says(spans: list, flags: list[int], tmp_path: Path) -> None:
-    letters = random_world(3).reference["chr0"][:100]
-    world = World({"t": letters}, {"r": (letters, None)})
+    symbols = random_world(3).reference["chr0"][:100]
+    world = World({"t": symbols}, {"r": (symbols, None)})
     world.rows = [Row("r", b, e, False, "t", b, e, 60, "", m) for b, e, m in spans]
     world.write(tmp_path)
     records, _ = aligned(tmp_path)

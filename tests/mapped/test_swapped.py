@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import assert_failure, assert_success, environment, random_letters, run
+from tests.cli.support import assert_failure, assert_success, environment, random_symbols, run
 from tests.mapped.fake_mapper import install
 from wfacli.errors import InputError
 from wfacli.io.mapper.swapped import check_order
@@ -16,11 +16,11 @@ from wfacli.io.read.sources import Source
 
 
 def written(path: Path, lengths: list[int], fastq: bool = False) -> Source:
-    letters = random_letters(max(lengths), 3)
+    symbols = random_symbols(max(lengths), 3)
     mark, rest = ("@", "\n+\n{}\n") if fastq else (">", "\n")
     with path.open("w") as file:
         for number, length in enumerate(lengths):
-            lines = letters[:length] if fastq else "\n".join(letters[i : i + 60] for i in range(0, length, 60))
+            lines = symbols[:length] if fastq else "\n".join(symbols[i : i + 60] for i in range(0, length, 60))
             file.write(f"{mark}r{number} more\n{lines}{rest.format('I' * length)}")
     return Source(str(path))
 
@@ -28,8 +28,8 @@ def written(path: Path, lengths: list[int], fastq: bool = False) -> Source:
 def doubt(folder: Path, reference: list[int], reads: list[int], formats: str, preset: str = "map-ont") -> str | None:
     """Return the warning, if any; formats: a (FASTA) or q (FASTQ) for each file."""
     sources = [
-        written(folder / name, lengths, letter == "q")
-        for name, lengths, letter in zip(("x", "y"), (reference, reads), formats, strict=True)
+        written(folder / name, lengths, symbol == "q")
+        for name, lengths, symbol in zip(("x", "y"), (reference, reads), formats, strict=True)
     ]
     try:
         return check_order(sources[0], sources[1:], preset)
@@ -117,7 +117,7 @@ def test_the_command_says_so(folder: Path) -> None:
         (b"MMI\2", "x: is an index of minimap2, which has no sequences"),
     ],
 )
-def test_a_reference_that_has_no_letters(folder: Path, start: bytes, words: str) -> None:
+def test_a_reference_that_has_no_symbols(folder: Path, start: bytes, words: str) -> None:
     env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin")
     written(folder / "reads.fa", [150] * 900).close()
     (folder / "x").write_bytes(start + bytes(50))

@@ -10,8 +10,8 @@ import pytest
 
 from tests.cli.support import Result, assert_failure, assert_success, run
 
-LETTERS = {"a": "ACGTTGCAACGTAGGCTA", "b": "GGATCCGATTACAGATTA", "c": "TTTTACGACGACGACGAC"}
-REFERENCE = LETTERS["a"] + "CC" + LETTERS["b"] + "GG"
+SYMBOLS = {"a": "ACGTTGCAACGTAGGCTA", "b": "GGATCCGATTACAGATTA", "c": "TTTTACGACGACGACGAC"}
+REFERENCE = SYMBOLS["a"] + "CC" + SYMBOLS["b"] + "GG"
 KEPT = {
     "a": ["qs:i:-12", "ML:B:C,1,2,255", "st:Z:2024-01-01 10:00", "RG:Z:old", "xx:A:!", "fl:f:1.5e-3", "he:H:0AFF"],
     "b": [],
@@ -29,14 +29,14 @@ COMMENTS = {
 
 
 def row(read: str, first: int, end: int, strand: str, at: int, kind: str = "P") -> str:
-    size = len(LETTERS[read])
+    size = len(SYMBOLS[read])
     place = f"ref\t{len(REFERENCE)}\t{at}\t{at + end - first}"
     return f"{read}\t{size}\t{first}\t{end}\t{strand}\t{place}\t9\t9\t50\ttp:A:{kind}\n"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    records = (f"@{n} {COMMENTS[n]}\n{letters}\n+\n{'I' * len(letters)}\n" for n, letters in LETTERS.items())
+    records = (f"@{n} {COMMENTS[n]}\n{symbols}\n+\n{'I' * len(symbols)}\n" for n, symbols in SYMBOLS.items())
     (tmp_path / "reads.fq").write_text("".join(records))
     (tmp_path / "ref.fa").write_text(f">ref\n{REFERENCE}\n")
     # Not in the order of the reads, so that one is buffered; one read in two parts, one unmapped.
@@ -72,14 +72,14 @@ def test_a_read_group_that_is_given_takes_the_place_of_the_reads_own(folder: Pat
     assert [tags(f) for f in result.rows][1:] == [["RG:Z:new", *kept], ["RG:Z:new", *kept], ["RG:Z:new", *KEPT["c"]]]
 
 
-def test_reads_in_bam_keep_letters_strand_and_tags(folder: Path) -> None:
+def test_reads_in_bam_keep_symbols_strand_and_tags(folder: Path) -> None:
     """A mapped read is restored to its original strand, and read once."""
     header = pysam.AlignmentHeader.from_dict({"HD": {"VN": "1.6"}, "SQ": [{"SN": "old", "LN": 100}]})
     with pysam.AlignmentFile(str(folder / "reads.bam"), "wb", header=header) as file:
-        for name, letters in LETTERS.items():
-            fields = [name, "4", "*", "0", "0", "*", "*", "0", "0", letters, "I" * len(letters), *KEPT[name]]
+        for name, symbols in SYMBOLS.items():
+            fields = [name, "4", "*", "0", "0", "*", "*", "0", "0", symbols, "I" * len(symbols), *KEPT[name]]
             if name == "c":
-                turned = letters.translate(str.maketrans("ACGT", "TGCA"))[::-1]
+                turned = symbols.translate(str.maketrans("ACGT", "TGCA"))[::-1]
                 fields[1:6] = ["16", "old", "5", "60", "18M"]
                 fields[9] = turned
                 secondary = [name, "272", "old", "7", "0", "18M", "*", "0", "0", "*", "*"]
@@ -106,8 +106,8 @@ def test_read_groups_and_programs_that_tags_name(folder: Path) -> None:
     programs = ["@PG\tID:wfacli\tPN:wfacli", "@PG\tID:basecaller\tPP:wfacli", "@PG\tID:wfacli.1\tPP:basecaller"]
     header = pysam.AlignmentHeader.from_text("\n".join(["@HD\tVN:1.6", "@SQ\tSN:old\tLN:9", *lines, *programs, ""]))
     with pysam.AlignmentFile(str(folder / "reads.bam"), "wb", header=header) as file:
-        for name, letters in LETTERS.items():
-            fields = [name, "4", "*", "0", "0", "*", "*", "0", "0", letters, "*", "RG:Z:g1", "PG:Z:basecaller"]
+        for name, symbols in SYMBOLS.items():
+            fields = [name, "4", "*", "0", "0", "*", "*", "0", "0", symbols, "*", "RG:Z:g1", "PG:Z:basecaller"]
             file.write(pysam.AlignedSegment.fromstring("\t".join(fields), header))
 
     def heading(*options: str) -> list[str]:
@@ -130,8 +130,8 @@ def test_reads_in_sam(folder: Path) -> None:
     """As written by basecallers: unmapped, with a header."""
     header = "@HD\tVN:1.6\n@RG\tID:g1\tSM:s\n@PG\tID:dorado\tPN:dorado\n"
     records = "".join(
-        f"{name}\t4\t*\t0\t0\t*\t*\t0\t0\t{letters}\t{'I' * len(letters)}\tRG:Z:g1\tqs:i:9\n"
-        for name, letters in LETTERS.items()
+        f"{name}\t4\t*\t0\t0\t*\t*\t0\t0\t{symbols}\t{'I' * len(symbols)}\tRG:Z:g1\tqs:i:9\n"
+        for name, symbols in SYMBOLS.items()
     )
     (folder / "reads.sam").write_text(header + records)
     expected = align(folder)
@@ -198,8 +198,8 @@ def test_two_headers_become_one(folder: Path) -> None:
     with pysam.AlignmentFile(
         str(folder / "reads.bam"), "wb", header=pysam.AlignmentHeader.from_text("\n".join(["@HD\tVN:1.6", *reads, ""]))
     ) as file:
-        for name, letters in LETTERS.items():
-            fields = [name, "4", "*", "0", "0", "*", "*", "0", "0", letters, "*"]
+        for name, symbols in SYMBOLS.items():
+            fields = [name, "4", "*", "0", "0", "*", "*", "0", "0", symbols, "*"]
             file.write(pysam.AlignedSegment.fromstring("\t".join(fields), file.header))
     sam = [f"@SQ\tSN:ref\tLN:{len(REFERENCE)}", *said, "a\t0\tref\t1\t60\t18M\t*\t0\t0\t*\t*", ""]
     (folder / "map.sam").write_text("\n".join(sam))

@@ -24,9 +24,9 @@ def write(folder: Path, rng: random.Random, reads: int, longest: int) -> MappedF
     records, mappings = [], []
     for i in range(reads):
         length = rng.randrange(1, longest)
-        letters = "".join(rng.choices("ACGTUNRYacgt", (30, 30, 30, 30, 1, 1, 1, 1, 3, 3, 3, 3), k=length))
+        symbols = "".join(rng.choices("ACGTUNRYacgt", (30, 30, 30, 30, 1, 1, 1, 1, 3, 3, 3, 3), k=length))
         quality = "".join(chr(rng.randrange(33, 127)) for _ in range(length))
-        records.append(f"@r{i} c\n{letters}\n+\n{quality}\n")
+        records.append(f"@r{i} c\n{symbols}\n+\n{quality}\n")
         lines = []
         for kind in rng.choice(["P", "P", "PS", "PP", "SP", ""]):
             first, at = rng.randrange(length), rng.randrange(2 * longest)

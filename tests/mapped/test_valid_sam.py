@@ -52,16 +52,16 @@ class Set:
         return faults(text, self.reference, {read: one for read, one in self.reads.items() if read[0] == name})
 
 
-def letters_of(rng: random.Random, count: int) -> str:
+def symbols_of(rng: random.Random, count: int) -> str:
     return pairgen.sequence(rng, count, b"ACGT").decode()
 
 
 def a_reference(rng: random.Random) -> dict[str, str]:
     """Return two sequences with repeats, a run of N, some other IUPAC codes, and lower case."""
-    repeat = letters_of(rng, 900)
+    repeat = symbols_of(rng, 900)
     made = {}
     for name in ("chr1", "chr2"):
-        text = "".join(letters_of(rng, 7000) + (repeat if i % 2 else other_strand(repeat)) for i in range(3))
+        text = "".join(symbols_of(rng, 7000) + (repeat if i % 2 else other_strand(repeat)) for i in range(3))
         made[name] = text[:5000].lower() + text[5000:]
     made["chr1"] = made["chr1"][:9000] + "N" * 40 + made["chr1"][9040:12000] + "R" + made["chr1"][12001:]
     return made
@@ -71,18 +71,18 @@ def a_read(rng: random.Random, reference: dict[str, str], length: int, error: fl
     """Return a read, mostly from one place; some are split, have an unrelated part, or are entirely unrelated."""
     whole = reference[rng.choice(sorted(reference))]
     begin = rng.randrange(len(whole) - length)
-    letters = whole[begin : begin + length]
+    symbols = whole[begin : begin + length]
     kind = rng.random()
     if kind < 0.06:
-        letters = letters_of(rng, length)
+        symbols = symbols_of(rng, length)
     elif kind < 0.2:
         other = reference["chr2"][2000 : 2000 + length // 2]
-        letters = letters[: length // 2] + (other_strand(other) if rng.random() < 0.5 else other)
+        symbols = symbols[: length // 2] + (other_strand(other) if rng.random() < 0.5 else other)
     elif kind < 0.3:
-        letters = letters[: length // 2] + letters_of(rng, length // 2)
+        symbols = symbols[: length // 2] + symbols_of(rng, length // 2)
     elif kind < 0.36:
-        letters = whole[7050 : 7050 + min(length, 800)]  # a repeat
-    clean = re.sub("[^ACGTN]", "A", letters.upper())
+        symbols = whole[7050 : 7050 + min(length, 800)]  # a repeat
+    clean = re.sub("[^ACGTN]", "A", symbols.upper())
     noisy = pairgen.mutated(rng, clean.encode(), b"ACGT", error).decode()
     return other_strand(noisy) if rng.random() < 0.5 else noisy
 
@@ -91,8 +91,8 @@ def reads_of(rng: random.Random, kind: str, reference: dict[str, str]) -> Reads:
     _, error, length = KINDS[kind]
     made: Reads = {}
 
-    def quality(letters: str) -> tuple[str, str]:
-        return letters, "".join(chr(rng.randrange(33, 74)) for _ in letters)
+    def quality(symbols: str) -> tuple[str, str]:
+        return symbols, "".join(chr(rng.randrange(33, 74)) for _ in symbols)
 
     for number in range(60 if kind != "illumina" else 300):
         if kind != "illumina":
@@ -102,7 +102,7 @@ def reads_of(rng: random.Random, kind: str, reference: dict[str, str]) -> Reads:
         mates = [fragment[:length], other_strand(fragment)[:length]]
         for which, mate in enumerate(mates):
             if rng.random() < 0.08:
-                mate = a_read(rng, reference, length, 0) if rng.random() < 0.5 else letters_of(rng, length)
+                mate = a_read(rng, reference, length, 0) if rng.random() < 0.5 else symbols_of(rng, length)
             noisy = pairgen.mutated(rng, mate.encode(), b"ACGTN", error).decode()
             made[f"r{number}", which + 1] = quality(noisy)
     return made
@@ -177,7 +177,7 @@ CHANGES = {
     "cigar": lambda x: _changed(x, 5, "5S" + x.split("\t")[5]),
     "next": lambda x: _changed(x, 7, str(int(x.split("\t")[7]) + 1)),
     "length": lambda x: _changed(x, 8, str(int(x.split("\t")[8]) + 1)),
-    "letters": lambda x: _changed(x, 9, x.split("\t")[9][::-1]),
+    "symbols": lambda x: _changed(x, 9, x.split("\t")[9][::-1]),
     "quality": lambda x: _changed(x, 10, x.split("\t")[10][::-1]),
     "NM": lambda x: re.sub(r"\tNM:i:(\d+)", lambda m: f"\tNM:i:{int(m[1]) + 1}", x),
     "MD": lambda x: re.sub(r"\tMD:Z:(\d+)", lambda m: f"\tMD:Z:{int(m[1]) + 1}", x),
@@ -249,7 +249,7 @@ def test_calmd_computes_the_same(made: Set) -> None:
     assert "different" not in theirs.stderr
     ours = parsed((made.folder / "eqx.sam").read_text())[1]
     for a, b in zip(ours, parsed(theirs.stdout)[1], strict=True):
-        if a.letters != "*":
+        if a.symbols != "*":
             assert (a.tags.get("NM"), a.tags.get("MD")) == (b.tags.get("NM"), b.tags.get("MD"))
 
 

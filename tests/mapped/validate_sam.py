@@ -20,9 +20,9 @@ _NAME = re.compile(r"[!-?A-~]{1,254}")
 _COMPLEMENT = str.maketrans("ACGTUNacgtun", "TGCAANtgcaan")
 
 
-def other_strand(letters: str) -> str:
+def other_strand(symbols: str) -> str:
     """Return the reverse complement of A, C, G, T, U and N."""
-    return letters.translate(_COMPLEMENT)[::-1]
+    return symbols.translate(_COMPLEMENT)[::-1]
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Record:
     next_target: str
     next_position: int
     length: int
-    letters: str
+    symbols: str
     qualities: str
     tags: dict[str, str] = field(default_factory=dict)
 
@@ -71,7 +71,7 @@ class Record:
 
     @property
     def read_length(self) -> int:
-        return self.count("MIS=XH") if self.runs else len(self.letters)
+        return self.count("MIS=XH") if self.runs else len(self.symbols)
 
     def __str__(self) -> str:
         return f"{self.name} {self.flag} {self.target}:{self.position} {self.cigar[:40]}"
@@ -139,10 +139,10 @@ def record_faults(r: Record, reference: Mapping[str, str], groups: set[str]) -> 
         yield "has a mate, and is not paired"
     if r.flag & LESSER == LESSER:
         yield "is secondary and supplementary"
-    if r.letters != "*" and r.qualities != "*" and len(r.letters) != len(r.qualities):
+    if r.symbols != "*" and r.qualities != "*" and len(r.symbols) != len(r.qualities):
         yield "SEQ and QUAL are of different lengths"
-    if r.letters == "*" and (r.qualities != "*" or not r.flag & SECONDARY):
-        yield "lacks its letters"
+    if r.symbols == "*" and (r.qualities != "*" or not r.flag & SECONDARY):
+        yield "lacks its symbols"
     if "RG" in r.tags and r.tags["RG"] not in groups:
         yield "RG is of no group of the header"
     if not r.mapped:
@@ -175,31 +175,31 @@ def _alignment_faults(r: Record, reference: Mapping[str, str]) -> Iterator[str]:
     if r.position < 1 or r.end - 1 > len(reference[r.target]):
         yield "lies outside its sequence"
         return
-    if r.letters != "*" and r.count("MIS=X") != len(r.letters):
+    if r.symbols != "*" and r.count("MIS=X") != len(r.symbols):
         yield "CIGAR and SEQ are of different lengths"
         return
     if (r.flag & SECONDARY and r.tags.get("tp", "S") not in "Si") or (
         not r.flag & SECONDARY and r.tags.get("tp") in ("S", "i")
     ):
         yield "tp and flag 256 differ"
-    if r.letters != "*":
-        yield from _letter_faults(r, reference[r.target])
+    if r.symbols != "*":
+        yield from _symbol_faults(r, reference[r.target])
 
 
-def _letter_faults(r: Record, target: str) -> Iterator[str]:
+def _symbol_faults(r: Record, target: str) -> Iterator[str]:
     """Check NM, MD, cs, de and nn, and = and X, against the bases."""
     i, j = 0, r.position - 1
     edits = matches = mismatches = gaps = ambiguous = run = 0
     md, cs = "", ""
 
-    def plain(letter: str) -> str:
-        return letter.upper().replace("U", "T")
+    def plain(symbol: str) -> str:
+        return symbol.upper().replace("U", "T")
 
     for n, operation in r.runs:
         if operation in "SH":
             i += n * (operation == "S")
             continue
-        query = r.letters[i : i + n] if operation != "D" else ""
+        query = r.symbols[i : i + n] if operation != "D" else ""
         there = target[j : j + n] if operation != "I" else ""
         if operation in "M=X":
             same = 0
@@ -207,7 +207,7 @@ def _letter_faults(r: Record, target: str) -> Iterator[str]:
                 equal = plain(q) == plain(t) and plain(q) in "ACGT"
                 ambiguous += plain(q) not in "ACGT" or plain(t) not in "ACGT"
                 if (operation, equal) in (("=", False), ("X", True)):
-                    yield f"{operation} at letter {i} is none"
+                    yield f"{operation} at symbol {i} is none"
                 if equal:
                     same, run, matches = same + 1, run + 1, matches + 1
                 else:
@@ -216,7 +216,7 @@ def _letter_faults(r: Record, target: str) -> Iterator[str]:
             cs += f":{same}" if same else ""
         else:
             gaps, edits = gaps + 1, edits + n
-            ambiguous += sum(plain(letter) not in "ACGT" for letter in query or there)
+            ambiguous += sum(plain(symbol) not in "ACGT" for symbol in query or there)
             cs += ("+" if operation == "I" else "-") + (query or there).lower()
             if operation == "D":
                 md, run = f"{md}{run}^{there.upper()}", 0
@@ -238,18 +238,18 @@ def read_faults(records: list[Record], read: tuple[str, str] | None) -> Iterator
         return
     (own,) = primary
     if read:
-        letters, qualities = read
-        turned = (other_strand(letters), qualities[::-1]) if own.flag & REVERSE else (letters, qualities)
-        if (own.letters.upper(), own.qualities) != (turned[0].upper(), turned[1]):
+        symbols, qualities = read
+        turned = (other_strand(symbols), qualities[::-1]) if own.flag & REVERSE else (symbols, qualities)
+        if (own.symbols.upper(), own.qualities) != (turned[0].upper(), turned[1]):
             yield "SEQ and QUAL are not the read's"
     for r in records:
         if r.read_length != own.read_length:
-            yield f"{r.read_length} letters in one record, {own.read_length} in another"
-        elif r.letters != "*":
-            whole = own.letters if not (r.flag ^ own.flag) & REVERSE else other_strand(own.letters)
+            yield f"{r.read_length} symbols in one record, {own.read_length} in another"
+        elif r.symbols != "*":
+            whole = own.symbols if not (r.flag ^ own.flag) & REVERSE else other_strand(own.symbols)
             hard = [n if operation == "H" else 0 for n, operation in (r.runs[:1] + r.runs[-1:]) or [(0, ""), (0, "")]]
-            if r.letters.upper() != whole[hard[0] : len(whole) - hard[1]].upper():
-                yield "letters of two records differ"
+            if r.symbols.upper() != whole[hard[0] : len(whole) - hard[1]].upper():
+                yield "symbols of two records differ"
             ranks = own.qualities if not (r.flag ^ own.flag) & REVERSE else own.qualities[::-1]
             if r.qualities != ("*" if ranks == "*" else ranks[hard[0] : len(whole) - hard[1]]):
                 yield "qualities of two records differ"

@@ -14,9 +14,9 @@ OPPOSITE = dict(zip("ACGTURYKMBVDHSWNacgturykmbvdhswn", "TGCAAYRMKVBHDSWNtgcaayr
 FLAGS = {"P": 0, "I": 0, "S": 256}
 
 
-def turned(letters: str) -> str:
+def turned(symbols: str) -> str:
     """Return the reverse complement."""
-    return "".join(OPPOSITE.get(c, c) for c in reversed(letters))
+    return "".join(OPPOSITE.get(c, c) for c in reversed(symbols))
 
 
 @dataclass(frozen=True)
@@ -78,22 +78,22 @@ class World:
         """Write reads.fq (reads.fa without qualities), ref.fa and map.paf."""
         with (folder / "reads.fq").open("w") as file:
             for name in order or self.reads:
-                letters, quality = self.reads[name]
+                symbols, quality = self.reads[name]
                 file.write(
-                    f">{name} more\n{letters}\n" if quality is None else f"@{name} more\n{letters}\n+\n{quality}\n"
+                    f">{name} more\n{symbols}\n" if quality is None else f"@{name} more\n{symbols}\n+\n{quality}\n"
                 )
         with (folder / "ref.fa").open("w") as file:
-            for name, letters in self.reference.items():
+            for name, symbols in self.reference.items():
                 file.write(
-                    f">{name} described\n" + "".join(f"{letters[i : i + 60]}\n" for i in range(0, len(letters), 60))
+                    f">{name} described\n" + "".join(f"{symbols[i : i + 60]}\n" for i in range(0, len(symbols), 60))
                 )
         (folder / "map.paf").write_text(self.paf())
 
 
-def random_world(seed: int, reads: int = 12, letters: str = "ACGT", quality: bool = True, kinds: bool = True) -> World:
+def random_world(seed: int, reads: int = 12, symbols: str = "ACGT", quality: bool = True, kinds: bool = True) -> World:
     """Return a world with reads of one to three parts of the reference, on both strands, and junk; some unmapped."""
     rng = random.Random(seed)
-    alphabet = letters.encode()
+    alphabet = symbols.encode()
     world = World({f"chr{i}": pairgen.sequence(rng, rng.randint(150, 400), alphabet).decode() for i in range(3)})
     for number in range(reads):
         pieces, rows, name = [], [], f"read{number}"
@@ -166,16 +166,16 @@ class Expected:
 
 def window(world: World, row: Row, span: str, pad: int) -> tuple[str, str, int, int]:
     """Return (query, target, read bases before the query on its strand, target bases before the window)."""
-    letters, target = world.reads[row.read][0], world.reference[row.target]
+    symbols, target = world.reads[row.read][0], world.reference[row.target]
     q_beg, q_end, t_beg, t_end = row.q_beg, row.q_end, row.t_beg, row.t_end
     if row.reverse:
-        letters, q_beg, q_end = turned(letters), len(letters) - q_end, len(letters) - q_beg
+        symbols, q_beg, q_end = turned(symbols), len(symbols) - q_end, len(symbols) - q_beg
     left = right = 0 if span == "mapped" else pad
     if span == "read":
-        left, right = left + q_beg + q_beg // 8, right + (len(letters) - q_end) * 9 // 8
-        q_beg, q_end = 0, len(letters)
+        left, right = left + q_beg + q_beg // 8, right + (len(symbols) - q_end) * 9 // 8
+        q_beg, q_end = 0, len(symbols)
     t_beg, t_end = max(t_beg - left, 0), min(t_end + right, len(target))
-    return letters[q_beg:q_end], target[t_beg:t_end], q_beg, t_beg
+    return symbols[q_beg:q_end], target[t_beg:t_end], q_beg, t_beg
 
 
 def kinds_of(rows: list[Row]) -> list[int]:
@@ -226,13 +226,13 @@ def best_part(cigar: str, scheme: Scheme) -> int:
     return max(sums[j] - sums[i] for i in range(len(sums)) for j in range(i, len(sums)))
 
 
-def ambiguous_letters(query: str, target: str, cigar: str) -> int:
+def ambiguous_symbols(query: str, target: str, cigar: str) -> int:
     """Count the columns with a symbol other than A, C, G, T and U."""
     count, i, j = 0, 0, 0
     for length, operation in oracles.runs_of(cigar):
         for _ in range(length):
-            letters = (query[i] if operation != "D" else "") + (target[j] if operation != "I" else "")
-            count += not set(letters.upper()) <= set("ACGTU")
+            symbols = (query[i] if operation != "D" else "") + (target[j] if operation != "I" else "")
+            count += not set(symbols.upper()) <= set("ACGTU")
             i, j = i + (operation != "D"), j + (operation != "I")
     return count
 
@@ -243,7 +243,7 @@ def expected(world: World, span: str, pad: int, scheme: Scheme, ends: Ends, rule
     answers = optima([(q.encode(), t.encode()) for q, t, _, _ in windows], scheme, ends, rule)
     found = []
     for row, (query, target, clip, offset), answer in zip(world.rows, windows, answers, strict=True):
-        letters, quality = world.reads[row.read]
+        symbols, quality = world.reads[row.read]
         mine = [r for r in world.rows if r.read == row.read]
         flags = kinds_of(mine)[[r is row for r in mine].index(True)] | 16 * row.reverse
         q_beg, q_end, t_beg, t_end = answer.span
@@ -252,15 +252,15 @@ def expected(world: World, span: str, pad: int, scheme: Scheme, ends: Ends, rule
             Expected(
                 row,
                 flags,
-                turned(letters) if row.reverse else letters,
+                turned(symbols) if row.reverse else symbols,
                 quality[::-1] if row.reverse and quality is not None else quality,
                 answer,
                 clip + q_beg,
-                len(letters) - clip - q_end,
+                len(symbols) - clip - q_end,
                 offset + t_beg,
                 edits,
                 md,
-                ambiguous_letters(query[q_beg:q_end], target[t_beg:t_end], answer.cigar),
+                ambiguous_symbols(query[q_beg:q_end], target[t_beg:t_end], answer.cigar),
             )
         )
     return found
@@ -271,7 +271,7 @@ def sam_of(record: Expected, others: list[Expected], hard: bool = False, scheme:
 
     `others`: records of the same read; `scheme`: set if matches score.
     """
-    no_letters = record.flags & 256 and any(not o.flags & (256 | 2048) for o in others)
+    no_symbols = record.flags & 256 and any(not o.flags & (256 | 2048) for o in others)
     cut = hard and record.flags & 2048
     clip = "H" if cut else "S"
     clips = [f"{n}{clip}" if n else "" for n in (record.before, record.after)]
@@ -288,8 +288,8 @@ def sam_of(record: Expected, others: list[Expected], hard: bool = False, scheme:
         "*",
         "0",
         "0",
-        "*" if no_letters else record.read[inside],
-        "*" if no_letters or record.quality is None else record.quality[inside],
+        "*" if no_symbols else record.read[inside],
+        "*" if no_symbols or record.quality is None else record.quality[inside],
         f"NM:i:{record.edits}",
         f"AS:i:{record.found.score}",
         f"MD:Z:{record.md}",

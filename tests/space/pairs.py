@@ -62,20 +62,20 @@ def alphabet(rng: Random, rule: Ambiguous) -> bytes:
     return rng.choice(_OTHERS if rng.random() < share else _NUCLEOTIDES)
 
 
-def sequence(rng: Random, length: int, letters: bytes) -> bytes:
+def sequence(rng: Random, length: int, symbols: bytes) -> bytes:
     """Draw a random sequence, repeats of a unit of 1 to 7 bases with few errors, or short tandem repeats."""
     if rng.random() < 0.6:
-        return bytes(rng.choices(letters, k=length))
+        return bytes(rng.choices(symbols, k=length))
     if rng.random() < 0.5:
-        unit = bytes(rng.choices(letters, k=rng.randint(1, 7)))
-        return mutated(rng, (unit * (length // len(unit) + 1))[:length], letters, rng.choice((0, 0, 0.05)))[:length]
+        unit = bytes(rng.choices(symbols, k=rng.randint(1, 7)))
+        return mutated(rng, (unit * (length // len(unit) + 1))[:length], symbols, rng.choice((0, 0, 0.05)))[:length]
     found = b""
     while len(found) < length:
-        found += bytes(rng.choices(letters, k=rng.randint(1, 4))) * rng.randint(1, 8)
+        found += bytes(rng.choices(symbols, k=rng.randint(1, 4))) * rng.randint(1, 8)
     return found[:length]
 
 
-def mutated(rng: Random, bases: bytes, letters: bytes, error: float) -> bytes:
+def mutated(rng: Random, bases: bytes, symbols: bytes, error: float) -> bytes:
     """Return a copy with about `error` edits per base; gaps are 1 to 4 bases long, rarely longer."""
     out, at = bytearray(), 0
     shares = rng.choice(_SHARES)
@@ -85,7 +85,7 @@ def mutated(rng: Random, bases: bytes, letters: bytes, error: float) -> bytes:
             continue
         out += bases[at:place]
         kind, gap = rng.choices("XID", shares)[0], rng.choice((1, 1, 1, 2, 3, 4, 9))
-        out += bytes(rng.choices(letters, k={"X": 1, "I": gap, "D": 0}[kind]))
+        out += bytes(rng.choices(symbols, k={"X": 1, "I": gap, "D": 0}[kind]))
         at = place + {"X": 1, "I": 0, "D": gap}[kind]
     return bytes(out + bases[at:])
 
@@ -94,63 +94,63 @@ def _count(rng: Random, expected: float) -> int:
     return int(expected + rng.random())
 
 
-def _alike(rng: Random, length: int, letters: bytes) -> Pair:
-    target = sequence(rng, length, letters)
-    return mutated(rng, target, letters, rng.choice((0, 0.01, 0.05, 0.15, 0.3, 0.6))), target
+def _alike(rng: Random, length: int, symbols: bytes) -> Pair:
+    target = sequence(rng, length, symbols)
+    return mutated(rng, target, symbols, rng.choice((0, 0.01, 0.05, 0.15, 0.3, 0.6))), target
 
 
-def _large_gap(rng: Random, length: int, letters: bytes) -> Pair:
-    query, target = _alike(rng, length, letters)
+def _large_gap(rng: Random, length: int, symbols: bytes) -> Pair:
+    query, target = _alike(rng, length, symbols)
     for _ in range(rng.randint(1, 2)):
         at, gap = rng.randint(0, len(query)), rng.randint(0, length // 2 + 1)
-        query = query[:at] + query[at + gap :] if rng.random() < 0.5 else _inserted(rng, query, at, gap, letters)
+        query = query[:at] + query[at + gap :] if rng.random() < 0.5 else _inserted(rng, query, at, gap, symbols)
     return query[: length + 2], target
 
 
-def _inserted(rng: Random, bases: bytes, at: int, gap: int, letters: bytes) -> bytes:
-    return bases[:at] + bytes(rng.choices(letters, k=gap)) + bases[at:]
+def _inserted(rng: Random, bases: bytes, at: int, gap: int, symbols: bytes) -> bytes:
+    return bases[:at] + bytes(rng.choices(symbols, k=gap)) + bases[at:]
 
 
-def _inside(rng: Random, length: int, letters: bytes) -> Pair:
+def _inside(rng: Random, length: int, symbols: bytes) -> Pair:
     """Draw a target and a query from anywhere in it, with errors and perhaps repeated; or the reverse."""
-    target = sequence(rng, length, letters)
+    target = sequence(rng, length, symbols)
     begin = rng.randint(0, length)
     end = min(length, begin + rng.randint(0, max(1, length // rng.choice((1, 2, 4, 12)))))
-    query = mutated(rng, target[begin:end], letters, rng.choice((0, 0.05, 0.15, 0.3)))
+    query = mutated(rng, target[begin:end], symbols, rng.choice((0, 0.05, 0.15, 0.3)))
     if rng.random() < 0.3:
-        target = target[: length // 2] + mutated(rng, query, letters, 0.1) + target[length // 2 :]
+        target = target[: length // 2] + mutated(rng, query, symbols, 0.1) + target[length // 2 :]
     return (query, target[: length + 2]) if rng.random() < 0.8 else (target[: length + 2], query)
 
 
-def _short_inside(rng: Random, length: int, letters: bytes) -> Pair:
+def _short_inside(rng: Random, length: int, symbols: bytes) -> Pair:
     """Draw a query far shorter than its target, which contains several similar copies of it."""
-    query = sequence(rng, rng.randint(1, min(length, 12) + 1), letters)
+    query = sequence(rng, rng.randint(1, min(length, 12) + 1), symbols)
     target = b""
     while len(target) < length + 20:
         target += (
-            mutated(rng, query, letters, 0.3) if rng.random() < 0.3 else sequence(rng, rng.randint(1, 12), letters)
+            mutated(rng, query, symbols, 0.3) if rng.random() < 0.3 else sequence(rng, rng.randint(1, 12), symbols)
         )
     return query, target[: rng.randint(len(query), length + 20)]
 
 
-def _overlapping(rng: Random, length: int, letters: bytes) -> Pair:
-    common = sequence(rng, rng.randint(0, length), letters)
-    rest = [sequence(rng, rng.randint(0, length - len(common)), letters) for _ in "qt"]
-    query = rest[0] + mutated(rng, common, letters, rng.choice((0, 0.1, 0.3)))
+def _overlapping(rng: Random, length: int, symbols: bytes) -> Pair:
+    common = sequence(rng, rng.randint(0, length), symbols)
+    rest = [sequence(rng, rng.randint(0, length - len(common)), symbols) for _ in "qt"]
+    query = rest[0] + mutated(rng, common, symbols, rng.choice((0, 0.1, 0.3)))
     return query[: length + 2], common + rest[1]
 
 
-def _unlike(rng: Random, length: int, letters: bytes) -> Pair:
-    return sequence(rng, rng.randint(0, length), letters), sequence(rng, length, letters)
+def _unlike(rng: Random, length: int, symbols: bytes) -> Pair:
+    return sequence(rng, rng.randint(0, length), symbols), sequence(rng, length, symbols)
 
 
-def _disjoint(rng: Random, length: int, letters: bytes) -> Pair:
+def _disjoint(rng: Random, length: int, symbols: bytes) -> Pair:
     """Draw two homopolymers, mostly of different bases."""
-    one, other = (bytes([letters[0]]), bytes([letters[-1]])) if rng.random() < 0.5 else (b"A", b"C")
+    one, other = (bytes([symbols[0]]), bytes([symbols[-1]])) if rng.random() < 0.5 else (b"A", b"C")
     return one * rng.randint(0, length), other * length
 
 
-def _moved(rng: Random, length: int, letters: bytes) -> Pair:
+def _moved(rng: Random, length: int, symbols: bytes) -> Pair:
     """Draw a pair in which a block and a homopolymer of equal length have changed places, plus a gap.
 
     Two gaps cost as many edits as mismatching both, so that a band without the gaps finds the cost, but not the
@@ -159,24 +159,24 @@ def _moved(rng: Random, length: int, letters: bytes) -> Pair:
     bounds = [edits for edits in _PROVED if edits < length - 16]
     edits = rng.choice(bounds) + rng.choice((0, 0, 1)) if bounds else rng.randint(0, length * 2 // 3)
     size = rng.choice((edits // 2, edits // 2, edits // 4, rng.randint(0, edits // 2)))
-    base = rng.choice(letters)
-    block = bytes(rng.choices([b for b in letters if b != base] or [base], k=size))
+    base = rng.choice(symbols)
+    block = bytes(rng.choices([b for b in symbols if b != base] or [base], k=size))
     run = bytes([base]) * (size + rng.randint(0, 4))
     one, other = (block + run, run + block) if rng.random() < 0.5 else (run + block, block + run)
-    before, behind = (sequence(rng, rng.randint(0, max(0, length - edits) // 2), letters) for _ in "qt")
-    gap = sequence(rng, edits - 2 * size, letters)
+    before, behind = (sequence(rng, rng.randint(0, max(0, length - edits) // 2), symbols) for _ in "qt")
+    gap = sequence(rng, edits - 2 * size, symbols)
     middle = one + gap if rng.random() < 0.5 else gap + one
     pair = before + middle + behind, before + other + behind
     return pair if rng.random() < 0.5 else pair[::-1]
 
 
-def _uneven(rng: Random, length: int, letters: bytes) -> Pair:
+def _uneven(rng: Random, length: int, symbols: bytes) -> Pair:
     """Draw a query in a target, with all its errors, or none, in the last 0 to 128 bases."""
     begin = rng.randint(0, length // 2)
-    target = sequence(rng, begin + length, letters)
+    target = sequence(rng, begin + length, symbols)
     query, rest = target[begin:], rng.randint(0, 128)
-    query = query[:-rest] + mutated(rng, query[-rest:], letters, rng.choice((0, 0, 0.05))) if rest else query
-    return query, target + sequence(rng, rng.randint(0, length // 2), letters)
+    query = query[:-rest] + mutated(rng, query[-rest:], symbols, rng.choice((0, 0, 0.05))) if rest else query
+    return query, target + sequence(rng, rng.randint(0, length // 2), symbols)
 
 
 _KINDS: Kinds = (
@@ -200,10 +200,10 @@ _PLAIN = 0.8  # share of limit blocks over ACGT: bit-parallel bands support only
 _EMPTY = (0.01, 0.02, 0.03)  # cumulative shares of an empty query, an empty target, or both
 
 
-def pair(rng: Random, length: int, letters: bytes, inside: float = 0.0, kinds: Kinds = _KINDS) -> Pair:
+def pair(rng: Random, length: int, symbols: bytes, inside: float = 0.0, kinds: Kinds = _KINDS) -> Pair:
     """Draw a pair whose target has about `length` bases; `inside`: the share of queries in far longer targets."""
     kind = _short_inside if rng.random() < inside else rng.choice(kinds)
-    query, target = kind(rng, length, letters)
+    query, target = kind(rng, length, symbols)
     if (empty := rng.random()) < _EMPTY[-1]:
         query, target = [(b"", target), (query, b""), (b"", b"")][sum(empty > share for share in _EMPTY[:-1])]
     return (target, query) if rng.random() < 0.1 else (query, target)
@@ -224,9 +224,9 @@ def limits_of(mode: Mode, metric: Metric) -> tuple[Size, ...]:
 
 
 def block(rng: Random, size: Size, rule: Ambiguous, inside: float = 0.0) -> list[Pair]:
-    """Draw a block of pairs over one alphabet; `inside` as in `pair`."""
-    letters = b"ACGT" if size in _OF_SIZE and rng.random() < _PLAIN else alphabet(rng, rule)
+    """Draw a block of pairs over one alphabet. `inside`: see `pair`."""
+    symbols = b"ACGT" if size in _OF_SIZE and rng.random() < _PLAIN else alphabet(rng, rule)
     count = rng.randint(*size.pairs)
     kinds = _OF_SIZE.get(size, _KINDS)
     inside = inside if kinds is _KINDS else 0.0
-    return [pair(rng, rng.randint(size.shortest, size.longest), letters, inside, kinds) for _ in range(count)]
+    return [pair(rng, rng.randint(size.shortest, size.longest), symbols, inside, kinds) for _ in range(count)]

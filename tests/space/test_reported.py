@@ -38,14 +38,14 @@ ZERO_OPENINGS = [
 MEGA = 214_752  # bases whose matches score 2^31 or more with a match bonus of 10,000
 
 
-def bases(seed, count, letters=b"ACGT"):
-    return bytes(Random(repr(seed)).choices(letters, k=count))
+def bases(seed, count, symbols=b"ACGT"):
+    return bytes(Random(repr(seed)).choices(symbols, k=count))
 
 
-def similar(seed, count, length, error=0.1, letters=b"ACGT"):
+def similar(seed, count, length, error=0.1, symbols=b"ACGT"):
     rng = Random(repr(seed))
-    targets = [bytes(rng.choices(letters, k=length)) for _ in range(count)]
-    return [(mutated(rng, target, letters, error), target) for target in targets]
+    targets = [bytes(rng.choices(symbols, k=length)) for _ in range(count)]
+    return [(mutated(rng, target, symbols, error), target) for target in targets]
 
 
 def inside(seed, count):

@@ -159,7 +159,7 @@ def test_rows_are_asked_for_by_number():
 
 def test_a_long_pair_that_outgrows_the_table_stays_with_the_wavefront(monkeypatch):
     target = "".join(random.Random(1).choices("ACGT", k=200_000))
-    query = "".join(letter for place, letter in enumerate(target) if place % 2000)
+    query = "".join(symbol for place, symbol in enumerate(target) if place % 2000)
     ways = []
     further = Planner.further
     monkeypatch.setattr(Planner, "further", lambda *a: ways.append(further(*a)) or ways[-1])

@@ -140,8 +140,8 @@ def test_what_is_no_sequence_is_refused():
     for one in ("ACGT", b"ACGT", bytearray(b"ACGT")):
         with pytest.raises(TypeError, match=r"^targets is a list of sequences, not one sequence$"):
             wfacli.pack(["A"] * 4, one)
-    letters = np.array([list("ACGT")] * 2)  # one sequence per row, one base per item
-    shapes = (np.frombuffer(b"ACGT", np.uint8), letters, np.array("ACGT"), letters.astype("O"), np.zeros(4))
+    symbols = np.array([list("ACGT")] * 2)  # one sequence per row, one base per item
+    shapes = (np.frombuffer(b"ACGT", np.uint8), symbols, np.array("ACGT"), symbols.astype("O"), np.zeros(4))
     for array in shapes:
         with pytest.raises(TypeError, match=r"^queries, an array of .* dimensions: sequences have shape \[n"):
             wfacli.pack(array, ["A"] * 4)
@@ -169,12 +169,12 @@ def test_columns_say_what_rows_say():
     assert batch.cigars() == [cigar.to_text(r) for r in runs] == [a.cigar for a in batch]
     ok = batch.status == Status.OK
     assert 0 < ok.sum() < len(batch)
-    assert batch.letters.tolist() == [[cigar.operation_length(r, op) for op in "=XID"] for r in runs]
+    assert batch.operation_counts.tolist() == [[cigar.operation_length(r, op) for op in "=XID"] for r in runs]
     assert batch.edits.tolist() == [cigar.edits(r) if good else -1 for r, good in zip(runs, ok, strict=True)]
     assert batch.edits.dtype == np.int32 and batch.identity.dtype == np.float64
-    lengths = np.array([sum(row) for row in batch.letters.tolist()])
+    lengths = np.array([sum(row) for row in batch.operation_counts.tolist()])
     assert np.array_equal(np.isnan(batch.identity), lengths == 0)
-    assert np.array_equal((batch.identity * lengths)[lengths > 0].round(), batch.letters[lengths > 0, 0])
+    assert np.array_equal((batch.identity * lengths)[lengths > 0].round(), batch.operation_counts[lengths > 0, 0])
     assert [a.edits for a in batch] == batch.edits.tolist() and [a.score for a in batch] == batch.score.tolist()
     assert aligned(["ACGT", "A"], ["ACTT", ""]).cigars(cigar_m=True) == ["4M", "1I"]
 
@@ -339,10 +339,10 @@ def test_aligners_that_live_to_the_end_say_nothing():
 
 
 def test_views_that_leave_memory_out():
-    letters = b"AACCGGTT"
-    view, array = memoryview(letters)[::2], np.frombuffer(letters, np.uint8)[::2]
+    symbols = b"AACCGGTT"
+    view, array = memoryview(symbols)[::2], np.frombuffer(symbols, np.uint8)[::2]
     expected = wfacli.align("ACGT", "ACGT")
-    for one in (view, array, memoryview(array), memoryview(letters[::2])[::-1][::-1]):
+    for one in (view, array, memoryview(array), memoryview(symbols[::2])[::-1][::-1]):
         assert wfacli.align(one, "ACGT") == wfacli.align("ACGT", one) == expected
         assert wfacli.align_pairs([one, "ACGT"], ["ACGT", one]) == [expected, expected]
     assert wfacli.align(memoryview(b"TGCA")[::-1], "ACGT") == expected

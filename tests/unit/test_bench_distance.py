@@ -1,4 +1,4 @@
-"""The table of bench/tables/distance_table.py: its pairs, how everybody is called and stopped, who is right."""
+"""The table of bench/tables/distance_table.py: its pairs, how peers are called and stopped, which are right."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ from tests.emulation.driver import EmulatedDriver
 from wfacli.solve.base import Position
 from wfacli.solve.gpu.path import METHODS
 
-TINY = Row("tiny", letters=5000, error=0.05)
+TINY = Row("tiny", bases=5000, error=0.05)
 OURS = ["cpu-wavefront", "cpu-bits"]
 
 
@@ -52,26 +52,26 @@ def test_a_random_pair_has_about_so_many_edits(monkeypatch, chunk):
 
 
 def test_edits_are_of_all_kinds_and_no_more_than_there_are_places():
-    letters = np.frombuffer(b"ACGT" * 2500, np.uint8)
+    bases = np.frombuffer(b"ACGT" * 2500, np.uint8)
     rng = np.random.default_rng(2)
-    assert changed(letters, 0.0, rng).tobytes() == letters.tobytes()
-    few = changed(letters, 0.002, rng)
-    path = edlib.align(few.tobytes(), letters.tobytes(), task="path")
+    assert changed(bases, 0.0, rng).tobytes() == bases.tobytes()
+    few = changed(bases, 0.002, rng)
+    path = edlib.align(few.tobytes(), bases.tobytes(), task="path")
     assert 8 <= path["editDistance"] <= 35
     assert {operation for operation in path["cigar"] if not operation.isdigit()} == set("=XID")
-    assert set(changed(letters, 1.0, rng)) <= set(b"ACGT")
+    assert set(changed(bases, 1.0, rng)) <= set(b"ACGT")
 
 
-def test_two_random_strings_have_half_as_many_edits_as_letters():
-    work = made(Row("random", letters=4000), None)
+def test_two_random_strings_have_half_as_many_edits_as_bases():
+    work = made(Row("random", bases=4000), None)
     assert work.lengths == (4000, 4000)
     assert 0.45 < true(work) / 4000 < 0.6
 
 
 def test_of_real_sets_the_first_records_are_taken(tmp_path):
-    for side, letters in (("query", "acg\nTN"), ("target", "ACG\n")):
+    for side, bases in (("query", "acg\nTN"), ("target", "ACG\n")):
         with gzip.open(tmp_path / f"set.{side}.fa.gz", "wt") as file:
-            file.write(f">one\n{letters}\n>two\nAAAA\n")
+            file.write(f">one\n{bases}\n>two\nAAAA\n")
     work = made(Row("set", real="set"), tmp_path)
     assert texts(work) == (b"ACGTN", b"ACG") and not work.pair.plain
     for folder in (None, tmp_path / "no"):
@@ -125,7 +125,7 @@ def slow(engine, *arguments):
     return distance_ours.Algorithm(engine, "slow", lambda work: Slow(*arguments), lambda work, edits: 0.0)
 
 
-def test_a_cards_first_run_is_not_counted():
+def test_a_gpus_first_run_is_not_counted():
     found = distance_ours.run(slow("gpu", 1), None, rules(repeats=3))
     assert len(found.seconds) == 3 and Slow.closed == Slow.made == 4 and found.facts["first_seconds"] >= 0
     found = distance_ours.run(slow("gpu", 1, 0.02), None, rules(patience=0.01))
@@ -150,7 +150,7 @@ def test_a_peer_answers_from_a_process_of_its_own(tmp_path):
 
 
 def test_a_peer_is_stopped(tmp_path):
-    work = made(Row("random", letters=100_000), None)
+    work = made(Row("random", bases=100_000), None)
     begun = time.perf_counter()
     with pytest.raises(NoAnswer, match="stopped after 0 s"):
         distance_peers.run(EDLIB, work, distance_peers.write(work, tmp_path), rules(longest=0.01))
@@ -180,8 +180,8 @@ def test_a_program_is_told_the_distance_and_read(tmp_path):
     assert (found.distance, found.seconds) == (12, [0.25, 0.25])
     called = (tmp_path / "called").read_text().split()
     assert called[4:] == ["-k", "12", "-wgs", "64", "-WFO2OCL"] and called[::2][:2] == ["-fP", "-fT"]
-    for file, letters in zip(called[1:4:2], (work.pair.query, work.pair.target), strict=True):
-        assert Path(file).read_bytes().split(b"\n")[1] == letters.tobytes()
+    for file, bases in zip(called[1:4:2], (work.pair.query, work.pair.target), strict=True):
+        assert Path(file).read_bytes().split(b"\n")[1] == bases.tobytes()
     assert "WavefrontVariants, built by the user, -k {}" in peer.what
 
 
@@ -239,7 +239,7 @@ def test_who_would_take_too_long_has_no_turn():
     assert "no time left" in distance_table.unwanted(5, rules(longest=10, seconds=3))
 
 
-def test_a_cards_paths_are_measured_and_replayed(monkeypatch):
+def test_a_gpus_paths_are_measured_and_replayed(monkeypatch):
     driver = EmulatedDriver(multiprocessors=8)
     try:
         work = made(TINY, None)
@@ -267,7 +267,7 @@ def test_a_table_of_the_cpu(tmp_path, monkeypatch, capsys):
     there = distance_table.field_of(a, None)
     assert [o.name for o in there.ours] == OURS and [p.name for p in there.peers] == ["edlib"]
     assert set(there.absent) == {"wfa2", "quicked", "astarpa2", "variants"}
-    rows = [TINY, Row("real", real="x"), Row("large", letters=1, needs_gpu=True)]
+    rows = [TINY, Row("real", real="x"), Row("large", bases=1, needs_gpu=True)]
     entries, path = distance_table.measured(rows, a, there, rules())
     assert path is not None and path.name.endswith("-distance-table-on-cpu.json")
     report = json.loads(path.read_text())

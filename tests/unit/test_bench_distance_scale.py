@@ -67,7 +67,7 @@ def test_what_takes_too_long_is_left_out(results):
     assert not entries and path is None
 
 
-def test_on_a_card(results):
+def test_on_a_gpu(results):
     driver = EmulatedDriver(multiprocessors=8)
     try:
         entries, path = distance_scale.scale(asked(), driver)
@@ -76,7 +76,7 @@ def test_on_a_card(results):
     assert path.name.endswith("-distance-scale.json")
     for entry in entries:
         assert entry.agreed and {run.algorithm for run in entry.runs} == {"gpu-wavefront", "gpu-bits"}
-        assert all(run.card_bytes > 0 for run in entry.runs)
+        assert all(run.gpu_bytes > 0 for run in entry.runs)
 
 
 def test_defaults_are_those_of_the_machine():

@@ -83,8 +83,8 @@ def test_only_what_is_lacking_is_measured_and_only_with_peers_that_are_there(fol
         Missed("gpu-table", "c 2%", "edit CIGAR"),
         Missed("gpu-table", "c 2%", "edit score", "ewfa-gpu"),
         Missed("sw-table", "64"),
-        Missed("local-card", ""),
-        Missed("local-card", "long_mpxv", aligner="masa"),
+        Missed("local-gpu", ""),
+        Missed("local-gpu", "long_mpxv", aligner="masa"),
     ]
     files = catalogue.files_in(folder)
     found = everything.lacking(missed, files)
@@ -168,7 +168,7 @@ def test_a_step_that_fails_does_not_stop_the_rest_and_is_named_with_its_reason(t
         everything.main(["--peers", "/nowhere"])
 
 
-def test_peers_that_need_a_card_have_no_turn_without_one(folder, monkeypatch):
+def test_peers_that_need_a_gpu_are_skipped_without_one(folder, monkeypatch):
     given = []
     monkeypatch.setattr(everything, "pages", list)
     monkeypatch.setattr(everything, "run", lambda step, words, *_: given.extend(words) or turns.DONE)

@@ -10,7 +10,7 @@ from bench.harness import saving
 from bench.pages import batches
 from bench.tables import free_table
 
-ROWS = ["--rows", "150 in 300, 5%", "--letters", "3000", "--repeats", "2"]
+ROWS = ["--rows", "150 in 300, 5%", "--bases", "3000", "--repeats", "2"]
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ def test_a_table_beside_edlib(monkeypatch, results, capsys):
     assert (
         len(rows) == 2 and all(len(row) == len(head) for row in rows) and rows[0][:3] == ["150 in 300", "5%", "CIGAR"]
     )
-    assert [(what, who) for what, who, _ in batches.free_wins(report)] == [
+    assert [(what, aligner) for what, aligner, _ in batches.free_wins(report)] == [
         ("150 in 300, 5%, CIGAR", "edlib"), ("150 in 300, 5%, score", "edlib")
     ]  # fmt: skip
     assert "us a pair" in capsys.readouterr().out

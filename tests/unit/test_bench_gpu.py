@@ -1,4 +1,4 @@
-"""The table of bench/tables/gpu_table.py: its pairs, how peers are called, what they print, who is right."""
+"""The table of bench/tables/gpu_table.py: its pairs, how peers are called, what they print, which are right."""
 
 import io
 import time
@@ -190,7 +190,7 @@ def test_files_hold_the_same_pairs(tmp_path, monkeypatch):
     files = gpu_work.write(Row("row", 100, 20, 0.1), None, 0.07, tmp_path, fasta=True)
     pairs = gpu_work.read(files, 100)
     assert len(pairs) == 7 and len(pairs.batches) == 4
-    assert pairs.letters == sum(b.total_bases for b in pairs.batches) and 20 <= pairs.longest <= 22
+    assert pairs.bases == sum(b.total_bases for b in pairs.batches) and 20 <= pairs.longest <= 22
     lines = files.seq.read_bytes().split(b"\n")[:-1]
     for side in range(2):
         assert files.fasta[side].read_bytes() == b"".join(
@@ -201,8 +201,8 @@ def test_files_hold_the_same_pairs(tmp_path, monkeypatch):
 
 
 def test_real_sets_are_repeated(tmp_path):
-    for side, letters in (("query", "ACGT"), ("target", "ACG")):
-        (tmp_path / f"set.{side}.fa").write_text(f">a\n{letters}\n>b\n{letters}\n")
+    for side, bases in (("query", "ACGT"), ("target", "ACG")):
+        (tmp_path / f"set.{side}.fa").write_text(f">a\n{bases}\n>b\n{bases}\n")
     row = Row("row", real="set", times=10)
     files = gpu_work.write(row, tmp_path, 0.3, tmp_path, fasta=False)
     assert files.seq.read_text() == ">ACGT\n<ACG\n" * 6

@@ -77,15 +77,15 @@ def test_everyone_is_compared_and_what_is_wrong_shows(tmp_path, monkeypatch):
     guided_table.main(words)
     report = json.loads(next(tmp_path.glob("*-guided-table.json")).read_text())
     (row,) = report["rows"]
-    assert list(report["left_out"]) == ["real"] and report["card"]
-    assert row["wfacli"]["equal_share"] == row["wfacli, card"]["equal_share"] == 1
-    assert row["wfacli, card"]["equal_to_agatha"] == row["agatha"]["equal_share"]
-    assert row["wfacli, card, kernels"]["kernels"] == ["sw-guided-8x16-bits-16"]
+    assert list(report["left_out"]) == ["real"] and report["gpu"]
+    assert row["wfacli"]["equal_share"] == row["wfacli, GPU"]["equal_share"] == 1
+    assert row["wfacli, GPU"]["equal_to_agatha"] == row["agatha"]["equal_share"]
+    assert row["wfacli, GPU, kernels"]["kernels"] == ["sw-guided-8x16-bits-16"]
     assert row["agatha"]["equal_share"] == pytest.approx(5 / 6, abs=1e-5)
     assert row["agatha"]["pairs_per_second"] == 6 / 0.04 and row["agatha, kernels"]["pairs_per_second"] == 6 / 0.004
     shown = {line[2]: line for line in guided(report)[1:]}
     assert shown["AGAThA, a GPU"][-1] == "83.33%" and not list(guided_wins(report))
     row["agatha"]["equal_share"] = 1.0
-    assert [who for _, who, _ in guided_wins(report)] == ["AGAThA"]
+    assert [aligner for _, aligner, _ in guided_wins(report)] == ["AGAThA"]
     guided_table.main([*words, "--minutes", "-1"])
     assert len(list(tmp_path.glob("*.json"))) == 1

@@ -13,7 +13,7 @@ def test_each_kernel_has_every_pair_of_a_row():
     stats = Stats()
     with opened_gpu(kernel_table.SPEC, stats=stats) as (engine, _):
         found = kernel_table.row_of(Work(100, 0.36), 40, a, engine, stats)
-    assert found["pairs"] == 40 and found["letters"] > 7000
+    assert found["pairs"] == 40 and found["bases"] > 7000
     wave, bits = found["kernels"]
     assert (wave["kernel"], wave["threads"]) == ("wfa-edit-32", kernel_table.threads_of("wfa-edit-32"))
     assert (bits["kernel"], bits["threads"]) == ("bits-32", 1)

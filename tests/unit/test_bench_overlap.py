@@ -10,7 +10,7 @@ from bench.harness import saving
 from bench.pages import batches
 from bench.tables import overlap_table
 
-ROWS = ["--rows", "150 by 50%, 5%", "--letters", "1500", "--repeats", "2"]
+ROWS = ["--rows", "150 by 50%, 5%", "--bases", "1500", "--repeats", "2"]
 
 
 @pytest.fixture(autouse=True)
@@ -48,8 +48,11 @@ def test_a_table_beside_parasail(monkeypatch, results, capsys):
     head, *rows = batches.overlaps(report)
     assert len(rows) == 2 and all(len(row) == len(head) for row in rows)
     assert rows[0][:4] == ["150", "50%", "5%", "CIGAR"]
-    (what, who, _), _ = batches.overlap_wins(report)
-    assert what == "150, 50%, 5%, CIGAR" and who in ("parasail (sg_trace_striped_16)", "parasail (sg_trace_scan_16)")
+    (what, aligner, _), _ = batches.overlap_wins(report)
+    assert what == "150, 50%, 5%, CIGAR" and aligner in (
+        "parasail (sg_trace_striped_16)",
+        "parasail (sg_trace_scan_16)",
+    )
     assert "us a pair" in capsys.readouterr().out
 
 

@@ -37,10 +37,10 @@ def test_rows_are_saved_one_by_one_and_all_of_them_are_the_table(results):
         seen.append([path.name.partition("-x-")[2] for path in results.iterdir()])
         return {"name": name}
 
-    report = measured(one, row_of=row_of, result_of=lambda: {"card": "none"})
+    report = measured(one, row_of=row_of, result_of=lambda: {"gpu": "none"})
     assert seen == [[], ["table-part.json"], ["table-part.json"]]
     assert [path.name for path in results.iterdir()] == [one.path.name] and one.path.name.endswith("-x-table.json")
-    assert report["rows"] == [{"name": name} for name in "abc"] and report["card"] == "none"
+    assert report["rows"] == [{"name": name} for name in "abc"] and report["gpu"] == "none"
 
 
 @pytest.mark.parametrize("options", [{"share": 0.1}, {"rows": ["a"]}, {"part": True}])

@@ -17,7 +17,7 @@ SAYS = 'echo "$GASAL_BATCH $@" >> {calls}; echo "Total execution time (in millis
 
 
 @pytest.fixture
-def card(monkeypatch, tmp_path):
+def folder(monkeypatch, tmp_path):
     monkeypatch.setattr(sw_ours, "CudaDriver", lambda compiler: EmulatedDriver())
     monkeypatch.setattr(ExtendGpuEngine.__init__, "__defaults__", (None, None, sw.BUILDS[:1]))
     monkeypatch.setattr(saving, "RESULTS", tmp_path)
@@ -42,12 +42,12 @@ def rows_of(folder):
     return json.loads(next(folder.glob("*-sw-table-part.json")).read_text())["rows"]
 
 
-def test_a_table_of_equal_lengths(card, capsys):
+def test_a_table_of_equal_lengths(folder, capsys):
     # Two short pairs take as long as its memory allocation alone.
     takes = "$(($(stat -c %s $(echo $@ | rev | cut -d' ' -f1 | rev)) > 100 ? 1003 : 3))"
-    peer = program(card, SAYS.format(calls=card / "calls", ms=takes))
+    peer = program(folder, SAYS.format(calls=folder / "calls", ms=takes))
     table(["--lengths", "20", "30", "--gasal2", f"128:{peer}", "--builds", "--peer-cells", "4000"])
-    rows = rows_of(card)
+    rows = rows_of(folder)
     assert [(row["name"], row["pairs"], row["cells"]) for row in rows] == [("20", 22, 8800), ("30", 10, 9000)]
     for row, pairs in zip(rows, (10, 4), strict=True):
         assert row["bus_tcups"] > 0
@@ -57,49 +57,49 @@ def test_a_table_of_equal_lengths(card, capsys):
             rate = pytest.approx(cells / 1e12, 1e-3)
             theirs = {"seconds": 1.003, "memory_seconds": 0.003, "tcups": rate, "batch": 1}
             assert row[kind]["gasal2"] == {**theirs, "pairs": pairs, "cells": cells}
-    calls = [line.split() for line in (card / "calls").read_text().splitlines()]
+    calls = [line.split() for line in (folder / "calls").read_text().splitlines()]
     assert " ".join(calls[0][:13]) == "1 -a 2 -b 4 -q 4 -r 2 -y local -n 8"
     assert ["-t" in call for call in calls] == [False] * 4 + [True] * 4
-    assert next(card.glob("*-sw-table-part.png")).stat().st_size > 10_000
+    assert next(folder.glob("*-sw-table-part.png")).stat().st_size > 10_000
     assert "scores: gasal2 0.000" in capsys.readouterr().out
 
 
-def test_a_table_is_whole_once_it_has_all(card, monkeypatch):
+def test_a_table_is_whole_once_it_has_all(folder, monkeypatch):
     monkeypatch.setattr(sw_table, "LENGTHS", (20, 30))
     monkeypatch.setattr(sw_table, "SEEDS", ())
     measured, seen = sw_ours.Ours.measured, []
 
     def looks(*words):
-        seen.append([path.name for path in card.glob("*.json")])
+        seen.append([path.name for path in folder.glob("*.json")])
         return measured(*words)
 
     monkeypatch.setattr(sw_ours.Ours, "measured", looks)
     table(["--lengths", "20", "30"])
     assert seen[-1] and all(name.endswith("-sw-table-part.json") for name in seen[-1])
-    (only,) = card.glob("*.json")
+    (only,) = folder.glob("*.json")
     assert not only.name.endswith("-part.json")
 
 
-def test_what_was_measured_stays(card, monkeypatch):
+def test_what_was_measured_stays(folder, monkeypatch):
     """Results survive an interruption: the file and the figure have the rows measured until then."""
     measured = sw_ours.Ours.measured
 
     def fails(self, some, repeats, work):
         if work == 9000:
-            assert rows_of(card)[0]["cigars"]  # written at once, in case the process is killed
+            assert rows_of(folder)[0]["cigars"]  # written at once, in case the process is killed
             raise KeyboardInterrupt
         return measured(self, some, repeats, work)
 
     monkeypatch.setattr(sw_ours.Ours, "measured", fails)
     with pytest.raises(KeyboardInterrupt):
         table(["--lengths", "20", "30"])
-    assert [(row["name"], "cigars" in row) for row in rows_of(card)] == [("20", True)]
-    assert next(card.glob("*-sw-table-part.png")).exists()
+    assert [(row["name"], "cigars" in row) for row in rows_of(folder)] == [("20", True)]
+    assert next(folder.glob("*-sw-table-part.png")).exists()
 
 
-def test_nobody_has_a_turn_once_the_time_is_over(card):
+def test_no_program_starts_once_the_time_is_over(folder):
     table(["--lengths", "20", "--minutes", "0"])
-    assert not list(card.glob("*.json"))
+    assert not list(folder.glob("*.json"))
 
 
 def test_a_peer_that_hardly_takes_longer_than_for_its_memory(tmp_path):
@@ -132,7 +132,7 @@ def test_pairs_of_a_peer():
     assert len(sw_gasal2.peers_pairs(sw_pairs.equal(8, 4), 1e12, 1e12, True)) == 800_000
 
 
-def test_answers_that_are_not_the_cpus_end_it(card):
+def test_answers_that_are_not_the_cpus_end_it(folder):
     ours = sw_ours.Ours(True, 1)
     try:
         (batch,) = sw_pairs.equal(20, 5).batches(10_000)
@@ -162,7 +162,7 @@ def test_what_is_left_beside_a_seed():
     assert list(sw_pairs.around_seed(b"A" * 60, b"A" * 60, "60=", 0, 0)) == []
 
 
-def test_batches_have_about_as_many_letters():
+def test_batches_have_about_as_many_bases():
     distinct = [(b"A" * n, b"C" * (40 - n)) for n in range(1, 8)]
     pairs = sw_pairs.Pairs(distinct, 17)
     made = pairs.batches(200)
@@ -173,7 +173,7 @@ def test_batches_have_about_as_many_letters():
             assert q % 16 == t % 16 == 0 and t + m + 64 <= len(batch.bases)
             found.append((bytes(batch.bases[q : q + n]), bytes(batch.bases[t : t + m])))
     assert found == (distinct * 3)[:17]
-    assert pairs.cells == sum(len(q) * len(t) for q, t in found) and pairs.letters == 17 * 40 and pairs.longest == 39
+    assert pairs.cells == sum(len(q) * len(t) for q, t in found) and pairs.bases == 17 * 40 and pairs.longest == 39
     assert pairs.fasta(0).split() == [word for q, _ in found for word in (b">p", q)]
 
 
@@ -186,5 +186,5 @@ def test_a_picture_of_what_there_is(tmp_path):
     assert values(rows[1], "cigars") == {}
     rows[0]["bus_tcups"], rows[1]["scores"]["wfacli"]["builds"] = 1.5, {"2x32": 1.0, "8x32 whole": 2.0}
     result = tmp_path / "part.json"
-    result.write_text(json.dumps({"card": "a card", "date": "today", "commit": "abc", "rows": rows}))
+    result.write_text(json.dumps({"gpu": "a GPU", "date": "today", "commit": "abc", "rows": rows}))
     assert draw(result).stat().st_size > 10_000

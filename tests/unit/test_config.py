@@ -80,9 +80,9 @@ def test_free_ends():
     assert FreeEnds.of(Mode.HW).as_tuple() == (0, 0, WHOLE, WHOLE)
     assert FreeEnds.of(Mode.OVERLAP).as_tuple() == (WHOLE,) * 4
     assert not any(map(FreeEnds.of, (Mode.GLOBAL, Mode.EXTENSION, Mode.ENDS_FREE)))
-    for letters in (-1, WHOLE + 1):
+    for symbols in (-1, WHOLE + 1):
         with pytest.raises(UsageError, match="free ends"):
-            FreeEnds(query_end=letters)
+            FreeEnds(query_end=symbols)
 
 
 @pytest.mark.parametrize(

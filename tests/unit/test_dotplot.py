@@ -23,7 +23,7 @@ OPPOSITE = bytes.maketrans(b"ACGTU", b"TGCAA")
 EVERY = 1 << 40
 
 
-def letters(text: str | bytes) -> np.ndarray:
+def symbols(text: str | bytes) -> np.ndarray:
     return np.frombuffer(text.encode() if isinstance(text, str) else text, np.uint8)
 
 
@@ -40,8 +40,8 @@ def starts(*lengths: int) -> np.ndarray:
 
 
 def counted(query, target, k, columns, rows, *, literal=False, sampled=0, most=EVERY, q_starts=None, t_starts=None):
-    q = letters(query) if isinstance(query, (str, bytes)) else query
-    t = letters(target) if isinstance(target, (str, bytes)) else target
+    q = symbols(query) if isinstance(query, (str, bytes)) else query
+    t = symbols(target) if isinstance(target, (str, bytes)) else target
     forward, reverse, *rest = dot_counts(
         q,
         t,
@@ -120,7 +120,7 @@ def test_many_parts() -> None:
 def test_empty_and_short_sequences(lengths: tuple[int, int]) -> None:
     query, target = ("ACGTACCCA"[:n] for n in lengths)
     same(counted(query, target, 5, 3, 2), expected(query, target, 5, 3, 2))
-    counts = density(Axis.of(letters(query), "q"), Axis.of(letters(target), "t"), 5, 100, False)
+    counts = density(Axis.of(symbols(query), "q"), Axis.of(symbols(target), "t"), 5, 100, False)
     assert counts.forward.shape == (max(lengths[0], 1), max(lengths[1], 1))
     assert counts.forward.sum() == (min(lengths) == 5)
     assert counts.top == 2
@@ -144,7 +144,7 @@ def test_kmers_end_with_their_record() -> None:
 
 def test_long_records_are_whole() -> None:
     # Longer than the part processed between two polls for signals.
-    target = letters("ACGT")[np.random.default_rng(1).integers(0, 4, (1 << 24) + 64)]
+    target = symbols("ACGT")[np.random.default_rng(1).integers(0, 4, (1 << 24) + 64)]
     forward, _, _ = counted(target[-128:].copy(), target, 25, 1, 1, sampled=0)
     assert forward[0, 0] == 128 - 24
 
@@ -202,10 +202,10 @@ def test_records_that_are_none(borders: list[int]) -> None:
 
 def test_long_sequences_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(densities, "_MAX_KMERS", 1000)
-    axis = Axis.of(letters(some(4001, 6)), "a")
+    axis = Axis.of(symbols(some(4001, 6)), "a")
     assert density(axis, axis, None, 100, False).sampling_rate == 8
-    assert density(Axis.of(letters(some(1000, 6)), "a"), axis, 11, 100, False).sampling_rate == 8
-    assert density(Axis.of(letters(some(1000, 6)), "a"), Axis.of(letters("A"), "b"), 11, 100, False).sampling_rate == 1
+    assert density(Axis.of(symbols(some(1000, 6)), "a"), axis, 11, 100, False).sampling_rate == 8
+    assert density(Axis.of(symbols(some(1000, 6)), "a"), Axis.of(symbols("A"), "b"), 11, 100, False).sampling_rate == 1
 
 
 def test_usual_choices() -> None:
@@ -214,14 +214,14 @@ def test_usual_choices() -> None:
     assert shape(500, 1000, 100) == (50, 100)
     assert shape(10, 1_000_000, 1000) == (10, 1000)  # no pixel is smaller than a base
     assert shape(1_000_000, 10_000, 1000) == (1000, 250)
-    axis = Axis.of(letters("ACGT"), "a")
+    axis = Axis.of(symbols("ACGT"), "a")
     for k, size in ((33, 100), (0, 100), (5, 15), (5, 9000)):
         with pytest.raises(UsageError):
             density(axis, axis, k, size, False)
 
 
 def test_levels() -> None:
-    axis = Axis.of(letters("A" * 64), "a")
+    axis = Axis.of(symbols("A" * 64), "a")
     counts = density(axis, axis, 1, 16, False)
     assert counts.forward.max() == counts.top == 16
     forward, reverse = counts.levels(256)
@@ -242,7 +242,7 @@ def test_colours() -> None:
 
 def walked(query: str, target: str, cigar: str, windows: int, *, reverse=False, literal=False):
     parts = path_windows(
-        letters(query), letters(target), cigars.from_text(cigar), reverse=reverse, literal=literal, windows=windows
+        symbols(query), symbols(target), cigars.from_text(cigar), reverse=reverse, literal=literal, windows=windows
     )
     return [part.tolist() for part in parts]
 
@@ -274,7 +274,7 @@ def test_windows_have_each_column_once(windows: int) -> None:
         assert query[border] + target[border] - (q_len + t_len) * border // windows in (0, 1)
 
 
-def test_m_is_told_by_the_letters() -> None:
+def test_m_is_told_by_the_symbols() -> None:
     target = "acgtNACU"
     assert walked("ACGTNACT", target, "8M", 1)[2] == [7]  # N matches nothing; U is T
     assert walked(reverse_complement("ACGTNACT"), target, "8M", 1, reverse=True)[2] == [7]
@@ -292,8 +292,8 @@ def test_paths_of_other_sequences(cigar: str) -> None:
 
 def axes() -> tuple[Axis, Axis]:
     query, target = some(100, 8), some(120, 9)
-    several = Axis("both", letters(query), ("a", "b"), starts(40, 60))
-    return several, Axis("t", letters(target), ("c", "d"), starts(70, 50))
+    several = Axis("both", symbols(query), ("a", "b"), starts(40, 60))
+    return several, Axis("t", symbols(target), ("c", "d"), starts(70, 50))
 
 
 def read(tmp_path: Path, text: str) -> list[Block]:
@@ -383,7 +383,7 @@ def test_records(tmp_path: Path) -> None:
 
 
 def test_identity_of_a_picture() -> None:
-    query, target = (Axis.of(letters("A" * 50), name) for name in "qt")
+    query, target = (Axis.of(symbols("A" * 50), name) for name in "qt")
     plain = picture_of(query, target)
     assert (plain.identity, plain.min_identity) == (None, 0.95)
     block = Block((0, 50), (0, 50), cigar=cigars.from_text("25=25X"))

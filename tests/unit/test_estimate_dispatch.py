@@ -24,8 +24,8 @@ EDIT, AFFINE, DEAR = SCHEMES[0], SCHEMES[6], SCHEMES[10]
 
 
 def with_edits(edits, length=1, flags=0):
-    letters = "A" * length
-    batch = pairs_of([letters] * len(edits), [letters] * len(edits))
+    symbols = "A" * length
+    batch = pairs_of([symbols] * len(edits), [symbols] * len(edits))
     return dataclasses.replace(batch, est_edits=np.array(edits, np.int32), flags=np.full(len(edits), flags, np.uint8))
 
 
@@ -35,11 +35,11 @@ def estimates(pairs):
 
 def evenly(rng, target, error):
     """Return the target with errors of all kinds, evenly distributed."""
-    other = {letter: bytes(set(b"ACGT") - {letter}) for letter in b"ACGT"}
+    other = {symbol: bytes(set(b"ACGT") - {symbol}) for symbol in b"ACGT"}
     query = bytearray()
-    for letter in target:
+    for symbol in target:
         kind = rng.randrange(3) if rng.random() < error else None
-        query += bytes({None: [letter], 0: [rng.choice(other[letter])], 1: [letter, rng.choice(b"ACGT")], 2: []}[kind])
+        query += bytes({None: [symbol], 0: [rng.choice(other[symbol])], 1: [symbol, rng.choice(b"ACGT")], 2: []}[kind])
     return bytes(query)
 
 
@@ -115,10 +115,10 @@ def test_rows_are_summed_up():
     batch = batch.with_edits(np.array([rng.randrange(-1, 9) for _ in targets], np.int32))
     for rows in (np.arange(80, dtype=np.int32), np.array([3, 77, 5], np.int32), np.array([60], np.int32)):
         q, t, edits = batch.q_len[rows], batch.t_len[rows], batch.est_edits[rows]
-        letters = 16 * (-(-q // 16) + -(-t // 16)).sum()
+        symbols = 16 * (-(-q // 16) + -(-t // 16)).sum()
         others = np.count_nonzero(batch.flags[rows] & Flag.NON_ACGT)
         longest, apart = max(q.max(), t.max()), np.abs(q - t).max()
-        assert rows_summary(batch, rows) == (letters, longest, apart, edits.min(), edits.max(), others)
+        assert rows_summary(batch, rows) == (symbols, longest, apart, edits.min(), edits.max(), others)
     with pytest.raises(IndexError):
         rows_summary(batch, np.array([80], np.int32))
 
@@ -183,7 +183,7 @@ def test_an_estimate_is_never_less_than_the_lengths_say():
         assert abs(len(query) - len(target)) <= found <= max(len(query), len(target))
 
 
-def test_a_batch_keeps_its_letters():
+def test_a_batch_keeps_its_symbols():
     batch = pairs_of(["ACGT"], ["ACGA"])
     assert (batch.est_edits == -1).all()
     estimated = with_estimates(batch, spec_for(AFFINE))
@@ -283,7 +283,7 @@ def test_the_error_decides():
     assert route(with_edits([3000], 20_000), spec_for(EDIT), Limits())[0].kernel == STRIPES
 
 
-def test_other_letters_are_not_for_two_bits():
+def test_other_symbols_are_not_for_two_bits():
     for rule in Ambiguous:
         spec = spec_for(EDIT, ambiguous=rule)
         assert route(with_edits([20], 150, Flag.NON_ACGT), spec, Limits())[0].kernel not in BITS

@@ -14,8 +14,8 @@ SCRIPT = """
 import os, random, signal, sys, threading, time, warnings
 warnings.simplefilter("ignore")  # Python 3.12 and newer warn of threads
 import wfacli
-letters = random.Random(1)
-queries = ["".join(letters.choices("ACGT", k=400)) for _ in range(300)]
+symbols = random.Random(1)
+queries = ["".join(symbols.choices("ACGT", k=400)) for _ in range(300)]
 targets = [q[:100] + "A" + q[100:300] + q[320:] for q in queries]
 aligner = wfacli.Aligner(metric="affine", threads=2)
 other = wfacli.Aligner(mode="hw", threads=1)

@@ -39,8 +39,8 @@ MANY = 100_000  # pairs; enough to fill a GPU
 
 
 def with_edits(edits, length, flags=0):
-    letters = "A" * length
-    batch = pairs_of([letters], [letters]).subset(np.zeros(len(edits), np.int32))
+    symbols = "A" * length
+    batch = pairs_of([symbols], [symbols]).subset(np.zeros(len(edits), np.int32))
     return dataclasses.replace(batch, est_edits=np.array(edits, np.int32), flags=np.full(len(edits), flags, np.uint8))
 
 
@@ -103,7 +103,7 @@ def test_shared_memory_bounds_the_costs():
     assert "gpu-wfa-affine-3000" not in candidates(dear, gpu=True)
 
 
-def test_other_letters_have_kernels_of_their_own():
+def test_other_symbols_have_kernels_of_their_own():
     for rule in Ambiguous:
         assert first(EDIT, 150, 0.02, Flag.NON_ACGT, ambiguous=rule).startswith("gpu-wfa-edit")
         assert first(AFFINE, 150, 0.02, Flag.NON_ACGT, ambiguous=rule) in ("gpu-dp-16", "gpu-dp-32")
@@ -229,7 +229,7 @@ def test_estimates_that_differ_by_chance_share_a_band():
     assert plan_of(alike.kernel, shape).band == narrow
 
 
-def test_pairs_with_other_letters_are_jobs_of_their_own():
+def test_pairs_with_other_symbols_are_jobs_of_their_own():
     spec = spec_for(AFFINE)
     for other, on_gpus in ((20, False), (200_000, True)):
         batch = with_edits([10] * 200_000 + [10] * other, 150)
@@ -289,7 +289,7 @@ def test_few_that_fail_are_the_cpu_s(scheme):
 
 @pytest.mark.parametrize("scheme", [EDIT, AFFINE], ids=str)
 def test_few_short_pairs_are_not_chosen_for(scheme, monkeypatch):
-    for letters, count, soon in (
+    for symbols, count, soon in (
         (150, 200, True),
         (150, 220, False),
         (10, 257, False),
@@ -297,7 +297,7 @@ def test_few_short_pairs_are_not_chosen_for(scheme, monkeypatch):
         (1000, 32, True),
     ):
         rows = np.arange(count, dtype=np.int32)
-        assert few_and_short(with_edits([5] * count, letters), rows) == bool(soon)
+        assert few_and_short(with_edits([5] * count, symbols), rows) == bool(soon)
     monkeypatch.setattr(GpuRoutes, "routes", None)
     (only,) = failed(40, 30, 150, "gpu-bits-64" if scheme is EDIT else "gpu-dp-64", spec_for(scheme))
     assert only.kernel == (STRIPES if scheme is EDIT else DIFFERENCE)
@@ -354,13 +354,13 @@ def test_pairs_that_need_bands_of_their_own_are_all_estimated(spread, supports):
     assert GpuRoutes(spec, Limits()).one_suffices(batch, 2000 if spread else 20_000) == supports
 
 
-def test_what_is_remembered_of_a_batch_keeps_no_letters():
+def test_what_is_remembered_of_a_batch_keeps_no_symbols():
     batch = with_edits([400] * 900, 10_000)
-    letters = weakref.ref(batch.bases)
+    symbols = weakref.ref(batch.bases)
     routed(batch, spec_for(AFFINE))
     del batch
     gc.collect()
-    assert letters() is None
+    assert symbols() is None
 
 
 @pytest.mark.parametrize("estimated", [True, False])

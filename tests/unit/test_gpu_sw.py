@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wfacli.gpu.kernels import sw, sw_guided
+from wfacli.gpu.kernels import sw, sw_choice, sw_guided
 from wfacli.gpu.kernels.catalogue import ROWS
 from wfacli.scoring.scheme import Scheme
 
@@ -16,8 +16,8 @@ def scores_of(text: str) -> sw.Scores:
 
 def chosen(length: int, count: int, path: bool = False, codes: int = 5) -> sw.Build:
     builds = (*sw.BUILDS, *sw.ALL_DIRECTIONS) if path else sw.BUILDS
-    steps, step = sw.STEP[-1] + 1, sw.STEP[length]
-    return builds[sw.best_builds(builds, count, path, codes).reshape(steps, steps)[step, step]]
+    steps, step = sw_choice.STEP[-1] + 1, sw_choice.STEP[length]
+    return builds[sw_choice.best_builds(builds, count, path, codes).reshape(steps, steps)[step, step]]
 
 
 def test_many_pairs_get_what_wastes_least() -> None:
@@ -37,10 +37,10 @@ def test_many_pairs_get_what_wastes_least() -> None:
 
 def test_steps_of_lengths() -> None:
     """Steps end at stripe ends; all lengths above the last end share one step."""
-    ends = np.flatnonzero(np.diff(sw.STEP))
-    assert (np.diff(sw.STEP) <= 1).all()
+    ends = np.flatnonzero(np.diff(sw_choice.STEP))
+    assert (np.diff(sw_choice.STEP) <= 1).all()
     assert (ends % 16 == 0).all()
-    assert len(sw.best_builds(sw.BUILDS, 5)) == (len(ends) + 1) ** 2
+    assert len(sw_choice.best_builds(sw.BUILDS, 5)) == (len(ends) + 1) ** 2
 
 
 def test_few_pairs_get_more_lanes() -> None:
@@ -90,13 +90,13 @@ def test_few_uneven_pairs_share_a_launch() -> None:
     """Small groups of pairs join a launch with more lanes; large ones are split by length."""
     lengths, builds = np.repeat([200, 700, 3000], [3000, 3000, 10_000]), (*sw.BUILDS, *sw.ALL_DIRECTIONS)
     for path in (False, True):
-        few = sw.builds_to_launch(builds, lengths, lengths, path, 5, True)
+        few = sw_choice.builds_to_launch(builds, lengths, lengths, path, 5, True)
         assert {build.lanes for build in few} == {32}
-        many = sw.builds_to_launch(builds, *[np.repeat(lengths, 60)] * 2, path, 5, True)
+        many = sw_choice.builds_to_launch(builds, *[np.repeat(lengths, 60)] * 2, path, 5, True)
         assert len({build.lanes for build in many}) > 2
-        beside = sw.builds_to_launch(builds, lengths, lengths, path, 5, True, 8 * len(lengths))
+        beside = sw_choice.builds_to_launch(builds, lengths, lengths, path, 5, True, 8 * len(lengths))
         assert min(build.lanes for build in beside) < 32, "others have what the end of a launch leaves"
-    assert sw.builds_to_launch(builds, lengths[:1], lengths[:1], True, 5, True) == builds
+    assert sw_choice.builds_to_launch(builds, lengths[:1], lengths[:1], True, 5, True) == builds
 
 
 def test_warps_draw_seldom_where_memory_is_the_pairs() -> None:
@@ -107,7 +107,7 @@ def test_warps_draw_seldom_where_memory_is_the_pairs() -> None:
     assert [work.draws for work in works] == [8, 2, 1, 1]
 
 
-def test_scores_of_letters() -> None:
+def test_scores_of_symbols() -> None:
     """The table is indexed by target code, then query code.
 
     Codes beyond the alphabet score no more than any symbol pair, and less than 0.

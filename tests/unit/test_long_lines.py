@@ -44,8 +44,8 @@ def seconds(fill: object, stream: int, text: bytes) -> float:
     return time.process_time() - begun
 
 
-def wrapped(letters: int) -> bytes:
-    return b">r\n" + b"ACGTACGT\n" * (letters // 9)
+def wrapped(symbols: int) -> bytes:
+    return b">r\n" + b"ACGTACGT\n" * (symbols // 9)
 
 
 LINES = {
@@ -132,29 +132,29 @@ def test_helpers_look_once_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("block", [1, 1000, 1 << 16, (1 << 16) + 1, 100_000])
 def test_long_lines_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes, block: int) -> None:
     monkeypatch.setattr(reading, "_BLOCK", max(block, 20_000))
-    letters, quality = b"ACGT>".replace(b">", b"N") * 60_000, b"I@>+!" * 60_000
-    (tmp_path / "q").write_bytes(b"@r x\n" + letters + (end or b"\n") + b"+\n" + quality + end)
-    (tmp_path / "t").write_bytes(b">t\n" + letters + (end or b"\n") + letters + end)
+    symbols, quality = b"ACGT>".replace(b">", b"N") * 60_000, b"I@>+!" * 60_000
+    (tmp_path / "q").write_bytes(b"@r x\n" + symbols + (end or b"\n") + b"+\n" + quality + end)
+    (tmp_path / "t").write_bytes(b">t\n" + symbols + (end or b"\n") + symbols + end)
     pairs, fault = read_files(tmp_path / "q", tmp_path / "t")
     assert fault is None
-    assert [(p.query, p.quality, p.target) for p in pairs] == [(letters, quality, letters * 2)]
+    assert [(p.query, p.quality, p.target) for p in pairs] == [(symbols, quality, symbols * 2)]
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_faults_in_parts_have_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     monkeypatch.setattr(reading, "_BLOCK", 30_000)
-    letters = b"ACGT" * 50_000
+    symbols = b"ACGT" * 50_000
     for text, message, line in [
-        (b">r\n" + letters + b"\n" + letters + b" " * 90_000 + b"A\n", "a blank in the sequence", 3),
-        (b">r\n" + letters + b"\x01" + letters + b"\n>s\n", "byte 0x01 in the sequence", 2),
-        (b"@r\n" + letters + b"\n+\n" + letters + b"I\n", "the quality has 200001 characters, the sequence 200000", 4),
+        (b">r\n" + symbols + b"\n" + symbols + b" " * 90_000 + b"A\n", "a blank in the sequence", 3),
+        (b">r\n" + symbols + b"\x01" + symbols + b"\n>s\n", "byte 0x01 in the sequence", 2),
+        (b"@r\n" + symbols + b"\n+\n" + symbols + b"I\n", "the quality has 200001 characters, the sequence 200000", 4),
         (
-            b"@r\n" + letters + b"\n+\n" + letters[:-1] + b"\n",
+            b"@r\n" + symbols + b"\n+\n" + symbols[:-1] + b"\n",
             "the quality has 199999 characters, the sequence 200000",
             4,
         ),
-        (b"@r\n" + letters + b"\n+\n" + letters[:-9] + b"\x7f" + letters[:8] + b"\n", "byte 0x7f in the quality", 4),
-        (b"@r\n" + letters, "the file ends inside a FASTQ record", 2),
+        (b"@r\n" + symbols + b"\n+\n" + symbols[:-9] + b"\x7f" + symbols[:8] + b"\n", "byte 0x7f in the quality", 4),
+        (b"@r\n" + symbols, "the file ends inside a FASTQ record", 2),
     ]:
         (tmp_path / "q").write_bytes(text)
         (tmp_path / "t").write_bytes(b">t\nA\n")
@@ -180,11 +180,11 @@ def test_a_header_at_the_bound_and_beyond(tmp_path: Path, mark: bytes) -> None:
 
 def test_sequences_have_no_bound(tmp_path: Path) -> None:
     set_max_line_bytes(10)
-    letters = b"ACGT" * 1000
-    two = [b">q\n" + letters + b"\n", b"@t\n" + letters + b"\n+\n" + letters + b"\n"]
-    for contents in (two, [b">" + letters + b"\n<" + letters + b"\n"], [b"n\t" + letters + b"\t" + letters + b"\n"]):
+    symbols = b"ACGT" * 1000
+    two = [b">q\n" + symbols + b"\n", b"@t\n" + symbols + b"\n+\n" + symbols + b"\n"]
+    for contents in (two, [b">" + symbols + b"\n<" + symbols + b"\n"], [b"n\t" + symbols + b"\t" + symbols + b"\n"]):
         pairs, fault = read(tmp_path, *contents)
-        assert fault is None and [(p.query, p.target) for p in pairs] == [(letters, letters)]
+        assert fault is None and [(p.query, p.target) for p in pairs] == [(symbols, symbols)]
 
 
 @pytest.mark.parametrize("text, message", [

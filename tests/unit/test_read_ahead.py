@@ -31,19 +31,19 @@ def fastq(rng, records, end):
     out = []
     for i in range(records):
         length = rng.choice([0, 1, 2, 3, 20, 60])
-        letters = bytes(rng.choices(b"ACGTNacgt+@", k=length))
+        symbols = bytes(rng.choices(b"ACGTNacgt+@", k=length))
         comment = rng.choice([b"", b" x y", b"\tz"])
         plus = rng.choice([b"+", b"+q%d" % i, b"+@"])
-        out.append(end.join([b"@q%d%s" % (i, comment), letters, plus, quality(rng, length)]) + end)
+        out.append(end.join([b"@q%d%s" % (i, comment), symbols, plus, quality(rng, length)]) + end)
     return b"".join(out)
 
 
 def fasta(rng, records, end):
     out = []
     for i in range(records):
-        letters = bytes(rng.choices(b"ACGTNacgt", k=rng.choice([0, 1, 5, 40, 200])))
+        symbols = bytes(rng.choices(b"ACGTNacgt", k=rng.choice([0, 1, 5, 40, 200])))
         width = rng.choice([7, 60, 1000])
-        lines = [letters[j : j + width] for j in range(0, len(letters), width)]
+        lines = [symbols[j : j + width] for j in range(0, len(symbols), width)]
         out.append(end.join([b">q%d%s" % (i, rng.choice([b"", b" > x"])), *lines]) + end)
         out.append(rng.choice([b"", b"", end]))
     return b"".join(out)

@@ -22,7 +22,7 @@ FAULTS = {
     "NUL in a header": ((b">q1\nACGT\n>q\x002\nAC\n", TWO), 1, "query", 3, "", "NUL byte in a header"),
     "in the target": ((b">q1\nAC\n>q2\nAC\n", b">t1\nAC\n\n>t2\nA C\n"), 1, "target", 5, "t2", "a blank"),
     "FASTQ ends after a header": ((GOOD + b"@q2\n", TWO), 1, "query", 5, "q2", "ends inside"),
-    "FASTQ ends after letters": ((GOOD + b"@q2\nAC", TWO), 1, "query", 6, "q2", "ends inside"),
+    "FASTQ ends after symbols": ((GOOD + b"@q2\nAC", TWO), 1, "query", 6, "q2", "ends inside"),
     "FASTQ ends after +": ((GOOD + b"@q2\nAC\n+\n", TWO), 1, "query", 7, "q2", "ends inside"),
     "FASTQ ends in a quality": ((GOOD + b"@q2\nACGT\n+\nII", TWO), 1, "query", 8, "q2", "has 2 characters"),
     "quality too long": ((GOOD + b"@q2\nAC\n+\nIII\n", TWO), 1, "query", 8, "q2", "3 characters, the sequence 2"),
@@ -38,12 +38,12 @@ FAULTS = {
     "seq: two targets": ((b">AC\n<AC\n<AC\n",), 1, "query", 3, "", "target without a query"),
     "seq: no mark": ((b">AC\n<AC\nACGT\n",), 1, "query", 3, "", "starts with '>'"),
     "seq: half a pair": ((b">AC\n<AC\n>AC\n",), 1, "query", 3, "", "'<target' line is missing"),
-    "seq: letter": ((b">AC\n<AC\n>AC\n<A C\n",), 1, "query", 4, "pair2", "a blank"),
+    "seq: symbol": ((b">AC\n<AC\n>AC\n<A C\n",), 1, "query", 4, "pair2", "a blank"),
     "seq: FASTA alone": ((b">q1\nACGT\n>q2\n",), 0, "query", 2, "", "given as QUERY TARGET"),
     "table: one column": ((b"AC\tAC\nACGT\n",), 1, "query", 2, "", "found 1"),
     "table: four columns": ((b"n\tAC\tAC\tAC\n",), 0, "query", 1, "", "found 4"),
     "table: columns change": ((b"# x\nAC\tAC\n\nn\tAC\tAC\n",), 1, "query", 4, "", "found 3 columns"),
-    "table: letter": ((b"q1\tAC\tAC\nq2\tAC\tA-C \n",), 1, "query", 2, "q2", "a blank"),
+    "table: symbol": ((b"q1\tAC\tAC\nq2\tAC\tA-C \n",), 1, "query", 2, "q2", "a blank"),
     "FASTQ alone": ((GOOD,), 0, "query", 0, "", "TARGET is missing"),
 }
 
@@ -94,7 +94,7 @@ def test_a_fault_between_records_names_no_record_of_another_file_or_batch(tmp_pa
     assert error.record in ("", "mine2")
 
 
-def test_lines_that_end_with_carriage_returns_alone_are_no_records_without_letters(tmp_path):
+def test_lines_that_end_with_carriage_returns_alone_are_no_records_without_symbols(tmp_path):
     """Files with carriage returns only are rejected: read as they are, the whole file would be a single name."""
     for text in (b">q1\rACGT\r>q2\rACGT\r", b"@q1\rAC\r+\rII\r"):
         pairs, error = read(tmp_path, text, ONE)

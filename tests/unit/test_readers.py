@@ -88,9 +88,9 @@ def test_no_records_at_all(tmp_path):
     assert read(tmp_path, b"# nothing\n") == ([], None)
 
 
-def test_letters_keep_their_case_and_every_visible_letter_is_read(tmp_path):
-    letters = bytes(range(0x21, 0x7F)).replace(b">", b"")
-    assert read(tmp_path, b">q\n" + letters, b">t\nacgtn\n") == ([Pair("q", letters, None, "t", b"acgtn")], None)
+def test_symbols_keep_their_case_and_every_visible_symbol_is_read(tmp_path):
+    symbols = bytes(range(0x21, 0x7F)).replace(b">", b"")
+    assert read(tmp_path, b">q\n" + symbols, b">t\nacgtn\n") == ([Pair("q", symbols, None, "t", b"acgtn")], None)
 
 
 def test_columns_of_a_batch():
@@ -116,8 +116,8 @@ def test_block_boundaries(tmp_path, monkeypatch, block):
 @pytest.fixture(scope="module")
 def many():
     rng = random.Random(4)
-    letters = [bytes(rng.choices(b"ACGT", k=rng.choice((0, 1, 5, 30, 200)))) for _ in range(80)]
-    return [Pair(f"q{i}", letters[2 * i], None, f"t{i}", letters[2 * i + 1]) for i in range(40)]
+    symbols = [bytes(rng.choices(b"ACGT", k=rng.choice((0, 1, 5, 30, 200)))) for _ in range(80)]
+    return [Pair(f"q{i}", symbols[2 * i], None, f"t{i}", symbols[2 * i + 1]) for i in range(40)]
 
 
 @pytest.mark.parametrize("block", [1, 7, 64, 500])
@@ -141,25 +141,25 @@ def test_a_query_longer_than_a_batch_and_a_block(tmp_path):
 
 
 NAMES = st.text("abcXYZ019_|:.>@+-", min_size=1, max_size=12)
-LETTERS = st.text("ACGTNacgtn", max_size=50)
+SYMBOLS = st.text("ACGTNacgtn", max_size=50)
 LINE_ENDS = st.sampled_from(["\n", "\r\n"])
 
 
-def wrapped(letters, width, end):
-    return "".join(letters[i : i + width] + end for i in range(0, len(letters), width))
+def wrapped(symbols, width, end):
+    return "".join(symbols[i : i + width] + end for i in range(0, len(symbols), width))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_fasta_round_trip(tmp_path, data):
-    records = data.draw(st.lists(st.tuples(NAMES, LETTERS, NAMES, LETTERS), max_size=6))
+    records = data.draw(st.lists(st.tuples(NAMES, SYMBOLS, NAMES, SYMBOLS), max_size=6))
     end, width = data.draw(LINE_ENDS), data.draw(st.integers(1, 60))
     sides = ["", ""]
     for record in records:
         for side in (0, 1):
-            name, letters = record[2 * side : 2 * side + 2]
+            name, symbols = record[2 * side : 2 * side + 2]
             comment = data.draw(st.sampled_from(["", " ", " x y", "\tz"]))
-            sides[side] += f">{name}{comment}{end}{wrapped(letters, width, end)}"
+            sides[side] += f">{name}{comment}{end}{wrapped(symbols, width, end)}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "_BLOCK", data.draw(st.sampled_from([1, 5, 100])))
         pairs, error = read(tmp_path, *(side.encode() for side in sides))
@@ -170,13 +170,13 @@ def test_fasta_round_trip(tmp_path, data):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_fastq_round_trip(tmp_path, data):
-    records = data.draw(st.lists(st.tuples(NAMES, LETTERS), max_size=6))
+    records = data.draw(st.lists(st.tuples(NAMES, SYMBOLS), max_size=6))
     end = data.draw(LINE_ENDS)
-    quality_letters = st.integers(0x21, 0x7E).map(chr)
-    qualities = ["".join(data.draw(quality_letters) for _ in letters) for _, letters in records]
+    quality_symbols = st.integers(0x21, 0x7E).map(chr)
+    qualities = ["".join(data.draw(quality_symbols) for _ in symbols) for _, symbols in records]
     text = "".join(
-        f"@{name}{end}{letters}{end}+{end}{quality}{end}"
-        for (name, letters), quality in zip(records, qualities, strict=True)
+        f"@{name}{end}{symbols}{end}+{end}{quality}{end}"
+        for (name, symbols), quality in zip(records, qualities, strict=True)
     )
     targets = b">t\nA\n" * len(records)
     with pytest.MonkeyPatch.context() as patch:
@@ -197,7 +197,7 @@ def test_pairs_in_memory_refuse_what_is_no_sequence():
 
 
 @pytest.mark.parametrize("blank", [" ", "\t", " \t "])
-def test_pairs_in_memory_keep_every_letter_or_refuse_it(blank):
+def test_pairs_in_memory_keep_every_symbol_or_refuse_it(blank):
     with pytest.raises(InputError):
         pairs_of(["ACGT" + blank], ["ACGT"])
 

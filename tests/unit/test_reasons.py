@@ -72,7 +72,7 @@ def test_the_chosen_kernel_has_the_least_of_the_numbers(gpu):
 @pytest.mark.parametrize(("length", "error", "count"), [(1000, 0.05, 600), (150, 0.1, 400), (3000, 0.08, 40)])
 @pytest.mark.parametrize("scheme", [SCHEMES[0], SCHEMES[4], SCHEMES[6], SCHEMES[11]], ids=str)
 @pytest.mark.parametrize("mode", [Mode.GLOBAL, Mode.HW])
-def test_pairs_with_letters(mode, scheme, length, error, count):
+def test_pairs_with_symbols(mode, scheme, length, error, count):
     rng = random.Random(length)
     targets = [pairgen.sequence(rng, length, b"ACGT") for _ in range(count)]
     batch = pairs_of([pairgen.mutated(rng, target, b"ACGT", error) for target in targets], targets)

@@ -19,26 +19,26 @@ from wfacli.run.sizes import shared_out
 
 @pytest.mark.parametrize("total", [1, GPU_BATCH, GPU_BATCH + 1, 200_040_000, 290_000_000, 608_000_000, 10**12])
 def test_batches_are_alike(total):
-    letters = shared_out([total // 2, total - total // 2])
-    assert letters <= GPU_BATCH
+    symbols = shared_out([total // 2, total - total // 2])
+    assert symbols <= GPU_BATCH
     if total <= GPU_BATCH:
-        assert letters == GPU_BATCH
+        assert symbols == GPU_BATCH
     else:
         count = -(-total // GPU_BATCH)
-        assert letters * count >= total > letters * (count - 1), "no batch more, and none that is hardly one"
+        assert symbols * count >= total > symbols * (count - 1), "no batch more, and none that is hardly one"
 
 
 @pytest.mark.parametrize("gpus", [2, 3, 8])
 @pytest.mark.parametrize("total", [10_000_000, GPU_BATCH, GPU_BATCH + 1, 132_000_000, 608_000_000, 10**11])
 def test_every_gpu_has_as_many_batches(total, gpus):
-    letters = shared_out([total], gpus)
-    count = round(total / letters * 17 / 16) if letters < GPU_BATCH else -(-total // GPU_BATCH)
-    assert letters <= GPU_BATCH
+    symbols = shared_out([total], gpus)
+    count = round(total / symbols * 17 / 16) if symbols < GPU_BATCH else -(-total // GPU_BATCH)
+    assert symbols <= GPU_BATCH
     if total < 16_000_000:
-        assert letters == GPU_BATCH, "too few letters for two"
-    elif total / gpus > 8_000_000 and letters < GPU_BATCH:
+        assert symbols == GPU_BATCH, "too few symbols for two"
+    elif total / gpus > 8_000_000 and symbols < GPU_BATCH:
         assert count % gpus == 0
-    assert letters > 8_000_000
+    assert symbols > 8_000_000
 
 
 def test_of_a_stream_nobody_knows_how_much_there_is():

@@ -28,9 +28,9 @@ def test_matrices_are_those_that_parasail_has(name: str) -> None:
     assert (scheme.name, (scheme.open, scheme.extend)) == (name, BUILT_IN[name])
     for query in "ARNDCQEGHILKMFPSTWYVBZX*a":
         for target in "ARNDCQEGHILKMFPSTWYVBZX*v":
-            rows, columns = (theirs.mapper[ord(letter)] for letter in (query, target))
+            rows, columns = (theirs.mapper[ord(symbol)] for symbol in (query, target))
             assert worth(scheme, query, target) == theirs.matrix[rows, columns]
-    assert [letter for letter in "UOJ-" if scheme.codes[ord(letter)] == NO_CODE] == list("UOJ-")
+    assert [symbol for symbol in "UOJ-" if scheme.codes[ord(symbol)] == NO_CODE] == list("UOJ-")
     assert scheme.has_unscored_symbols and scheme.same.all()
 
 

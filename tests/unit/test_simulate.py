@@ -16,8 +16,8 @@ RUN = re.compile(r"(\d+)([=XID])")
 
 
 def texts(spec, count, reference=None, first=0):
-    query, target, truth, letters, edits = simulator(spec, reference).make(first, count)
-    return *(bytes(t).decode() for t in (query, target, truth)), letters, edits
+    query, target, truth, symbols, edits = simulator(spec, reference).make(first, count)
+    return *(bytes(t).decode() for t in (query, target, truth)), symbols, edits
 
 
 def pairs_of(table):
@@ -43,7 +43,7 @@ def replayed(query, target, cigar):
 @pytest.mark.parametrize("error", [None, 0.2])
 def test_errors_are_as_many_as_asked_for_and_of_the_models_kinds(model, error):
     spec = PairsSpec(400, 900, 1100, model, error, 5, PairsFormat.TSV, truth=True)
-    table, nothing, truth, letters, edits = texts(spec, 400)
+    table, nothing, truth, symbols, edits = texts(spec, 400)
     assert not nothing
     pairs, lines = pairs_of(table), [line.split("\t") for line in truth.splitlines()]
     total = dict.fromkeys("=XID", 0)
@@ -54,12 +54,12 @@ def test_errors_are_as_many_as_asked_for_and_of_the_models_kinds(model, error):
         assert int(line[9]) == counted["="] and int(line[10]) == sum(counted.values())
         assert line[12] == f"NM:i:{counted['X'] + counted['I'] + counted['D']}"
         total = {op: total[op] + n for op, n in counted.items()}
-    target_letters = sum(len(target) for _, _, target in pairs)
-    assert letters == target_letters + sum(len(query) for _, query, _ in pairs)
+    target_symbols = sum(len(target) for _, _, target in pairs)
+    assert symbols == target_symbols + sum(len(query) for _, query, _ in pairs)
     assert edits == total["X"] + total["I"] + total["D"]
     asked = MODELS[model].error if error is None else error
     # Gaps and uneven reads vary more than single errors do; deletion rates are biased by at most a tenth.
-    assert edits / target_letters == pytest.approx(asked, rel=0.12)
+    assert edits / target_symbols == pytest.approx(asked, rel=0.12)
     shape = MODELS[model]
     gaps = shape.insertion + shape.deletion
     mismatches = shape.mismatch / (shape.mismatch + gaps * shape.gap)
@@ -67,11 +67,11 @@ def test_errors_are_as_many_as_asked_for_and_of_the_models_kinds(model, error):
     assert total["I"] / max(1, total["D"]) == pytest.approx(shape.insertion / shape.deletion, rel=0.35)
 
 
-def test_letters_are_all_as_frequent_and_mismatches_are_another_letter():
+def test_symbols_are_all_as_frequent_and_mismatches_are_another_symbol():
     table, *_ = texts(PairsSpec(200, 1000, 1000, error=0.0, format=PairsFormat.TSV), 200)
     targets = "".join(target for _, _, target in pairs_of(table))
-    for letter in "ACGT":
-        assert targets.count(letter) == pytest.approx(len(targets) / 4, abs=5 * math.sqrt(len(targets) * 3 / 16))
+    for symbol in "ACGT":
+        assert targets.count(symbol) == pytest.approx(len(targets) / 4, abs=5 * math.sqrt(len(targets) * 3 / 16))
     assert all(query == target for _, query, target in pairs_of(table))
 
 
@@ -146,10 +146,10 @@ def test_targets_are_windows_of_the_reference(reference):
     spec = PairsSpec(300, 50, 80, error=0.1, seed=2, format=PairsFormat.FASTA)
     _, targets, *_ = texts(spec, 300, loaded)
     seen = set()
-    for header, letters in zip(*[iter(targets.splitlines())] * 2, strict=True):
+    for header, symbols in zip(*[iter(targets.splitlines())] * 2, strict=True):
         _, chromosome, start, end = re.fullmatch(r">(sim\d+) chr(\d):(\d+)-(\d+)", header).groups()
-        assert sequences[int(chromosome)][int(start) - 1 : int(end)] == letters
-        assert "N" not in letters.upper()
+        assert sequences[int(chromosome)][int(start) - 1 : int(end)] == symbols
+        assert "N" not in symbols.upper()
         seen.add(int(chromosome))
     assert seen == {0, 2}
 
@@ -165,7 +165,7 @@ def test_a_reference_without_such_windows(reference, tmp_path):
 
 
 @pytest.mark.parametrize("model", ["hifi", "ont"])
-def test_gaps_lie_where_letters_repeat(model):
+def test_gaps_lie_where_symbols_repeat(model):
     def share(name):
         spec = PairsSpec(300, 1000, 1000, name, 0.02, 3, PairsFormat.TSV, truth=True)
         table, _, truth, *_ = texts(spec, 300)

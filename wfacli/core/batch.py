@@ -82,8 +82,8 @@ class Mapped:
     Attributes:
         t_offset: i64[n], 0-based position of the window in the reference sequence.
         t_total: i64[n], length of that sequence in bases.
-        letters: i64[n], offset in Records.text of the whole read, on the aligned strand; -1 if the record is written
-            without a sequence. Records.qual has its quality string, as long as the whole read.
+        read_start: i64[n], offset in Records.text of the whole read, on the aligned strand; -1 if the record has no
+            sequence. Records.qual has its quality string, as long as the whole read.
         clip_begin, clip_end: i32[n], bases of the read before and after the query, on the aligned strand.
         first: i32[n], number of the template, the same for all its rows and different from the adjacent templates'.
         sam_flags: i32[n], SAM FLAG bits: 4 for an unmapped read, 16, 256, 2048; for mates 1, 64 or 128, and the bits
@@ -96,7 +96,7 @@ class Mapped:
 
     t_offset: I64
     t_total: I64
-    letters: I64
+    read_start: I64
     clip_begin: I32
     clip_end: I32
     first: I32

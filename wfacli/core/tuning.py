@@ -18,7 +18,7 @@ F64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Model:
-    """Linear time model, in microseconds a pair: start + letter * longest + unit * work."""
+    """Linear time model, in microseconds a pair: start + base * longest + unit * work."""
 
     start: float
     per_base: float

@@ -1,4 +1,4 @@
-"""The picture as PNG, SVG or PDF, drawn by matplotlib; no other module imports it for dot plots."""
+"""Dot plots as PNG, SVG or PDF, drawn with matplotlib, which no other module of dot plots imports."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def with_gpu(
     cpu: Engine,
     stats: Stats,
     tell: Callable[[str], None] | None = None,
-    letters: PinnedPool | None = None,
+    pool: PinnedPool | None = None,
 ) -> Engine:
     """Return the engine of a run: the CPU engine, or a hybrid of GPU and CPU if a GPU is wanted and supports the spec.
 
@@ -35,7 +35,7 @@ def with_gpu(
         cpu: the CPU engine; closed if an error is raised.
         stats: counters of the run.
         tell: receives warnings and notes about slow steps, one line each, from any thread.
-        letters: pool from which the reader has already leased memory for bases; only with config.devices named.
+        pool: pool from which the reader has already leased memory for bases; only with config.devices named.
 
     Raises:
         DeviceError: the config requires a GPU, and none works, or the GPU's banded kernel disagrees with the CPU's.
@@ -44,7 +44,7 @@ def with_gpu(
         return cpu
 
     try:
-        gpu = _on_gpus(config, stats, tell, letters)
+        gpu = _on_gpus(config, stats, tell, pool)
     except DeviceError as problem:
         if config.engine is EngineName.GPU:
             cpu.close()
@@ -66,7 +66,7 @@ def with_gpu(
 
 
 def _on_gpus(
-    config: Config, stats: Stats, tell: Callable[[str], None] | None, letters: PinnedPool | None
+    config: Config, stats: Stats, tell: Callable[[str], None] | None, pool: PinnedPool | None
 ) -> GpuEngine | MultiGpuEngine:
     """Open the GPUs that the config names, or all that work if it names none.
 
@@ -75,11 +75,11 @@ def _on_gpus(
     """
     devices = tuple(range(count_devices())) if config.devices is None else config.devices
     devices = devices or (0,)  # without GPUs, opening the first one raises the reason
-    with ThreadPoolExecutor(len(devices)) as pool:
+    with ThreadPoolExecutor(len(devices)) as workers:
         opening = [
-            pool.submit(GpuEngine, config.spec, _opening(tell, index), stats, config.gpu_memory, own)
+            workers.submit(GpuEngine, config.spec, _opening(tell, index), stats, config.gpu_memory, own)
             # All GPUs take bases from the pool of the first.
-            for index, own in zip(devices, [letters] + [None] * (len(devices) - 1), strict=True)
+            for index, own in zip(devices, [pool] + [None] * (len(devices) - 1), strict=True)
         ]
     problems = {index: problem for index, one in zip(devices, opening, strict=True) if (problem := one.exception())}
     engines = [(index, one.result()) for index, one in zip(devices, opening, strict=True) if not one.exception()]

@@ -83,8 +83,8 @@ class CpuEngine(ThreadedEngine[Aligner]):
         self._options = {kernel: native_options(spec, limits, kernel) for kernel in CPU_KERNELS}
 
     def _shared(self, pairs: PairBatch, route: Route) -> int:
-        letters = bases_of(pairs, route) if len(route.rows) > 1 else 0
-        return letters if letters >= (_SHARED if letters < _LONG * len(route.rows) else _SHARED_LONG) else 0
+        n_bases = bases_of(pairs, route) if len(route.rows) > 1 else 0
+        return n_bases if n_bases >= (_SHARED if n_bases < _LONG * len(route.rows) else _SHARED_LONG) else 0
 
     def _job(self, pairs: PairBatch, route: Route, part: int) -> AlignTask:
         rows = self._rows_of_a_part(route)

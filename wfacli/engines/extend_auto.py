@@ -87,9 +87,9 @@ class AutoExtendEngine:
     def _sooner(self, pairs: PairBatch, route: Route) -> Engine:
         query_len, target_len = (side[route.rows].astype(np.int64) for side in (pairs.q_len, pairs.t_len))
         cells = float(self._spec.cells(query_len, target_len).sum(dtype=np.float64))
-        letters = float(query_len.sum() + target_len.sum())
+        n_bases = float(query_len.sum() + target_len.sum())
         on_cpu = cells / self._cpu_cells
-        on_gpu = tuning.GPU_EXTEND_LAUNCH + letters * tuning.GPU_EXTEND_PER_BASE + cells / self._gpu_cells
+        on_gpu = tuning.GPU_EXTEND_LAUNCH + n_bases * tuning.GPU_EXTEND_PER_BASE + cells / self._gpu_cells
         with self._lock:
             if self._gpu is not None and on_gpu < on_cpu:
                 return self._gpu

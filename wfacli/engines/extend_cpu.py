@@ -71,8 +71,8 @@ class ExtendEngine(ThreadedEngine[Extender]):
         self._options = native_options(spec, limits, kernel, wide)
 
     def _shared(self, pairs: PairBatch, route: Route) -> int:
-        letters = bases_of(pairs, route) if len(route.rows) > 1 else 0
-        return letters if letters >= _SHARED else 0
+        n_bases = bases_of(pairs, route) if len(route.rows) > 1 else 0
+        return n_bases if n_bases >= _SHARED else 0
 
     def _job(self, pairs: PairBatch, route: Route, part: int) -> ExtendTask:
         rows = min(
@@ -109,9 +109,9 @@ def extend_batch(engine: Engine, pairs: PairBatch, spec: ExtendSpec, stats: Stat
         and spec.scheme.has_unscored_symbols
         and (found := find_unknown_symbol(pairs, spec.scheme.codes))
     ):
-        row, letter = found
+        row, symbol = found
         names = pairs.records.query_name(row), pairs.records.target_name(row)
-        raise InputError(path, foreign_message(spec, chr(letter)), " and ".join(dict.fromkeys(filter(None, names))))
+        raise InputError(path, foreign_message(spec, chr(symbol)), " and ".join(dict.fromkeys(filter(None, names))))
     stats.add("routed", {KERNEL: len(pairs)})
     stats.add("kernels", {KERNEL: aligned})
     if aligned < len(pairs):
@@ -121,9 +121,9 @@ def extend_batch(engine: Engine, pairs: PairBatch, spec: ExtendSpec, stats: Stat
     return AlignmentBatch(pairs.ordinal, *columns, np.zeros(len(pairs), np.uint8), (KERNEL,), second=part.second)
 
 
-def foreign_message(spec: ExtendSpec, letter: str) -> str:
+def foreign_message(spec: ExtendSpec, symbol: str) -> str:
     """Return the error message for a symbol without scores."""
     return (
-        f"contains the symbol {letter}, for which {spec.scheme.name} has no scores (it has {spec.scheme.alphabet}); "
+        f"contains the symbol {symbol}, for which {spec.scheme.name} has no scores (it has {spec.scheme.alphabet}); "
         "replace it, as by X in a protein, or give a matrix with a row for it (--matrix FILE)"
     )

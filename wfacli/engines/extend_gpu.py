@@ -15,7 +15,7 @@ from ..core.batch import I32, U8, PairBatch, PartialResult, Status, all_rows, is
 from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import DeviceError, OutOfDeviceMemory
-from ..gpu.kernels import sw, sw_guided
+from ..gpu.kernels import sw, sw_choice, sw_guided
 from ..gpu.kernels.sw_guided import Cuts, GuidedWork
 from ..gpu.runtime.driver import Driver
 from ..gpu.runtime.launch import Answers, Staged
@@ -30,7 +30,7 @@ from .base import Engine
 IN_FLIGHT = 5
 # Bases of both sequences per CIGAR operation at 5% errors: the guess of the size of results until some have arrived.
 # If it is too small, the first results are copied twice, and pinning a larger buffer stalls the GPU for milliseconds.
-_LETTERS_A_RUN = 16
+_BASES_PER_RUN = 16
 _WORTH_ALL = 0.5  # share of a batch's bases above which the host takes longer to gather them than the bus for all
 
 
@@ -60,7 +60,7 @@ class _Chosen:
         rows: i32[m], rows of the batch.
         order: i32[m], indices into `rows`, grouped by build.
         works: the builds' shares of the launch, in that order.
-        letters: bytes of sequence to copy to the GPU.
+        base_bytes: bytes of sequence to copy to the GPU.
         lent: whether all bases of the batch are copied from its own pinned memory.
     """
 
@@ -68,7 +68,7 @@ class _Chosen:
     rows: I32
     order: I32
     works: list[sw.Work]
-    letters: int
+    base_bytes: int
     lent: bool
 
 
@@ -199,7 +199,7 @@ class ExtendGpuEngine:
                 refused.append(places[others])
                 left += [np.delete(places, others)] if len(others) < len(places) else []
                 continue
-            spare = self._gpu.launch_bytes - needs(chosen.works, chosen.letters)
+            spare = self._gpu.launch_bytes - needs(chosen.works, chosen.base_bytes)
             if self._gpu.failure is None and spare >= 0:
                 found.append(_Part(places, self._start(chosen, spare + min_workspace(chosen.works))))
             elif self._gpu.failure is None and len(places) > 1:
@@ -220,9 +220,11 @@ class ExtendGpuEngine:
         builds = builds or self.builds[:1]
         digits, (narrow, most) = self._scores.digits, self._longest
         count = max(len(rows), self._under_way)  # other launches use the GPU when only the last pairs of this one run
-        if len(rows) <= sw.MAX_SAMPLED:
-            builds = sw.builds_to_launch(builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits, count)
-        best, builds = sw.best_builds(builds, count, path, codes, digits), (*builds, sw.WIDE)
+        if len(rows) <= sw_choice.MAX_SAMPLED:
+            builds = sw_choice.builds_to_launch(
+                builds, pairs.q_len[rows], pairs.t_len[rows], path, codes, digits, count
+            )
+        best, builds = sw_choice.best_builds(builds, count, path, codes, digits), (*builds, sw.WIDE)
         return self._in_order(pairs, rows, best, builds, 0 if wide else narrow, most)
 
     def _guided(self, pairs: PairBatch, rows: I32, cuts: Cuts) -> tuple[_Chosen, I32]:
@@ -230,7 +232,7 @@ class ExtendGpuEngine:
         query_len, target_len = (int(side[rows].mean()) if len(rows) else 0 for side in (pairs.q_len, pairs.t_len))
         count, width = max(len(rows), self._under_way), cuts.width(query_len, target_len)
         build = sw_guided.best_build(self.guided, count, query_len, target_len, width)
-        best = np.zeros((int(sw.STEP[-1]) + 1) ** 2, np.uint8)
+        best = np.zeros((int(sw_choice.STEP[-1]) + 1) ** 2, np.uint8)
         fits = build.shared(self._scores.codes) <= self._gpu.gpu.shared_per_block
         narrow, most = self._longest if fits else (0, 0)
         return self._in_order(pairs, rows, best, (build, build), narrow, most)
@@ -240,31 +242,31 @@ class ExtendGpuEngine:
     ) -> tuple[_Chosen, I32]:
         """Group rows by build; see distribute_rows and _chosen."""
         widths = np.array([build.width for build in builds], np.int32)
-        order, groups, others, letters = distribute_rows(pairs, rows, sw.STEP, best, widths, narrow, most)
+        order, groups, others, base_bytes = distribute_rows(pairs, rows, sw_choice.STEP, best, widths, narrow, most)
         works = [self._work(builds[build], *sizes) for build, *sizes in groups]
         every, lent = -(-len(pairs.bases) // 16) * 16, self._gpu.bases.owns(pairs.bases)
-        lent = lent and letters > _WORTH_ALL * every
-        letters = every if lent or is_all_rows(rows, len(pairs)) else letters
-        return _Chosen(pairs, rows, order, works, letters, lent), others
+        lent = lent and base_bytes > _WORTH_ALL * every
+        base_bytes = every if lent or is_all_rows(rows, len(pairs)) else base_bytes
+        return _Chosen(pairs, rows, order, works, base_bytes, lent), others
 
     def _work(self, build: sw.Build, count: int, longest_query: int, longest_target: int) -> sw.Work:
         sizes = (build, self._rule, self._scores, not self._spec.score_only, count, longest_query, longest_target)
         return GuidedWork(*sizes, self._cuts) if self._cuts else sw.Work(*sizes)
 
     def _start(self, chosen: _Chosen, workspace: int) -> Future[Answers]:
-        pairs, rows, letters, session = chosen.pairs, chosen.rows, chosen.letters, self._gpu
+        pairs, rows, base_bytes, session = chosen.pairs, chosen.rows, chosen.base_bytes, self._gpu
         count, codes = len(rows), self._spec.scheme.codes
         try:
             first = chosen.works[0].launches[0][0]
-            likely = max(letters / count / _LETTERS_A_RUN, 1.0)
+            likely = max(base_bytes / count / _BASES_PER_RUN, 1.0)
             answers = session.results.lease(first, count, operations(chosen.works), SwLaunch.spans, likely)
-            needed = Staged.needs(0 if chosen.lent else letters, count, True)
+            needed = Staged.needs(0 if chosen.lent else base_bytes, count, True)
             with self._stats.timed("stage"), session.staging(needed, chosen.lent) as (buffer, give_back):
                 if chosen.lent:
                     stage_columns(pairs, rows, buffer)
                 else:
-                    stage_rows(pairs, rows, buffer, letters)
-                staged = Staged(buffer, letters, count, coded=True, lent=pairs.bases if chosen.lent else None)
+                    stage_rows(pairs, rows, buffer, base_bytes)
+                staged = Staged(buffer, base_bytes, count, coded=True, lent=pairs.bases if chosen.lent else None)
                 staged.order[:] = chosen.order
                 staged.tables[:256] = staged.tables[256:] = codes
         except DeviceError as error:  # the host has no memory that can be pinned

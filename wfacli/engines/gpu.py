@@ -35,7 +35,7 @@ class _Chosen:
     Attributes:
         pairs: the batch.
         rows: i32[m], rows of the batch.
-        letters: bytes of sequence to copy to the GPU, each sequence padded to a multiple of 16.
+        base_bytes: bytes of sequence to copy to the GPU, each sequence padded to a multiple of 16.
         longest: length of the longest sequence, in bases.
         apart: maximum length difference of a pair, in bases.
         edits: maximum estimated edits; -1 if no row has an estimate.
@@ -47,7 +47,7 @@ class _Chosen:
 
     pairs: PairBatch
     rows: I32
-    letters: int
+    base_bytes: int
     longest: int
     apart: int
     edits: int
@@ -57,7 +57,7 @@ class _Chosen:
     bands: I32 | None
 
     @classmethod
-    def by_letters(cls, pairs: PairBatch, rows: I32, bands: I32 | None, lent: bool) -> list[_Chosen]:
+    def by_symbols(cls, pairs: PairBatch, rows: I32, bands: I32 | None, lent: bool) -> list[_Chosen]:
         """Split rows of a batch into those of A C G T only and those with other symbols.
 
         `lent`: whether the batch's bases are in pinned memory.
@@ -75,7 +75,7 @@ class _Chosen:
             return [
                 chosen
                 for some in own
-                for chosen in cls.by_letters(pairs, rows[some], None if bands is None else bands[some], lent)
+                for chosen in cls.by_symbols(pairs, rows[some], None if bands is None else bands[some], lent)
             ]
         every = -(-len(pairs.bases) // 16) * 16
         whole = whole_batch or (lent and extent.nbytes > _WORTH_ALL * every)
@@ -98,7 +98,7 @@ class _Chosen:
     def part(self, some: slice) -> _Chosen:
         """Return a slice of the rows."""
         bands = None if self.bands is None else self.bands[some]
-        return self.by_letters(self.pairs, self.rows[some], bands, self.lent)[0]
+        return self.by_symbols(self.pairs, self.rows[some], bands, self.lent)[0]
 
 
 def _looked_up(pairs: PairBatch, rows: I32) -> tuple[Extent, int]:
@@ -163,7 +163,7 @@ class GpuEngine:
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Start a route of one of plan.kernels.GPU_KERNELS. Raises Cancelled after cancel()."""
         lent = self.session.bases.owns(pairs.bases)
-        chosen = _Chosen.by_letters(pairs, route.rows, route.bands, lent)
+        chosen = _Chosen.by_symbols(pairs, route.rows, route.bands, lent)
         parts = [part for some in chosen for part in self._parts(some, route)]
         return _Ticket(route, parts)
 
@@ -251,7 +251,7 @@ class GpuEngine:
             most, guess = shape.count * plan.op_capacity, _operations(pairs)
             answers = session.results.lease(plan.rows[0].name, shape.count, most, guess=guess)
             needs = Staged.needs(
-                0 if chosen.lent else chosen.letters, shape.count, chosen.coded, chosen.bands is not None
+                0 if chosen.lent else chosen.base_bytes, shape.count, chosen.coded, chosen.bands is not None
             )
             with self._stats.timed("stage"), session.staging(needs, chosen.lent) as (buffer, give_back):
                 staged = self._staged(chosen, pinned, buffer)
@@ -262,12 +262,12 @@ class GpuEngine:
 
     def _staged(self, chosen: _Chosen, pinned: U8 | None, buffer: U8) -> Staged:
         """Fill a staging buffer with the rows' columns, and with their bases unless these are in pinned memory."""
-        pairs, count, letters = chosen.pairs, len(chosen.rows), chosen.letters
+        pairs, count, base_bytes = chosen.pairs, len(chosen.rows), chosen.base_bytes
         if pinned is None:
-            stage_rows(pairs, chosen.rows, buffer, letters)
+            stage_rows(pairs, chosen.rows, buffer, base_bytes)
         else:
             stage_columns(pairs, chosen.rows, buffer)
-        staged = Staged(buffer, letters, count, chosen.coded, pinned, chosen.bands is not None)
+        staged = Staged(buffer, base_bytes, count, chosen.coded, pinned, chosen.bands is not None)
         if chosen.bands is not None:
             staged.bands[:] = chosen.bands
         if chosen.coded:
@@ -315,7 +315,7 @@ def _needs(chosen: _Chosen, plan: Plan) -> int:
     """Return the minimum GPU memory, in bytes, to align the rows in one launch."""
     count = len(chosen.rows)
     return (
-        chosen.letters * (8 if chosen.coded else 5) // 4
+        chosen.base_bytes * (8 if chosen.coded else 5) // 4
         + count * (8 * plan.op_capacity + 48)
         + plan.min_workspace(count)
     )

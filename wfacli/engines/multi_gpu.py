@@ -42,7 +42,7 @@ class _Ticket:
     inner: Any
     pairs: PairBatch
     route: Route
-    letters: float
+    n_bases: float
 
 
 @dataclass
@@ -74,16 +74,16 @@ class MultiGpuEngine:
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
         """Start a route on a GPU. Raises Cancelled after cancel()."""
-        letters = len(pairs.bases) * len(route.rows) / max(len(pairs), 1)
+        n_bases = len(pairs.bases) * len(route.rows) / max(len(pairs), 1)
         with self._lock:
             gpu = min(self._working() or self._gpus, key=lambda one: one.waiting)
-            gpu.waiting += letters
+            gpu.waiting += n_bases
             gpu.routes += 1
             gpu.pairs += len(route.rows)
         try:
-            return _Ticket(gpu, gpu.engine.submit(pairs, route), pairs, route, letters)
+            return _Ticket(gpu, gpu.engine.submit(pairs, route), pairs, route, n_bases)
         except BaseException:
-            self._given_back(gpu, letters)
+            self._given_back(gpu, n_bases)
             raise
 
     def collect(self, ticket: _Ticket) -> PartialResult:
@@ -92,7 +92,7 @@ class MultiGpuEngine:
         try:
             found = gpu.engine.collect(ticket.inner)
         finally:
-            self._given_back(gpu, ticket.letters)
+            self._given_back(gpu, ticket.n_bases)
         if not gpu.trouble:
             return found
         self._tell_of(gpu)
@@ -146,9 +146,9 @@ class MultiGpuEngine:
     def _working(self) -> list[_Gpu]:
         return [gpu for gpu in self._gpus if not gpu.trouble]
 
-    def _given_back(self, gpu: _Gpu, letters: float) -> None:
+    def _given_back(self, gpu: _Gpu, n_bases: float) -> None:
         with self._lock:
-            gpu.waiting -= letters
+            gpu.waiting -= n_bases
 
     def _tell_of(self, gpu: _Gpu) -> None:
         with self._lock:

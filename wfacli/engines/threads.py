@@ -102,10 +102,10 @@ class ThreadedEngine(ABC, Generic[A]):
         """Start a route. Raises Cancelled after cancel()."""
         if self._closed:
             raise RuntimeError("the engine is closed")
-        letters = self._shared(pairs, route)
-        if not letters:  # a shared route has parts even with one thread, which handles signals between them
+        n_bases = self._shared(pairs, route)
+        if not n_bases:  # a shared route has parts even with one thread, which handles signals between them
             return Ticket(pairs, route, None, [])
-        part = min(max(letters // (_PARTS_A_THREAD * self._threads), _PART_LEAST), _PART_MOST)
+        part = min(max(n_bases // (_PARTS_A_THREAD * self._threads), _PART_LEAST), _PART_MOST)
         job = self._job(pairs, route, part)
         helpers = min(self._threads, job.parts) - 1  # collect() takes part as well
         try:

@@ -152,8 +152,8 @@ class Forecast:
         front = model_of(TABLE, costs).unit * rows * (tuning.FREE_FRONT * diagonals + alone)
         for kernel, factor in ((TABLE, 1.0), (CAPPED, 1.0), (LINEAR, tuning.LINEAR_FACTOR)):
             times[CPU_KERNELS.index(kernel)] += share * factor * front
-        letters = diagonals + edits * costs.edit / costs.extend
-        full = tuning.SAFETY * 4 * costs.components * edits * costs.edit * letters > self._limits.table
+        gap_bases = diagonals + edits * costs.edit / costs.extend
+        full = tuning.SAFETY * 4 * costs.components * edits * costs.edit * gap_bases > self._limits.table
         times[CPU_KERNELS.index(TABLE)][full] = math.inf
 
     @functools.cached_property

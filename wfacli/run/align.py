@@ -81,7 +81,7 @@ def opened_aligner(
         planner: the planner if the engine has expected_gpus(config) GPUs.
         stats: counters of the run.
         tell: see engines.choice.with_gpu.
-        pool: see `letters` of engines.choice.with_gpu.
+        pool: see `pool` of engines.choice.with_gpu.
 
     Raises:
         DeviceError: a GPU is required, and none works.

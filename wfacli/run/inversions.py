@@ -48,10 +48,10 @@ class InversionFinder:
         """Create the finder; its threads start on first use.
 
         Args:
-            ends: scoring scheme, of which long gaps cost what short ones do, and thresholds.
+            ends: scoring scheme, of whose gap costs only the first piece is used, and thresholds.
             ambiguous: how characters other than A C G T U are compared.
             threads: number of threads.
-            stats: gets the time of the threads.
+            stats: receives the CPU time of the threads.
         """
         costs = ends.penalties
         scheme = Scheme.of_scores(costs.match, costs.mismatch, *costs.gaps[0], ambiguous)
@@ -125,7 +125,7 @@ def _inverted(pairs: PairBatch, inversions: Inversions) -> PairBatch:
     assert mapped is not None
     gap = np.zeros(-len(pairs.bases) % 16, np.uint8)
     at = len(pairs.bases) + len(gap)
-    text, letters, qual = opposite_reads(pairs, all_rows(len(pairs)))
+    text, read_start, qual = opposite_reads(pairs, all_rows(len(pairs)))
 
     def shifted(offsets: I64) -> I64:
         return np.where(offsets < 0, -1, offsets + len(records.text))
@@ -142,7 +142,7 @@ def _inverted(pairs: PairBatch, inversions: Inversions) -> PairBatch:
         mapped=replace(
             mapped,
             t_offset=mapped.t_offset + parts[:, 2],
-            letters=shifted(letters),
+            read_start=shifted(read_start),
             clip_begin=mapped.clip_end + pairs.q_len - parts[:, 1],
             clip_end=mapped.clip_begin + parts[:, 0],
             sam_flags=(mapped.sam_flags ^ _REVERSE) | (_SUPPLEMENTARY | _INVERSION),

@@ -108,7 +108,7 @@ class PairInputs:
     @property
     def pool(self) -> PinnedPool | None:
         """Pool from which the memory of batches that are read ahead is leased."""
-        return self._early.letters if self._early else None
+        return self._early.pool if self._early else None
 
     @property
     def large(self) -> bool:

@@ -17,7 +17,7 @@ class EarlyBatches:
     """Yields the batches of an iterator; until opened() is called, threads read and plan the first ones ahead.
 
     Attributes:
-        letters: pool from which the memory for these batches' bases is leased.
+        pool: pool from which the memory for these batches' bases is leased.
     """
 
     def __init__(
@@ -30,8 +30,8 @@ class EarlyBatches:
             prepare: plans a batch; needs no GPU.
             most: maximum number of batches to read ahead.
         """
-        self.letters = PinnedPool(forked=False)
-        self._lend: Lend = self.letters.lease_early
+        self.pool = PinnedPool(forked=False)
+        self._lend: Lend = self.pool.lease_early
         self._batches = batches(self._memory)
         self._prepare, self._maker = prepare, ThreadPoolExecutor(1, thread_name_prefix="wfacli-plan")
         self._ready: queue.SimpleQueue[Future[PairBatch] | None] = queue.SimpleQueue()

@@ -32,19 +32,19 @@ def with_promoted(pairs: PairBatch, found: AlignmentBatch, templates: I32) -> Pa
     rows, hosts = rows[chosen], hosts[chosen]
     if not len(rows):
         return pairs
-    flags, letters, qual = mapped.sam_flags.copy(), mapped.letters.copy(), records.qual.copy()
-    text, opposite_letters, opposite_qual = opposite_reads(pairs, hosts)
+    flags, read_start, qual = mapped.sam_flags.copy(), mapped.read_start.copy(), records.qual.copy()
+    text, opposite_start, opposite_qual = opposite_reads(pairs, hosts)
     same = (flags[rows] ^ flags[hosts]) & _REVERSE == 0
 
     def put(column: I64, opposite: I64) -> None:
         moved = np.where(opposite < 0, -1, opposite + len(records.text))
         column[rows] = np.where(same, column[hosts], moved)
 
-    put(letters, opposite_letters)
+    put(read_start, opposite_start)
     put(qual, opposite_qual)
     flags[rows] = flags[rows] & ~_SECONDARY | _SUPPLEMENTARY
     return replace(
         pairs,
         records=replace(records, text=np.concatenate([records.text, text]), qual=qual),
-        mapped=replace(mapped, sam_flags=flags, letters=letters),
+        mapped=replace(mapped, sam_flags=flags, read_start=read_start),
     )

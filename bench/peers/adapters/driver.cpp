@@ -19,11 +19,11 @@ void* peer_open(int metric, int score_only, const char* setting) {
 double peer_run(void* opened, const bench::Pairs* pairs, std::int32_t* costs) {
   auto* peer = static_cast<bench::Peer*>(opened);
   try {
-    const char* letters = peer->prepare(*pairs);
+    const char* bases = peer->prepare(*pairs);
     const auto begun = std::chrono::steady_clock::now();
     for (std::int64_t i = 0; i < pairs->n; ++i) {
-      const char* query = letters + pairs->q_start[i];
-      const char* target = letters + pairs->t_start[i];
+      const char* query = bases + pairs->q_start[i];
+      const char* target = bases + pairs->t_start[i];
       costs[i] = peer->cost(query, pairs->q_len[i], target, pairs->t_len[i]);
     }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();

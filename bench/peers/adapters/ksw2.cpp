@@ -11,12 +11,12 @@
 namespace bench {
 namespace {
 
-constexpr int kLetters = 5;  // A C G T, and one for all others, which matches nothing
+constexpr int kBases = 5;  // A C G T, and one for all others, which matches nothing
 
-std::array<char, 256> letter_codes() {
+std::array<char, 256> base_codes() {
   std::array<char, 256> codes;
-  codes.fill(kLetters - 1);
-  for (int i = 0; i < kLetters - 1; ++i) {
+  codes.fill(kBases - 1);
+  for (int i = 0; i < kBases - 1; ++i) {
     codes[static_cast<unsigned char>("ACGT"[i])] = codes[static_cast<unsigned char>("acgt"[i])] = static_cast<char>(i);
   }
   return codes;
@@ -26,8 +26,8 @@ class Ksw2 final : public Peer {
  public:
   explicit Ksw2(bool score_only)
       : pool_(km_init()), flags_(KSW_EZ_APPROX_MAX | (score_only ? KSW_EZ_SCORE_ONLY : 0)) {
-    for (int i = 0; i < kLetters * kLetters; ++i) {
-      const bool same = i / kLetters == i % kLetters && i / kLetters != kLetters - 1;
+    for (int i = 0; i < kBases * kBases; ++i) {
+      const bool same = i / kBases == i % kBases && i / kBases != kBases - 1;
       matrix_[i] = static_cast<std::int8_t>(same ? 0 : -kMismatch);
     }
   }
@@ -40,7 +40,7 @@ class Ksw2 final : public Peer {
 
   const char* prepare(const Pairs& pairs) override {
     if (static_cast<std::int64_t>(coded_.size()) == pairs.size) return coded_.data();
-    const auto codes = letter_codes();
+    const auto codes = base_codes();
     coded_.resize(pairs.size);
     for (std::int64_t i = 0; i < pairs.size; ++i) coded_[i] = codes[static_cast<unsigned char>(pairs.bases[i])];
     return coded_.data();
@@ -49,7 +49,7 @@ class Ksw2 final : public Peer {
   std::int32_t cost(const char* query, int q_len, const char* target, int t_len) override {
     // With query and target in this order its insertions and deletions are SAM's.
     ksw_extz2_sse(pool_, q_len, reinterpret_cast<const std::uint8_t*>(query), t_len,
-                  reinterpret_cast<const std::uint8_t*>(target), kLetters, matrix_, kOpen, kExtend, -1, -1, 0, flags_,
+                  reinterpret_cast<const std::uint8_t*>(target), kBases, matrix_, kOpen, kExtend, -1, -1, 0, flags_,
                   &result_);
     return result_.score == KSW_NEG_INF ? kNoAnswer : -result_.score;
   }
@@ -57,7 +57,7 @@ class Ksw2 final : public Peer {
  private:
   void* pool_;
   int flags_;
-  std::int8_t matrix_[kLetters * kLetters];
+  std::int8_t matrix_[kBases * kBases];
   ksw_extz_t result_{};  // keeps the memory of the last CIGAR
   std::vector<char> coded_;
 };

@@ -1,5 +1,5 @@
 // Joining reads (and mates) with their mappings: parts of reads and windows of a reference. Byte 0xff separates streams.
-// Needs: io/read_ahead base/buffer io/builder base/symbols mapped/mapped mapped/mapped_rest mapped/mapped_window mapped/mappings io/record_stream io/records io/reference mapped/mapping_tags mapped/read_spill io/streams mapped/tags base/reverse_complement
+// Needs: io/read_ahead base/buffer io/builder base/symbols mapped/mapped mapped/mapped_rest mapped/mapped_rows mapped/mapped_window mapped/mappings io/record_stream io/records io/reference mapped/mapping_tags mapped/read_spill io/streams mapped/tags base/reverse_complement
 #include "mapped/mapped.hpp"
 
 #include "readers.hpp"
@@ -44,17 +44,17 @@ Answer parse(const wfacli::MappedOptions& options, std::vector<Feed> feeds, std:
       HOLDS(m.t_offset[i] >= 0 && m.t_offset[i] + b.t_len[i] <= m.t_total[i]);
       HOLDS(m.first[i] >= 0 && static_cast<std::size_t>(m.first[i]) <= i);
       HOLDS(m.first[i] == static_cast<std::int32_t>(i) || m.first[i] == m.first[i - 1]);
-      const std::int32_t letters = m.clip_begin[i] + b.q_len[i] + m.clip_end[i];
+      const std::int32_t symbols = m.clip_begin[i] + b.q_len[i] + m.clip_end[i];
       Answer& answer = batches.answer;
       answer.number(m.t_offset[i]).number(m.t_total[i]).number(m.clip_begin[i]).number(m.clip_end[i]);
       answer.number(static_cast<std::int64_t>(i) - m.first[i]).number(m.sam_flags[i]).number(m.mapq[i]);
       answer.add(Batches::text(b, m.tags[i], m.tags_len[i])).number(m.read_start[i] >= 0).number(b.qual[i] >= 0);
-      if (m.read_start[i] >= 0) answer.add(Batches::text(b, m.read_start[i], letters));
-      if (b.qual[i] >= 0) answer.add(Batches::text(b, b.qual[i], letters));
+      if (m.read_start[i] >= 0) answer.add(Batches::text(b, m.read_start[i], symbols));
+      if (b.qual[i] >= 0) answer.add(Batches::text(b, b.qual[i], symbols));
       HOLDS(b.qual[i] < 0 || m.read_start[i] >= 0);
       // The aligned part is a part of the whole read.
       if (m.read_start[i] >= 0)
-        HOLDS(Batches::text(b, m.read_start[i], letters).substr(static_cast<std::size_t>(m.clip_begin[i]), static_cast<std::size_t>(b.q_len[i])) ==
+        HOLDS(Batches::text(b, m.read_start[i], symbols).substr(static_cast<std::size_t>(m.clip_begin[i]), static_cast<std::size_t>(b.q_len[i])) ==
               view(b.bases.data() + b.q_start[i], static_cast<std::size_t>(b.q_len[i])));
     });
   });

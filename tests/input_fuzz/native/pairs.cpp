@@ -10,8 +10,8 @@ using wfacli::RecordParts;
 
 namespace {
 
-Answer parse(wfacli::PairReader& reader, std::vector<Feed> feeds, bool letters, std::int64_t weight, std::size_t lent) {
-  Batches batches(letters);
+Answer parse(wfacli::PairReader& reader, std::vector<Feed> feeds, bool symbols, std::int64_t weight, std::size_t lent) {
+  Batches batches(symbols);
   read_all(reader, feeds, weight, lent, [&] {
     const wfacli::BatchColumns b = reader.take();
     batches.add(b, [&](std::size_t i) {

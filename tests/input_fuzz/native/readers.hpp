@@ -35,9 +35,9 @@ class File {
   int descriptor_;
 };
 
-inline std::uint8_t classes_one_by_one(std::string_view letters) {
+inline std::uint8_t classes_one_by_one(std::string_view symbols) {
   std::uint8_t classes = 0;
-  for (const char c : letters) classes |= wfacli::kSymbols.symbol_class[static_cast<std::uint8_t>(c)];
+  for (const char c : symbols) classes |= wfacli::kSymbols.symbol_class[static_cast<std::uint8_t>(c)];
   return classes;
 }
 
@@ -48,7 +48,7 @@ inline bool all_visible(std::string_view text) {
 // Merges batches into one answer, and checks the positions in them.
 class Batches {
  public:
-  explicit Batches(bool letters) : letters_(letters) {}
+  explicit Batches(bool symbols) : symbols_(symbols) {}
 
   // Adds a batch; `row_more` adds the further columns of a row.
   template <class RowMore>
@@ -77,13 +77,13 @@ class Batches {
  private:
   std::string_view sequence(const wfacli::BatchColumns& b, std::int64_t start, std::int32_t length) const {
     HOLDS(length >= 0);
-    if (!letters_) return {};
+    if (!symbols_) return {};
     HOLDS(start >= 0 && start % static_cast<std::int64_t>(wfacli::kAlign) == 0);
     HOLDS(static_cast<std::size_t>(start) + static_cast<std::size_t>(length) + wfacli::kOverread <= b.bases.size());
     return view(b.bases.data() + start, static_cast<std::size_t>(length));
   }
 
-  bool letters_;
+  bool symbols_;
 };
 
 // Fills batches until the end or an error, and calls `take` after each. `feeds` provide the streams that are not attached.

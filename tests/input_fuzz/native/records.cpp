@@ -25,20 +25,20 @@ void add_record(const wfacli::RecordColumns& columns, const RecordLocation& r, R
   HOLDS(r.len >= 0 && r.name_len >= 0 && r.header_len >= r.name_len);
   const std::string_view name = view(columns.text_at(r.name), static_cast<std::size_t>(r.name_len));
   const auto length = static_cast<std::size_t>(r.len);
-  const std::string_view letters = keep.bases ? view(columns.bases_at(r.sequence), length) : std::string_view();
+  const std::string_view symbols = keep.bases ? view(columns.bases_at(r.sequence), length) : std::string_view();
   const bool has_quality = r.quality != RecordLocation::kNone;
   const std::string_view quality = has_quality ? view(columns.text_at(r.quality), length) : std::string_view();
   for (const char c : name) HOLDS(static_cast<std::uint8_t>(c) > ' ');
-  HOLDS(all_visible(letters) && all_visible(quality) && (keep.quality || !has_quality));
-  HOLDS(!keep.bases || r.flags == classes_one_by_one(letters));
-  parsed.answer.add(name).add(letters).number(r.len).number(has_quality).add(quality);
+  HOLDS(all_visible(symbols) && all_visible(quality) && (keep.quality || !has_quality));
+  HOLDS(!keep.bases || r.flags == classes_one_by_one(symbols));
+  parsed.answer.add(name).add(symbols).number(r.len).number(has_quality).add(quality);
   std::string_view header = name;
   if (keep.comments) {
     header = view(columns.text_at(r.name), static_cast<std::size_t>(r.header_len));
     parsed.answer.add(header);
   }
   ++parsed.records;
-  parsed.again.append(has_quality ? "@" : ">").append(header).append("\n").append(letters).append("\n");
+  parsed.again.append(has_quality ? "@" : ">").append(header).append("\n").append(symbols).append("\n");
   if (has_quality) parsed.again.append("+\n").append(quality).append("\n");
 }
 

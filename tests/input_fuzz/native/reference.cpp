@@ -11,7 +11,7 @@ using namespace fuzz;
 namespace {
 
 struct Place {
-  std::int64_t length, offset, letters, bytes;
+  std::int64_t length, offset, symbols, bytes;
 };
 
 // Parses a line of an index; returns false for those that wfacli/io/read/faidx.py rejects.
@@ -20,31 +20,31 @@ bool place_of(std::string_view line, std::string_view& name, Place& place) {
   if (tab == line.npos) return false;
   name = line.substr(0, tab);
   line.remove_prefix(tab + 1);
-  for (std::int64_t* value : {&place.length, &place.offset, &place.letters, &place.bytes}) {
+  for (std::int64_t* value : {&place.length, &place.offset, &place.symbols, &place.bytes}) {
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), *value);
     if (error != std::errc() || *value < 0 || *value >= std::int64_t{1} << 62) return false;
     line.remove_prefix(static_cast<std::size_t>(end - line.data()));
     if (!line.empty()) line.remove_prefix(1);
   }
-  const std::int64_t more = place.bytes - place.letters;
-  return place.letters > 0 && (more == 1 || more == 2);
+  const std::int64_t more = place.bytes - place.symbols;
+  return place.symbols > 0 && (more == 1 || more == 2);
 }
 
 // Returns the bases of a window, read one by one; empty if the file does not match the index.
-std::string letters_of(const Place& place, std::int64_t begin, std::int64_t end, std::string_view file) {
-  std::string letters;
-  for (std::int64_t letter = begin; letter < end; ++letter) {
-    const __int128 line = letter / place.letters, column = letter % place.letters;
+std::string symbols_of(const Place& place, std::int64_t begin, std::int64_t end, std::string_view file) {
+  std::string symbols;
+  for (std::int64_t symbol = begin; symbol < end; ++symbol) {
+    const __int128 line = symbol / place.symbols, column = symbol % place.symbols;
     const __int128 at = place.offset + line * place.bytes + column;
     if (at >= static_cast<__int128>(file.size())) return {};
     const char c = file[static_cast<std::size_t>(at)];
     if (static_cast<std::uint8_t>(c) <= ' ' || c == '>') return {};
-    letters += c;
-    if (column + 1 < place.letters || letter + 1 == end) continue;
-    const std::string_view line_end = place.bytes - place.letters == 1 ? "\n" : "\r\n";
+    symbols += c;
+    if (column + 1 < place.symbols || symbol + 1 == end) continue;
+    const std::string_view line_end = place.bytes - place.symbols == 1 ? "\n" : "\r\n";
     if (file.substr(static_cast<std::size_t>(at) + 1, line_end.size()) != line_end) return {};
   }
-  return letters;
+  return symbols;
 }
 
 void check_windows(const wfacli::Reference& reference, std::int32_t i, const Place& place, std::string_view file,
@@ -56,13 +56,13 @@ void check_windows(const wfacli::Reference& reference, std::int32_t i, const Pla
     begin = std::min(begin, place.length - count);
     std::vector<std::uint8_t> copy(static_cast<std::size_t>(count));
     reference.copy(i, begin, begin + count, copy.data());
-    const std::string letters = letters_of(place, begin, begin + count, file);
+    const std::string symbols = symbols_of(place, begin, begin + count, file);
     const std::string_view copied = view(copy.data(), copy.size());
-    if (letters.empty()) {
+    if (symbols.empty()) {
       HOLDS(!reference.matches_index());
       HOLDS(copied.find_first_not_of('N') == copied.npos);
     } else {
-      HOLDS(copied == letters);
+      HOLDS(copied == symbols);
     }
   }
 }
@@ -85,11 +85,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (!there) continue;
     const bool taken = name.empty() || reference.find(name) >= 0;
     try {
-      reference.add_indexed(std::string(name), place.length, place.offset, place.letters, place.bytes);
+      reference.add_indexed(std::string(name), place.length, place.offset, place.symbols, place.bytes);
       HOLDS(!taken);
       places.push_back(place);
     } catch (const std::invalid_argument&) {
-      const __int128 end = (static_cast<__int128>(place.length / place.letters) + 1) * place.bytes + place.offset;
+      const __int128 end = (static_cast<__int128>(place.length / place.symbols) + 1) * place.bytes + place.offset;
       HOLDS(taken || end > INT64_MAX);
     }
   }

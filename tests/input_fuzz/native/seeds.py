@@ -120,7 +120,7 @@ def inputs(target: str) -> Iterator[tuple[bytes, bytes]]:
         yield b"\1\0", TAGS
     elif target == "names":
         yield plain, b"read1\n*\n=\nchr1:1-2\na@b\n\nHLA*1\n(x)\n" + bytes(range(33, 127))
-    elif target == "letters":
+    elif target == "symbols":
         yield plain, b"read/1 " + bytes(range(33, 127))
         yield plain, b"ACGTacgtNRYUACGTacgtNRYUACGTacgtNRYU"
 

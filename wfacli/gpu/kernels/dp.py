@@ -68,9 +68,10 @@ def unproven_cost(
 def provable_cost(
     mismatch: int, gaps: Gaps, query_len: np.ndarray, target_len: np.ndarray, band: int, bits: int = 16
 ) -> np.ndarray:
-    """Return the maximum cost, i64, that a build can prove for pairs of these lengths; -1: none. Above it: ScoreLimit.
+    """Return the maximum cost, i64, that a build can prove for pairs of these lengths; -1: none.
 
-    Costs are those of the task, divided by their greatest common divisor. Pairs with an empty sequence always succeed.
+    Costs are those of the task, divided by their greatest common divisor. Pairs that cost more return ScoreLimit.
+    Pairs with an empty sequence always succeed.
     `bits`: bits of a cost.
     """
     drift = min(extend for _, extend in gaps)

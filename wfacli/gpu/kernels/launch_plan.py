@@ -42,7 +42,7 @@ def _plan_of(kernel: str, shape: Shape) -> Plan:
 
 
 def supports(kernel: str, shape: Shape) -> bool:
-    """Whether a kernel is compiled for the letters and costs of a shape."""
+    """Whether a kernel is compiled for the symbols and costs of a shape."""
     family, _, rest = kernel.removeprefix(PREFIX).partition("-")
     pieces = dp.pieces_macro(shape.gaps)
     if (kernel.removeprefix(PREFIX) in wfa.FOLLOWING) != bool(shape.band[0]):
@@ -160,7 +160,7 @@ def _following_band(name: str, shape: Shape) -> Plan:
     row = f"{name}-coded" if shape.coded else name
     variant, costs = wfa.VARIANTS[row], (shape.mismatch, shape.gaps)
     band, step = shape.band
-    # Of an alignment that has no more than mismatches and one gap; a band that is lost costs more, and is given up.
+    # The cost of an alignment with mismatches and one gap. Pairs that cost more have lost the band and are given up.
     one_gap_cost = shape.mismatch * shape.longest + max(o + e * (shape.length_difference + 1) for o, e in shape.gaps)
     max_cost = variant.cost_limit(*costs, min(shape.max_cost, one_gap_cost, max(_LOST * shape.likely, _MIN_LOST)))
     min_step = min(shape.mismatch, *(opened + extend for opened, extend in shape.gaps))
@@ -181,7 +181,7 @@ def _following_band(name: str, shape: Shape) -> Plan:
 
 
 def _dp_ops(band: int, shape: Shape, odd: bool | None = None) -> int:
-    """Operations of a path that costs no more than a band proves, and has at least one letter of each sequence."""
+    """Operations of a path that costs no more than a band proves, and has at least one symbol of each sequence."""
     if not shape.path:
         return 0
     same = np.full(1, shape.longest, np.int32)
@@ -191,5 +191,5 @@ def _dp_ops(band: int, shape: Shape, odd: bool | None = None) -> int:
 
 
 def _max_ops(edits: int) -> int:
-    """Operations of a CIGAR with so many edits: as many runs of matches, and one more."""
+    """Return the maximum operations of a CIGAR with `edits` edits: as many runs of matches, and one more."""
     return 2 * edits + 1

@@ -78,7 +78,7 @@ def row_of(shape: Shape) -> str:
 
 def planes_row_of(planes: int) -> str:
     """Return the catalogue row that converts symbols to bit planes."""
-    return f"long-letters-{planes}"
+    return f"long-planes-{planes}"
 
 
 def relevant_diagonals(query_len: int, target_len: int, score: int, bound: int) -> tuple[int, int]:

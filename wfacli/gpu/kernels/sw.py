@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import functools
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...core.batch import U8
 from ...scoring.scheme import I8
 
 CODES = 32  # rows and columns of the score table
@@ -35,12 +33,10 @@ _LIMIT_32 = 1_400_000_000
 #   _TRACE           a traceback step by the lanes of a pair
 #   _THREAD_TRACE    a traceback step by one thread
 #   _STORE           slowdown of rows whose directions go to memory
-#   _TAIL            how long warps wait for the last ones at the end of a launch, as a fraction of a pair's time
+#   TAIL             how long warps wait for the last ones at the end of a launch, as a fraction of a pair's time
 _SWEEP, _STATES, _DIGITS, _FLAGS, _STRIPES, BEGIN = (5.5, 19.0), 1.1, (7.0, 8.0), (13.3, 8.0), 51.5, 29
-_BROAD, _RECOMPUTE, _TRACE, _THREAD_TRACE, _STORE, _TAIL = 1.12, 0.87, 526.0, 300.0, 1.15, 0.54
-_FINAL_LAUNCHES = 3  # launches that end together if no other follows
+_BROAD, _RECOMPUTE, _TRACE, _THREAD_TRACE, _STORE, TAIL = 1.12, 0.87, 526.0, 300.0, 1.15, 0.54
 _RESIDENT = {32: 1584, 16: 2112}  # resident warps of an H200, by columns per lane
-MAX_SAMPLED = 40_000  # pairs of a batch; with more, all builds have enough pairs
 _DIRECTIONS = 256 << 10  # maximum bytes of directions per pair
 _SHARED = 200 << 10  # bytes of shared memory per multiprocessor
 _WARPS = 8  # warps that keep a multiprocessor busy
@@ -237,10 +233,7 @@ class Scores:
 
     @property
     def digits(self) -> bool:
-        """Whether directions are stored as digits.
-
-        This depends on the gap costs; see Gaps::digits of sw_workspace.cuh.
-        """
+        """True if directions are stored as digits; depends on the gap costs (Gaps::digits in sw_workspace.cuh)."""
         return 1 <= self.open <= 3
 
     def into(self, task: npt.NDArray[np.void]) -> None:
@@ -269,79 +262,6 @@ class Scores:
 def padded(nbytes: int, to: int = 512) -> int:
     """Round up to a multiple of `to`."""
     return -(-nbytes // to) * to
-
-
-# Steps of lengths; each step has one build. Multiples of 16, so that no step crosses the end of a stripe.
-_LONGEST = 16_384  # longer sequences share one build
-_STEPS = np.concatenate([np.arange(16, 1024, 16), np.arange(1024, 4096, 64), np.arange(4096, _LONGEST + 1, 512)])
-STEP: U8 = np.searchsorted(_STEPS, np.arange(_LONGEST + 1)).astype(np.uint8)  # step of each length
-
-
-def best_builds(builds: tuple[Build, ...], count: int, path: bool = False, codes: int = 0, digits: bool = True) -> U8:
-    """Return the index of the fastest build, u8[steps * steps], for each step of query and target length.
-
-    With few pairs, builds with more lanes are faster: the GPU has fewer pairs than it can process at a time, and a
-    launch ends with its last pair.
-    """
-    quarters = round(4 * math.log2(max(count, 1)))  # of a doubling, so that similar counts share one result
-    return _best_builds(builds, quarters, path, codes, digits)
-
-
-@functools.lru_cache(256)
-def _best_builds(builds: tuple[Build, ...], quarters: int, path: bool, codes: int, digits: bool) -> U8:
-    """Return the best builds for 2 ** (quarters / 4) pairs."""
-    rounds = np.array([[2 ** (quarters / 4) / build.resident_pairs] for build in builds])
-    total = _works(builds, path, codes, digits) * np.maximum(1 / rounds, 1 + _TAIL / rounds)
-    best: U8 = total.argmin(axis=0).astype(np.uint8)
-    return best
-
-
-@functools.lru_cache(64)
-def _works(builds: tuple[Build, ...], path: bool, codes: int, digits: bool) -> F64:
-    """Return f64[builds, steps * steps], each build's work for a pair; infinite if it does not support the pair."""
-    query_len, target_len = (side.reshape(-1) for side in np.meshgrid(_STEPS, _STEPS, indexing="ij"))
-    work = np.full((len(builds), len(query_len)), np.inf)
-    for index, build in enumerate(builds):
-        allowed = build.fits_directions(query_len, target_len) if build.all_directions else True
-        work[index] = np.where(allowed, build.work(query_len, target_len, path, codes, digits), np.inf)
-    return work
-
-
-def builds_to_launch(
-    builds: tuple[Build, ...],
-    query_len: Lengths,
-    target_len: Lengths,
-    path: bool,
-    codes: int,
-    digits: bool,
-    count: int = 0,
-) -> tuple[Build, ...]:
-    """Return the builds among which to distribute pairs of such lengths: all, or only those with more lanes.
-
-    Each build has its own launch, whose end leaves the GPU partly idle. So few pairs are faster in fewer launches,
-    although each pair takes more work there. `count`: pairs in flight including these, assumed to be similar: other
-    launches use the GPU when one ends, except after the last ones.
-    """
-    times = max(count / len(query_len), 1)
-    steps = STEP[np.minimum(query_len, _LONGEST)].astype(np.int64) * len(_STEPS)
-    pairs = np.bincount(steps + STEP[np.minimum(target_len, _LONGEST)])
-    shapes = np.flatnonzero(pairs)
-    best, shortest = builds, np.inf
-    for lanes in sorted({build.lanes for build in builds}):
-        some = tuple(build for build in builds if build.lanes >= lanes)
-        chosen = best_builds(some, max(count, len(query_len)), path, codes, digits)[shapes]
-        works, total = _works(some, path, codes, digits)[:, shapes], 0.0
-        for index, build in enumerate(some):
-            if len(own := np.flatnonzero(chosen == index)):
-                each = works[index][own]
-                work = each @ pairs[shapes[own]]
-                rest = build.resident_pairs * each.max() - work if work < np.inf else 0.0
-                total += times * work + max(
-                    rest / min(times, _FINAL_LAUNCHES), _TAIL * build.resident_pairs * each.min()
-                )
-        if total < shortest:
-            best, shortest = some, total
-    return best
 
 
 @dataclass(frozen=True)

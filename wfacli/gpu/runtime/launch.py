@@ -34,7 +34,7 @@ class Staged:
 
     Attributes:
         buffer: u8, the whole layout, or the part after the bases if `lent` is set.
-        letters: bytes of bases on the GPU, a multiple of 16.
+        base_bytes: bytes of bases on the GPU, a multiple of 16.
         count: number of pairs, m.
         coded: whether symbols are converted to codes.
         lent: u8, the batch's bases if they are in pinned memory already.
@@ -42,46 +42,46 @@ class Staged:
     """
 
     buffer: U8
-    letters: int
+    base_bytes: int
     count: int
     coded: bool = False
     lent: U8 | None = None
     banded: bool = False
 
     @staticmethod
-    def needs(letters: int, count: int, coded: bool, banded: bool = False) -> int:
-        """Return the bytes of a layout with `letters` bytes of bases and `count` pairs."""
-        columns = letters + (COLUMNS + banded) * 4 * count
+    def needs(base_bytes: int, count: int, coded: bool, banded: bool = False) -> int:
+        """Return the bytes of a layout with `base_bytes` bytes of bases and `count` pairs."""
+        columns = base_bytes + (COLUMNS + banded) * 4 * count
         return -(-columns // 16) * 16 + _TABLES if coded else columns
 
     @property
     def nbytes(self) -> int:
         """Bytes to copy to the GPU."""
-        return self.needs(self.letters, self.count, self.coded, self.banded)
+        return self.needs(self.base_bytes, self.count, self.coded, self.banded)
 
     @property
     def pieces(self) -> list[tuple[int, U8]]:
         """Arrays to copy to the GPU, each with its offset in bytes from the first base."""
         if self.lent is None:
             return [(0, self.buffer[: self.nbytes])]
-        return [(0, self.lent), (self.letters, self.buffer[: self.nbytes - self.letters])]
+        return [(0, self.lent), (self.base_bytes, self.buffer[: self.nbytes - self.base_bytes])]
 
     @property
     def bands(self) -> I32:
         """Band width of each pair in diagonals, i32[m]."""
-        begin = (self.letters if self.lent is None else 0) + COLUMNS * 4 * self.count
+        begin = (self.base_bytes if self.lent is None else 0) + COLUMNS * 4 * self.count
         return self.buffer[begin : begin + 4 * self.count].view(np.int32)
 
     @property
     def order(self) -> I32:
         """Indices of the pairs in the order in which they are aligned, i32[m]."""
-        begin = (self.letters if self.lent is None else 0) + len(LAID_OUT) * 4 * self.count
+        begin = (self.base_bytes if self.lent is None else 0) + len(LAID_OUT) * 4 * self.count
         return self.buffer[begin : begin + 4 * self.count].view(np.int32)
 
     @property
     def tables(self) -> U8:
         """Codes of query symbols and of target symbols, u8[512]."""
-        end = self.nbytes - (0 if self.lent is None else self.letters)
+        end = self.nbytes - (0 if self.lent is None else self.base_bytes)
         return self.buffer[end - _TABLES : end]
 
 
@@ -160,18 +160,18 @@ class AlignLaunch:
             arena = slot.arena
             nbytes = self._bytes(units)
             arena.begin(nbytes, nbytes + self._workspace - units * self._plan.stride)
-            letters = arena.take(staged.nbytes)
+            bases_at = arena.take(staged.nbytes)
             self._events: list[tuple[str, Event]] = [("", driver.record(stream))]
             for first, piece in staged.pieces:
-                driver.upload(letters + first, piece, stream)
+                driver.upload(bases_at + first, piece, stream)
             self._uploaded = driver.record(stream)
             self._events.append(("copy", self._uploaded))
             if staged.coded:
-                self._encode(driver, arena, letters, slot)
+                self._encode(driver, arena, bases_at, slot)
             else:
-                self._pack(driver, arena, letters, slot)
+                self._pack(driver, arena, bases_at, slot)
             self._events.append(("pack", driver.record(stream)))
-            self._align(driver, arena, letters, kernels, units, slot)
+            self._align(driver, arena, bases_at, kernels, units, slot)
             self._gather(driver, arena, slot)
         except BaseException:
             self._abandon(slot)
@@ -241,7 +241,7 @@ class AlignLaunch:
         m, cap = self._shape.count, self._plan.op_capacity
         pieces = (
             self._staged.nbytes,
-            self._staged.letters if self._staged.coded else self._staged.letters // 4 + 8 * task.GUARD,
+            self._staged.base_bytes if self._staged.coded else self._staged.base_bytes // 4 + 8 * task.GUARD,
             m * 4 * cap,  # operations as the kernel writes them, before they are gathered
             self._answer_bytes(m * cap),
             4 * m,
@@ -254,28 +254,28 @@ class AlignLaunch:
     def _answer_bytes(self, operations: int) -> int:
         return answer_bytes(self._shape.count, operations, self._SPANS)
 
-    def _pack(self, driver: Driver, arena: Arena, letters: int, slot: Slot) -> None:
-        words = self._staged.letters // 16
+    def _pack(self, driver: Driver, arena: Arena, bases_at: int, slot: Slot) -> None:
+        words = self._staged.base_bytes // 16
         self._packed = arena.take(4 * words + 8 * task.GUARD) + 4 * task.GUARD
         pack = np.zeros(1, task.PACK_TASK)
-        pack["bases"], pack["packed"], pack["n_bases"] = letters, self._packed, self._staged.letters
+        pack["bases"], pack["packed"], pack["n_bases"] = bases_at, self._packed, self._staged.base_bytes
         _launch(driver, "pack", words, pack, slot)
 
-    def _encode(self, driver: Driver, arena: Arena, letters: int, slot: Slot) -> None:
-        m, first = self._shape.count, letters + self._staged.letters
-        self._codes = arena.take(self._staged.letters)
+    def _encode(self, driver: Driver, arena: Arena, bases_at: int, slot: Slot) -> None:
+        m, first = self._shape.count, bases_at + self._staged.base_bytes
+        self._codes = arena.take(self._staged.base_bytes)
         encode = np.zeros(1, task.ENCODE_TASK)
-        encode["bases"], encode["codes"], encode["count"] = letters, self._codes, m
-        encode["tables"] = letters + self._staged.nbytes - _TABLES
+        encode["bases"], encode["codes"], encode["count"] = bases_at, self._codes, m
+        encode["tables"] = bases_at + self._staged.nbytes - _TABLES
         for number, name in enumerate((*LAID_OUT, "rows")):
             encode[name] = first + 4 * m * number
         _launch(driver, "encode", 32 * m, encode, slot)
 
     def _align(
-        self, driver: Driver, arena: Arena, letters: int, kernels: list[Kernel], units: int, slot: Slot
+        self, driver: Driver, arena: Arena, bases_at: int, kernels: list[Kernel], units: int, slot: Slot
     ) -> None:
         m, plan, shape, staged = self._shape.count, self._plan, self._shape, self._staged
-        first = letters + staged.letters
+        first = bases_at + staged.base_bytes
         self._ops, self._out = (
             arena.take(4 * m * plan.op_capacity),
             arena.take(self._answer_bytes(m * plan.op_capacity)),

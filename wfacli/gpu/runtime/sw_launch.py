@@ -48,13 +48,13 @@ def min_workspace(works: Sequence[sw.Work]) -> int:
     return max(plan_of(work).min_workspace(work.count) for work in works)
 
 
-def needs(works: Sequence[sw.Work], letters: int) -> int:
+def needs(works: Sequence[sw.Work], base_bytes: int) -> int:
     """Return the minimum GPU memory, in bytes, to align all pairs in one launch.
 
-    `letters`: bytes of sequence to copy.
+    `base_bytes`: bytes of sequence to copy.
     """
     count = sum(work.count for work in works)
-    return 2 * letters + 8 * operations(works) + 88 * count + 4096 + min_workspace(works)
+    return 2 * base_bytes + 8 * operations(works) + 88 * count + 4096 + min_workspace(works)
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,10 @@ class SwLaunch(AlignLaunch):
         return max(one.pairs * one.plan.stride for one in self._launched)
 
     def _align(
-        self, driver: Driver, arena: Arena, letters: int, kernels: list[Kernel], units: int, slot: Slot
+        self, driver: Driver, arena: Arena, bases_at: int, kernels: list[Kernel], units: int, slot: Slot
     ) -> None:
         m = self._shape.count
-        first = letters + self._staged.letters
+        first = bases_at + self._staged.base_bytes
         capacity = m * self._plan.op_capacity
         self._ops, self._out = arena.take(4 * capacity), arena.take(self._answer_bytes(capacity))
         self._op_count = arena.take(4 * m)

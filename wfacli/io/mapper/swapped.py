@@ -34,7 +34,7 @@ class _Head(NamedTuple):
 
 
 def _head(source: Source) -> _Head | None:
-    """Return the beginning of a file; None if it is neither FASTA nor FASTQ, or empty."""
+    """Return the beginning of a FASTA or FASTQ file; None if the file is empty or in another format."""
     try:
         text = source.peek(_HEAD_BYTES)[:_HEAD_BYTES]
     except InputError:  # the reader reports it, after the records before the fault

@@ -71,7 +71,7 @@ class _Numbered(Output):
         return super().abandon(worth)
 
     def _put(self, data: bytes | U8) -> None:
-        """Write bytes as they are. Raises OutputError, or OutputClosed."""
+        """Write bytes unchanged. Raises OutputError, or OutputClosed."""
         try:
             super().write(data)
         except OutputError:

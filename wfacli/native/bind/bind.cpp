@@ -36,7 +36,7 @@ BatchView batch_with_records(nb::handle b) {
   const nb::object mapped = b.attr("mapped");
   if (mapped.is_none()) return v;
   v.mapped = {column<std::int64_t>(mapped, "t_offset", v.n),  column<std::int64_t>(mapped, "t_total", v.n),
-              column<std::int64_t>(mapped, "letters", v.n),   column<std::int32_t>(mapped, "clip_begin", v.n),
+              column<std::int64_t>(mapped, "read_start", v.n),   column<std::int32_t>(mapped, "clip_begin", v.n),
               column<std::int32_t>(mapped, "clip_end", v.n),  column<std::int32_t>(mapped, "first", v.n),
               column<std::int32_t>(mapped, "sam_flags", v.n), column<std::uint8_t>(mapped, "mapq", v.n),
               column<std::int64_t>(mapped, "tags", v.n),      column<std::int32_t>(mapped, "tags_len", v.n)};

@@ -1,7 +1,7 @@
 #include "bind/bind.hpp"
-#include "mapped/drops.hpp"
-#include "mapped/ends.hpp"
-#include "mapped/inversions.hpp"
+#include "refine/drops.hpp"
+#include "refine/ends.hpp"
+#include "refine/inversions.hpp"
 
 namespace wfacli {
 namespace {
@@ -245,7 +245,7 @@ void bind_ends(nb::module_& m) {
         "Columns of pairs of the reverse complements of parts of queries and parts of targets: spans (i32[m, 4]) of "
         "rows (i32[m])");
   m.def("opposite_reads", &reads_on_the_opposite_strand, nb::arg("batch"), nb::arg("rows"),
-        "(text u8[T], letters i64[m], qual i64[m]): the whole reads of rows (i32[m]) on the opposite strand, and the "
+        "(text u8[T], read_start i64[m], qual i64[m]): the whole reads of rows (i32[m]) on the opposite strand, and the "
         "offsets of their sequences and quality strings; -1 for rows that have none");
   m.def("uncovered_secondaries", &uncovered, nb::arg("batch"), nb::arg("alignments"),
         "(rows i32[m], with_bases i32[m]): secondary rows of which other rows of their reads align less than half, and "

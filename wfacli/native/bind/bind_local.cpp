@@ -149,7 +149,7 @@ void bind_local(nb::module_& m) {
            nb::arg("extend"), nb::arg("same"), nb::arg("excluded_runs"), nb::arg("memory") = std::int64_t{1} << 30,
            nb::arg("trace") = std::int64_t{1} << 22, nb::arg("isa") = "", "As LocalSolver")
       .def("trace", &trace, nb::arg("pieces"), nb::arg("h"), nb::arg("f"), nb::arg("threads") = 1,
-           "Each by itself. pieces i64[n, 7]: rows from .. on, the row above is given from column .. on, so many "
+           "Each by itself. pieces i64[n, 7]: rows from .. on, the row above is given from column .. on, number of "
            "cells, which follow one another in h and f i32[]: scores, and those of gaps into the row below; entered "
            "at row, column, which scores .., in state (0, 1 and 2: in a gap down, along). Returns i64[6 n]: left at "
            "row, column, score, state, how (0 left, 1 ended, 2 failed), cells; i64[n + 1], u32[]: operations");

@@ -20,7 +20,7 @@ nb::dict mapped_dict(MappedBatch batch) {
   nb::dict mapped;
   mapped["t_offset"] = to_numpy(m.t_offset);
   mapped["t_total"] = to_numpy(m.t_total);
-  mapped["letters"] = to_numpy(m.read_start);
+  mapped["read_start"] = to_numpy(m.read_start);
   mapped["clip_begin"] = to_numpy(m.clip_begin);
   mapped["clip_end"] = to_numpy(m.clip_end);
   mapped["first"] = to_numpy(m.first);

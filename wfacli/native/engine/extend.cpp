@@ -74,7 +74,7 @@ std::int64_t first_uncoded(const BatchView& batch, const std::uint8_t* codes, st
   std::uint8_t none[256];  // 1 for a symbol without a code
   for (int c = 0; c < 256; ++c) none[c] = codes[c] == kNoCode;
   const auto lacks = [&](const std::uint8_t* symbols, std::int32_t len) {
-    std::uint8_t any = 0;  // no branch per symbol: such symbols are rare
+    std::uint8_t any = 0;  // one branch per sequence, since such symbols are rare
     for (std::int32_t i = 0; i < len; ++i) any |= none[symbols[i]];
     if (any) *symbol = *std::find_if(symbols, symbols + len, [&](std::uint8_t c) { return none[c] != 0; });
     return any != 0;

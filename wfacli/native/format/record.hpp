@@ -50,7 +50,7 @@ struct Record {
   const SamAlignment* mate = nullptr;  // alignment of the mate's primary record; null if that is unmapped
 
   WFACLI_INLINE void write_query_name(Pen& out) const { name(out, batch.q_name[i], batch.q_name_len[i]); }
-  // Writes the query name, with /1 or /2 for mates; for formats without flags.
+  // Writes the query name, with /1 or /2 for mates, in formats without flags.
   WFACLI_INLINE void write_mate_name(Pen& out) const {
     write_query_name(out);
     if (place.flags & kPaired) out.add(std::string_view(place.flags & kFirstMate ? "/1" : "/2"));

@@ -7,7 +7,6 @@ of them, which the CPU recomputes for the traceback, are small.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,9 +22,10 @@ from ...errors import DeviceError
 from ...gpu.kernels import local as sizes
 from ...gpu.kernels.catalogue import ROWS, Row
 from ...gpu.kernels.local import Build, Scores
-from ...gpu.runtime.driver import Bytes, Driver, Memory
+from ...gpu.runtime.driver import Driver
 from ...gpu.runtime.task import LOCAL_CONE, LOCAL_CONES_TASK, LOCAL_PLACE, LOCAL_TASK
 from ...scoring.scheme import Scheme
+from .buffers import Buffers
 from .local_traceback import Traceback, unpacked
 
 _MAX_SAVED = 96  # maximum saved rows of a state, as on the CPU
@@ -101,8 +101,7 @@ class GpuLocal:
         self._native: LocalTraceback | None = None
         self._traceback: Traceback | None = None
         self._ended = False
-        self._memories: list[Memory] = []
-        self._pinned: Bytes | None = None
+        self._buffers = Buffers(driver)
         self._row_copy: int | None = None  # address of a copy of the row, for a launch that may be interrupted
         self._row_addresses: dict[int, int] = {}  # number of rows above -> address of a saved row
         self._row = row or ROWS[found.name]
@@ -116,10 +115,10 @@ class GpuLocal:
 
     def _load(self, prune: bool) -> None:
         driver, build, scores = self._driver, self._build, self._scores
-        self._stream, self._stop_stream = driver.stream(), driver.stream()
+        self._stream, self._stop_stream = self._buffers.stream, driver.stream()
         if self._path:
             # Allocated up front, since locking takes longer than a short traceback.
-            self._pinned_scratch(_SCRATCH_PER_ROW * min(self._rows, _ROWS_AT_ONCE))
+            self._buffers.scratch(_SCRATCH_PER_ROW * min(self._rows, _ROWS_AT_ONCE))
         self._kernel = driver.kernel(self._row)
         self._shared = build.shared(scores.n_column_codes)
         resident = self._kernel.resident(self._shared)
@@ -127,20 +126,20 @@ class GpuLocal:
             raise NotForGpus("a multiprocessor of this GPU has too little shared memory")
         self._warps = driver.gpu.multiprocessors * resident * build.warps
         task = self._task = np.zeros(1, LOCAL_TASK)
-        task["query"] = self._uploaded(scores.row_codes[self._query[::-1]])
-        task["target"] = self._uploaded(scores.column_codes[self._target[::-1]])
-        task["scores"] = self._uploaded(scores.table.reshape(-1).view(np.uint8))
-        task["row"] = self._zeroed(_CELL * self._columns)
-        self._counters = self._zeroed(16)  # strip counter, best score, computed tiles
-        self._cone = self._zeroed(LOCAL_CONE.itemsize)
+        task["query"] = self._buffers.uploaded(scores.row_codes[self._query[::-1]])
+        task["target"] = self._buffers.uploaded(scores.column_codes[self._target[::-1]])
+        task["scores"] = self._buffers.uploaded(scores.table.reshape(-1).view(np.uint8))
+        task["row"] = self._buffers.zeroed(_CELL * self._columns)
+        self._counters = self._buffers.zeroed(16)  # strip counter, best score, computed tiles
+        self._cone = self._buffers.zeroed(LOCAL_CONE.itemsize)
         self._tile = build.rows * build.chunk  # cells
         task["work_counter"], task["best_score"], task["tiles"] = (
             self._counters,
             self._counters + 4,
             self._counters + 8,
         )
-        task["best"] = self._records = self._zeroed(LOCAL_PLACE.itemsize * self._warps)
-        task["scratch"] = self._allocate(build.scratch(self._warps)).address
+        task["best"] = self._records = self._buffers.zeroed(LOCAL_PLACE.itemsize * self._warps)
+        task["scratch"] = self._buffers.allocate(build.scratch(self._warps))
         task["rows"], task["columns"] = self._rows, self._columns
         task["n_row_codes"], task["n_column_codes"] = len(scores.table) - 1, scores.n_column_codes
         task["first_gap"], task["extend"], task["match"] = scores.open + scores.extend, scores.extend, scores.match
@@ -152,7 +151,7 @@ class GpuLocal:
         )
         excluded = self._excluded_columns()
         if len(excluded):
-            task["barred"], task["barred_sets"] = self._uploaded(excluded), len(excluded)
+            task["barred"], task["barred_sets"] = self._buffers.uploaded(excluded), len(excluded)
         self._row_interval = self._state_row_interval() if self._path else 0
         if self._row_interval:
             self._allocate_rows()
@@ -170,22 +169,6 @@ class GpuLocal:
         excluded[set_, row] = column
         return excluded
 
-    def _allocate(self, nbytes: int) -> Memory:
-        self._memories.append(self._driver.allocate(max(nbytes, 1)))
-        return self._memories[-1]
-
-    def _zeroed(self, nbytes: int) -> int:
-        """Allocate zeroed memory and return its address."""
-        memory = self._allocate(nbytes)
-        self._driver.fill(memory.address, 0, nbytes, self._stream)
-        return memory.address
-
-    def _uploaded(self, values: npt.NDArray[Any]) -> int:
-        """Upload values into new memory and return its address."""
-        memory = self._allocate(values.nbytes)
-        self._write(memory.address, values)
-        return memory.address
-
     def _state_row_interval(self) -> int:
         """Return the distance between saved rows of a state, as in LocalSolver, which can resume from the state."""
         fit = min(max(self._memory // (_CELL * self._columns), 1), _MAX_SAVED)
@@ -200,37 +183,10 @@ class GpuLocal:
         if saved and saved * _CELL * self._columns > budget:
             raise DeviceError(f"{self._driver.gpu.name} has too little free memory for the rows of the traceback")
         self._task["store_every"] = self._strips_between_rows if saved else 0
-        self._task["stored_rows"] = address = self._allocate(saved * _CELL * self._columns).address if saved else 0
+        self._task["stored_rows"] = address = self._buffers.allocate(saved * _CELL * self._columns) if saved else 0
         interval = self._strips_between_rows * self._build.rows
         self._row_addresses = {(k + 1) * interval: address + k * _CELL * self._columns for k in range(saved)}
         self._saved_rows: set[int] = set()  # keys of `_row_addresses` whose rows have been computed
-
-    def _pinned_scratch(self, nbytes: int) -> Bytes:
-        """Return page-locked scratch memory, valid until the next call."""
-        if self._pinned is None or len(self._pinned) < nbytes:
-            pinned, self._pinned = self._pinned, None
-            if pinned is not None:
-                self._driver.unpin(pinned)
-            self._pinned = self._driver.pinned(max(nbytes, 2 * len(pinned) if pinned is not None else 1))
-        return self._pinned[:nbytes]
-
-    def _read(self, address: int, size: int) -> Bytes:
-        pinned = self._pinned_scratch(size)
-        if size:
-            self._driver.download(pinned, address, self._stream)
-        self._wait()
-        return pinned.copy()
-
-    def _write(self, address: int, values: npt.NDArray[Any]) -> None:
-        if not values.nbytes:
-            return
-        pinned = self._pinned_scratch(values.nbytes)
-        pinned[:] = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
-        self._driver.upload(address, pinned, self._stream)
-        self._wait()
-
-    def _wait(self) -> None:
-        self._driver.wait(self._driver.record(self._stream))
 
     # The search
 
@@ -266,7 +222,7 @@ class GpuLocal:
         task["first"], task["end"] = self._next, end
         small = np.zeros(4, np.uint32)
         small[1], small[2:] = self._best[0], np.array([self._cells // self._tile], np.uint64).view(np.uint32)
-        self._write(self._counters, small)
+        self._buffers.write(self._counters, small)
         driver.fill(self._records, 0, LOCAL_PLACE.itemsize * self._warps, self._stream)
         blocks = min(self._warps // self._build.warps, -(-(end - self._next) // self._build.warps))
         gpu, build = driver.gpu, self._build
@@ -276,8 +232,8 @@ class GpuLocal:
                 return
         else:
             self._launch(blocks)
-        records = self._read(self._records, LOCAL_PLACE.itemsize * self._warps).view(LOCAL_PLACE)
-        self._cells = int(self._read(self._counters + 8, 8).view(np.uint64)[0]) * self._tile
+        records = self._buffers.read(self._records, LOCAL_PLACE.itemsize * self._warps).view(LOCAL_PLACE)
+        self._cells = int(self._buffers.read(self._counters + 8, 8).view(np.uint64)[0]) * self._tile
         for one in records[records["score"] >= max(self._best[0], 1)]:
             found = int(one["score"]), int(one["row"]), int(one["column"])
             if (-found[0], *found[1:]) < (-self._best[0], *self._best[1:]) or self._best[0] <= 0:
@@ -306,28 +262,28 @@ class GpuLocal:
         """Launch and wait, polling `stop`; if it interrupts the launch, restore the row and return False."""
         driver, row = self._driver, int(self._task["row"][0])
         if self._row_copy is None:
-            self._row_copy = self._allocate(_CELL * self._columns).address
+            self._row_copy = self._buffers.allocate(_CELL * self._columns)
         self._copy(row, self._row_copy)
         self._launch(blocks)
         ended, stopped = driver.record(self._stream), False
         while not driver.done(ended):
             if not stopped and stop():
                 stopped = True
-                known = self._pinned_scratch(4)
+                known = self._buffers.scratch(4)
                 known[:] = np.array([_STOP], np.uint32).view(np.uint8)
                 driver.upload(self._counters + 4, known, self._stop_stream)
                 driver.wait(driver.record(self._stop_stream))
             time.sleep(_POLL)
         if stopped:
             self._copy(self._row_copy, row)
-            self._wait()
+            self._buffers.wait()
         return not stopped
 
     def _copy(self, row: int, into: int) -> None:
         """Queue a kernel that copies a row of cells."""
         task, cone = np.zeros(1, LOCAL_CONES_TASK), np.zeros(1, LOCAL_CONE)
         cone["row"], cone["column"] = row, self._columns - 1
-        self._write(self._cone, cone)
+        self._buffers.write(self._cone, cone)
         task["cones"], task["answers"], task["parts"] = self._cone, into, _COPY_BLOCKS
         self._driver.launch(self._driver.kernel(ROWS[sizes.WINDOWS]), _COPY_BLOCKS, task, self._stream)
 
@@ -335,13 +291,13 @@ class GpuLocal:
         """Return the traceback, created on first use once the score is known."""
         if self._traceback is None:
             saved = {rows: self._row_addresses[rows] for rows in self._saved_rows}
-            gpu = self._driver, self._stream, self._pinned_scratch, self._prepare()
+            gpu = self._driver, self._stream, self._buffers.scratch, self._prepare()
             self._traceback = Traceback(*gpu, self._scores, self._best, saved, self._threads)
         return self._traceback
 
     def _scores_of(self, address: int, count: int) -> tuple[I32, I32]:
         """Download cells of a row; return their scores, and the scores of gaps that continue into the row below."""
-        return unpacked(self._read(address, _CELL * count).view(np.uint64))
+        return unpacked(self._buffers.read(address, _CELL * count).view(np.uint64))
 
     @property
     def ended(self) -> bool:
@@ -409,13 +365,15 @@ class GpuLocal:
         if not (fits and placed and state["row"].shape == (columns,) and state["kept"].shape == (saved * columns,)):
             raise ValueError("the state is damaged")
         self._next, self._cells, self._best = -(-done // self._build.rows), cells, (score, row, column)
-        self._write(int(self._task["row"][0]), self._gpu_row(state["row"]))
+        self._buffers.write(int(self._task["row"][0]), self._gpu_row(state["row"]))
         if row_interval:
             self._saved_rows = {
                 (k + 1) * row_interval for k in range(saved) if (k + 1) * row_interval in self._row_addresses
             }
             for k, above in enumerate(sorted(self._saved_rows)):
-                self._write(self._row_addresses[above], self._gpu_row(state["kept"][k * columns : (k + 1) * columns]))
+                self._buffers.write(
+                    self._row_addresses[above], self._gpu_row(state["kept"][k * columns : (k + 1) * columns])
+                )
         if self._traceback:
             self._traceback.close()
         self._traceback, self._ended = None, False
@@ -431,15 +389,7 @@ class GpuLocal:
 
     def close(self) -> None:
         """Release all resources; idempotent."""
-        with contextlib.suppress(DeviceError):
-            if self._memories:
-                self._wait()
+        self._buffers.drain()
         if self._traceback:
             self._traceback.close()
-        pinned, self._pinned = self._pinned, None
-        if pinned is not None:
-            with contextlib.suppress(DeviceError):
-                self._driver.unpin(pinned)
-        while self._memories:
-            with contextlib.suppress(DeviceError):
-                self._driver.free(self._memories.pop())
+        self._buffers.close()

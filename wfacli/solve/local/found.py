@@ -33,10 +33,10 @@ class Found:
         if self.cigar is None:
             return np.zeros((0, 3), np.int64)
         length, kind = (self.cigar >> 4).astype(np.int64), self.cigar & 15
-        letters = np.isin(kind, (_SAME, _OTHER))
+        aligned = np.isin(kind, (_SAME, _OTHER))
         query = self.span[0] + _before(np.where(kind != _DELETION, length, 0))
         target = self.span[2] + _before(np.where(kind != _INSERTION, length, 0))
-        return np.ascontiguousarray(np.stack([query, target, length], axis=1)[letters])
+        return np.ascontiguousarray(np.stack([query, target, length], axis=1)[aligned])
 
     def counts(self) -> dict[str, int]:
         """Return the number of symbols of each operation, and the number of gaps."""
@@ -57,9 +57,9 @@ class Found:
                 raise InternalError("an alignment leaves its sequences; please report this")
             score += int(scheme.matrix[a, b].sum(dtype=np.int64))
         counts = self.counts()
-        letters = counts["matches"] + counts["mismatches"]
+        aligned = counts["matches"] + counts["mismatches"]
         score -= counts["gaps"] * scheme.open + (counts["inserted"] + counts["deleted"]) * scheme.extend
-        spans = (q + letters + counts["inserted"], t + letters + counts["deleted"])
+        spans = (q + aligned + counts["inserted"], t + aligned + counts["deleted"])
         if score != self.score or spans != (q_end, t_end):
             raise InternalError(
                 f"an alignment scores {score:,} where {self.score:,} is best, or has another span; please report this"

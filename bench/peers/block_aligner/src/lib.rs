@@ -84,13 +84,13 @@ unsafe fn run<const TRACE: bool>(peer: &Peer, pairs: &Pairs, costs: &mut [i32]) 
     let mut target = PaddedBytes::new::<NucMatrix>(t_most, widest);
     let mut cigar = Cigar::new(q_most, t_most);
     for i in 0..n {
-        let letters = |start: *const i64, len: i32| {
+        let bases = |start: *const i64, len: i32| {
             slice::from_raw_parts(pairs.bases.add(*start.add(i) as usize), len as usize)
         };
         let longer = q_len[i].max(t_len[i]) as usize;
         let sizes = percent_len(longer, peer.least)..=percent_len(longer, peer.most).min(widest);
-        query.set_bytes::<NucMatrix>(letters(pairs.q_start, q_len[i]), widest);
-        target.set_bytes::<NucMatrix>(letters(pairs.t_start, t_len[i]), widest);
+        query.set_bytes::<NucMatrix>(bases(pairs.q_start, q_len[i]), widest);
+        target.set_bytes::<NucMatrix>(bases(pairs.t_start, t_len[i]), widest);
         block.align(&query, &target, &SCORES, GAPS, sizes, 0);
         let found = block.res();
         if TRACE {

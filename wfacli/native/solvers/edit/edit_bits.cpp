@@ -163,7 +163,8 @@ void EditBits::narrow(std::int64_t rows) {
   else nothing_left();
 }
 
-// Return the first or the last column of a word that matters, or 0. `cost` is that of the cell left of the word.
+// Return the first or the last column of a word that a path within `cut` may visit, or 0 if there is none. `cost` is the
+// cost of the cell left of the word.
 std::int64_t EditBits::column_within(std::int64_t word, std::int64_t cost, std::int64_t cut, bool last) const {
   const std::uint64_t* deltas = row_.data() + 2 * word;
   std::int64_t found = 0;

@@ -164,7 +164,7 @@ class EditFront {
 
   const FrontTask<Offset>& t_;
   const std::int64_t query_len_, target_len_;
-  const Symbol *query_, *target_;  // the first symbols, or the ends for the front from the end
+  const Symbol *query_, *target_;  // where the front starts: first symbols, or one past the last ones if FromEnd
 };
 
 // Return true if two points on a diagonal overlap. Costs never fall along a diagonal, so the paths of both fronts can

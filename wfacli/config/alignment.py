@@ -1,19 +1,16 @@
-"""The user's options, validated and immutable."""
+"""What to compute for each pair: cost models, penalties, modes, free ends, heuristics."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from .errors import UsageError
+from ..errors import UsageError
 
 MAX_PENALTY = 10_000  # scores of sequences of up to 10^5 bases, and of most longer ones, fit 32 bits
-MIB = 1 << 20
 WHOLE = (1 << 31) - 1  # FreeEnds: the whole sequence may stay unaligned
 MAX_SCORE = (1 << 31) - 1
-CPU_BATCH, GPU_BATCH = 2_800_000, 64_000_000  # default bases of a batch, queries and targets together
 MAX_HEURISTIC = 1_000_000_000  # twice this value plus the length of a sequence fits 32 bits
 
 
@@ -37,20 +34,6 @@ class Mode(enum.StrEnum):
     EXTENSION = "extension"
 
 
-class Span(enum.StrEnum):
-    """Which parts of a mapped read and of its target are aligned."""
-
-    EXTENDED = "extended"
-    MAPPED = "mapped"
-    PADDED = "padded"
-    READ = "read"
-
-    @property
-    def mode(self) -> Mode:
-        """Alignment mode of these parts."""
-        return Mode.GLOBAL if self in (Span.EXTENDED, Span.MAPPED) else Mode.HW
-
-
 class Ambiguous(enum.StrEnum):
     """How characters other than A, C, G, T and U (equal to T) are compared; case is always ignored."""
 
@@ -62,30 +45,6 @@ class Ambiguous(enum.StrEnum):
     def code(self) -> int:
         """Number of the rule in native code."""
         return list(Ambiguous).index(self)
-
-
-class Format(enum.StrEnum):
-    """Output formats."""
-
-    SAM = "sam"
-    PAF = "paf"
-    TSV = "tsv"
-    BLAST6 = "blast6"
-
-
-class Container(enum.StrEnum):
-    """File formats of SAM records."""
-
-    SAM = "sam"
-    BAM = "bam"
-    CRAM = "cram"
-
-
-class CigarStyle(enum.StrEnum):
-    """CIGAR operations of aligned bases: = and X, or M."""
-
-    EQX = "eqx"
-    M = "m"
 
 
 @dataclass(frozen=True)
@@ -260,187 +219,3 @@ class AlignSpec:
             raise UsageError(f"the bound on the cost is {self.max_cost}; it must be 0 to {MAX_SCORE:,}")
         if self.max_cost is not None and self.penalties.match:
             raise UsageError("a bound on the cost (--max-score) does not go with a match bonus (--match)")
-
-
-@dataclass(frozen=True)
-class OutputSpec:
-    """How alignments are written."""
-
-    format: Format = Format.SAM
-    cigar: CigarStyle = CigarStyle.EQX
-    md: bool = False
-    cs: bool = False
-    header: bool = True
-    read_group: str = ""  # a complete @RG line with tabs, or ""
-    container: Container = Container.SAM  # for format SAM
-    sort: bool = False  # by position
-    index: bool = False  # write an index of the output file
-    hard_clip: bool = False  # supplementary records contain only the aligned part of the read
-    checksums: bool = False  # MD5 checksums of the targets in the SAM header (M5)
-    compression: int | None = None  # level of BAM and CRAM, 0 to 9; None: 6 for BAM, htslib's default for CRAM
-
-    @property
-    def read_group_id(self) -> str:
-        """ID of the read group, or ""."""
-        fields = self.read_group.split("\t")[1:]
-        return next((f[3:] for f in fields if f.startswith("ID:")), "")
-
-
-@dataclass(frozen=True)
-class Ends:
-    """How alignments of mapped reads are extended beyond the mapped parts.
-
-    Attributes:
-        penalties: scoring scheme of the extensions, with a match bonus.
-        zdrop: an extension ends, and an alignment is split, where its score is more than this, plus the cost of
-            extending the gap, below its best; 0 for no Z-drop.
-        zdrop_inversion: an alignment is split at inversions where its score is more than this below its best; 0 for
-            no search for inversions.
-        min_score: minimum score of an inversion, and of a piece of a split alignment, unless it is the best piece.
-        bonus: end bonus, added to the score of an extension that reaches the end of the read.
-        max_extension: maximum number of bases of the read on either side.
-        band: maximum number of bases by which the reference part of an extension is longer than the read part.
-    """
-
-    penalties: Penalties
-    zdrop: int
-    zdrop_inversion: int
-    min_score: int
-    bonus: int
-    max_extension: int
-    band: int
-
-    def __post_init__(self) -> None:
-        if not self.penalties.match:
-            raise UsageError("an extension needs a match bonus (--match)")
-        for name, value in (
-            ("Z-drop", self.zdrop),
-            ("Z-drop of inversions", self.zdrop_inversion),
-            ("end bonus", self.bonus),
-            ("maximum extension", self.max_extension),
-        ):
-            if not 0 <= value <= MAX_HEURISTIC:
-                raise UsageError(f"the {name} is {value}; it must be 0 to {MAX_HEURISTIC:,}")
-
-
-@dataclass(frozen=True)
-class MappingSpec:
-    """How mappings are turned into pairs.
-
-    Attributes:
-        span: which parts of a read and its target are aligned.
-        pad: bases beside the mapped parts that are included, unless span is MAPPED.
-        keep_unmapped: write unmapped reads: after all others, or in the reads' order with in_order.
-        skip: skip and count invalid mappings; otherwise the first one ends the run.
-        spill_threshold: bytes of memory for reads that wait for their mappings; further reads are spilled to a file.
-        copy_tags: copy SAM tags in the comments of the reads to their records.
-        mates: the second mates of pairs are in a file of their own.
-        mates_in_order: mates have to be in the order that mappers expect, or the run ends: at the same position of
-            both files, or the second mate directly after the first.
-        in_order: mappings are in the order of the reads, as a mapper writes them.
-        ends: how ends are extended; only with span EXTENDED.
-    """
-
-    span: Span = Span.MAPPED
-    pad: int = 0
-    keep_unmapped: bool = False
-    skip: bool = False
-    spill_threshold: int = 256 * MIB
-    copy_tags: bool = False
-    mates: bool = False
-    mates_in_order: bool = False
-    in_order: bool = False
-    ends: Ends | None = None
-
-    def __post_init__(self) -> None:
-        if (self.span is Span.EXTENDED) != (self.ends is not None):
-            raise UsageError("ends are extended with --span extended, and with no other span")
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Maximum memory of a pair, in bytes.
-
-    Attributes:
-        table: bytes of the wavefront rows in memory at once.
-        checkpoints: bytes of the checkpoint rows from which segments of a long pair are recomputed.
-    """
-
-    table: int = 16 * MIB
-    checkpoints: int = 768 * MIB
-
-
-class EngineName(enum.StrEnum):
-    """Processor that aligns."""
-
-    AUTO = "auto"
-    CPU = "cpu"
-    GPU = "gpu"
-
-
-@dataclass(frozen=True)
-class Config:
-    """All options of a run except its files."""
-
-    spec: AlignSpec = field(default_factory=AlignSpec)
-    output: OutputSpec = field(default_factory=OutputSpec)
-    limits: Limits = field(default_factory=Limits)
-    threads: int = 1
-    batch_bases: int | None = None  # bases of a batch, queries and targets together; None for the engine's default
-    engine: EngineName = EngineName.CPU
-    gpu_memory: float | None = None  # maximum memory on each GPU in bytes, or below 1 a fraction of the free memory
-    devices: tuple[int, ...] | None = (0,)  # GPU numbers of the driver; None: all GPUs
-    kernel: str | None = None  # one of dispatch.CPU_KERNELS, used first for every pair
-    check: bool = False
-    explain: bool = False  # record the choices of dispatch and their reasons
-    command_line: str = ""
-
-
-class RunConfig(Protocol):
-    """Options that every run needs which reads batches of pairs and writes alignments."""
-
-    @property
-    def output(self) -> OutputSpec:
-        """How alignments are written."""
-
-    @property
-    def limits(self) -> Limits:
-        """Maximum memory of a pair."""
-
-    @property
-    def threads(self) -> int:
-        """Number of threads that align."""
-
-    @property
-    def batch_bases(self) -> int | None:
-        """Bases of a batch; None for the engine's default."""
-
-    @property
-    def check(self) -> bool:
-        """Whether alignments are verified before they are written."""
-
-    @property
-    def explain(self) -> bool:
-        """Whether to record the choices of dispatch."""
-
-    @property
-    def command_line(self) -> str:
-        """The command line as the user typed it."""
-
-
-def parse_read_group(text: str) -> str:
-    r"""Parse an @RG line as the user types it, with "\t" for tabs. Raises UsageError if it is malformed."""
-    line = text.replace("\\t", "\t")
-    fields = line.split("\t")
-    if fields[0] != "@RG":
-        raise UsageError(r"a read group looks like '@RG\tID:run1\tSM:sample1': it starts with @RG")
-    if "\n" in line or "\r" in line or "\\n" in line or "\\r" in line:
-        raise UsageError(r"a read group is one line, whose fields are separated by \t")
-    if not line.replace("\t", "").isprintable():
-        raise UsageError(f"the read group {line} contains unprintable characters")
-    for tag in fields[1:]:
-        if len(tag) < 4 or tag[2] != ":" or not tag[:2].isalnum():
-            raise UsageError(rf"{tag!r} in the read group is not TAG:value (fields are separated by \t)")
-    if sum(tag.startswith("ID:") for tag in fields[1:]) != 1:
-        raise UsageError("a read group needs one ID: field")
-    return line

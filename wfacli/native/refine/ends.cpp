@@ -1,4 +1,4 @@
-#include "mapped/ends.hpp"
+#include "refine/ends.hpp"
 
 #include <algorithm>
 

@@ -58,7 +58,7 @@ def batches(path, weight, lend=None):
 
 @pytest.mark.parametrize("weight", [1, 500, 1 << 20])
 @pytest.mark.parametrize("size", [0, 1, 64, 300, 1 << 16])
-def test_the_same_pairs_wherever_letters_lie(path, weight, size):
+def test_the_same_pairs_wherever_symbols_lie(path, weight, size):
     lender = PinnedPool(size, keep=True)
     found, wanted = list(batches(path, weight, lender)), list(batches(path, weight))
     assert [pairs_in(batch) for batch in found] == [pairs_in(batch) for batch in wanted]

@@ -1,4 +1,4 @@
-#include "mapped/inversions.hpp"
+#include "refine/inversions.hpp"
 
 #include <algorithm>
 

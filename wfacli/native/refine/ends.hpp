@@ -33,9 +33,9 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
 
 // Alignments with an unreliable end. Walking inwards from an end, a place is doubtful if the score of the path up to
 // it is negative and a new minimum, or if it follows a gap of at least 4 bases that is longer than half the aligned
-// bases before it, of which 32 do not count. `inner` is the row's span without its doubtful ends: up to the last doubtful place from either end,
-// within `max_columns` aligned bases and half of all aligned bases. An alignment whose doubtful ends would cross, at a
-// gap in its middle, is left out.
+// bases before it minus 32. `inner` is the row's span without its doubtful ends: up to the last doubtful place from
+// either end, within `max_columns` aligned bases and half of all aligned bases. Alignments whose doubtful ends would
+// cross, at a gap in the middle, are omitted.
 struct UnreliableEnds {
   Buffer<std::int32_t> rows, inner;
 };

@@ -1,4 +1,4 @@
-#include "mapped/drops.hpp"
+#include "refine/drops.hpp"
 
 #include <algorithm>
 #include <vector>

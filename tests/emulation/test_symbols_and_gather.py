@@ -14,7 +14,7 @@ ORDERS = (0, 1)
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("words", [0, 1, 31, 64, 1000])
-def test_packed_letters_follow_the_file(order, words):
+def test_packed_symbols_follow_the_file(order, words):
     rng = np.random.default_rng(words)
     bases = aligned(16 * words, np.uint8)
     bases[:] = rng.choice(np.frombuffer(b"ACGTacgtNn", np.uint8), 16 * words)
@@ -23,13 +23,13 @@ def test_packed_letters_follow_the_file(order, words):
     task = np.zeros(1, PACK_TASK)
     task["bases"], task["packed"], task["n_bases"] = address(bases), address(packed), 16 * words
     Kernels("common/pack.cu", 64).launch("pack_bases", task, 3, order)
-    letters = packed[:words, None] >> (2 * np.arange(16, dtype=np.uint32)) & 3
-    np.testing.assert_array_equal(letters.reshape(-1), bases >> 1 & 3)
+    symbols = packed[:words, None] >> (2 * np.arange(16, dtype=np.uint32)) & 3
+    np.testing.assert_array_equal(symbols.reshape(-1), bases >> 1 & 3)
     assert not around[1 : 1 + GUARD].any() and not packed[words : words + GUARD].any()
     assert around[0] == around[-1] == 0xA5A5A5A5, "a word beyond those that can be read was written"
     codes = dict(zip(b"ACTGactg", [0, 1, 2, 3] * 2, strict=True))
     plain = np.isin(bases, list(codes))
-    assert letters.reshape(-1)[plain].tolist() == [codes[b] for b in bases[plain].tolist()]
+    assert symbols.reshape(-1)[plain].tolist() == [codes[b] for b in bases[plain].tolist()]
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "format/record_fields.hpp"
-#include "mapped/ends.hpp"
+#include "refine/ends.hpp"
 #include "mapped/mates.hpp"
 
 namespace wfacli {

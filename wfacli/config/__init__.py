@@ -1,0 +1,49 @@
+"""The user's options, validated and immutable."""
+
+from .alignment import (
+    MAX_HEURISTIC,
+    MAX_PENALTY,
+    MAX_SCORE,
+    PENALTIES,
+    WHOLE,
+    AlignSpec,
+    Ambiguous,
+    FreeEnds,
+    Heuristics,
+    Metric,
+    Mode,
+    Penalties,
+)
+from .mapping import Ends, MappingSpec, Span
+from .output import CigarStyle, Container, Format, OutputSpec, parse_read_group
+from .run import CPU_BATCH, GPU_BATCH, MIB, Config, EngineName, Limits, RunConfig
+
+__all__ = [
+    "CPU_BATCH",
+    "GPU_BATCH",
+    "MAX_HEURISTIC",
+    "MAX_PENALTY",
+    "MAX_SCORE",
+    "MIB",
+    "PENALTIES",
+    "WHOLE",
+    "AlignSpec",
+    "Ambiguous",
+    "CigarStyle",
+    "Config",
+    "Container",
+    "Ends",
+    "EngineName",
+    "Format",
+    "FreeEnds",
+    "Heuristics",
+    "Limits",
+    "MappingSpec",
+    "Metric",
+    "Mode",
+    "OutputSpec",
+    "Penalties",
+    "RunConfig",
+    "Span",
+    "parse_read_group",
+]
