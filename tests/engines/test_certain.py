@@ -31,8 +31,27 @@ def changed(rng: random.Random, part: bytes, beside: bytes) -> bytes:
     )
 
 
+def drifting_pair(rng: random.Random) -> tuple[bytes, bytes]:
+    """Return sequences that match exactly after a shift by one unit, or without it with an error in about each seed.
+
+    Which of the two is cheaper depends on the number of units.
+    """
+    units, every = [pairgen.sequence(rng, rng.choice([40, 100, 250]), BASES)], rng.randint(6, 16)
+    for _ in range(rng.randint(3, 14)):
+        unit = bytearray(units[-1])
+        for at in range(rng.randrange(every), len(unit), every):
+            unit[at] = rng.choice(BASES.replace(unit[at : at + 1], b""))
+        units.append(bytes(unit))
+    ends = [pairgen.sequence(rng, rng.choice([100, 400]), BASES) for _ in range(2)]
+    extra = pairgen.sequence(rng, rng.choice([450, 900]), BASES)
+    query, target = (ends[0] + b"".join(some) + ends[1] for some in (units[:-1], units[1:]))
+    return (query, target + extra) if rng.random() < 0.5 else (extra + target, query)
+
+
 def similar_pair(rng: random.Random) -> tuple[bytes, bytes]:
     """Return sequences with long exact matches, a few errors, and changes whose band is wide."""
+    if rng.random() < 0.3:
+        return drifting_pair(rng)
     length = rng.choice([900, 2000, 3500])
     query = pairgen.sequence(rng, length, BASES)
     if rng.random() < 0.3:  # repeated parts, whose seeds are not unique
@@ -53,7 +72,7 @@ def similar_pair(rng: random.Random) -> tuple[bytes, bytes]:
 def test_divided_pairs(scheme):
     for turn in range(TIMES):
         rng = random.Random(seed_of(scheme, turn, "certain"))
-        pairs = [similar_pair(rng) for _ in range(16)]
+        pairs = [similar_pair(rng) for _ in range(24)]
         spec = spec_for(scheme)
         wanted = aligned(pairs, spec, GOTOH, AMPLE)
         for isa in instruction_sets():
