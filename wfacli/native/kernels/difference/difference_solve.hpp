@@ -45,7 +45,8 @@ class Difference {
     for (search_.start();;) {
       if (divides_ && bounds_.band(search_.bound()).cells(0) > kWide) {
         divides_ = false;
-        if (find_certain(t_, m_.certain)) return in_parts();
+        const SeedBound* seeds = search_.seeds();
+        if ((!seeds || seeds->mostly_present()) && find_certain(t_, m_.certain)) return in_parts();
       }
       const std::int64_t cost = forward();
       if (halt_ != Status::Ok) return {halt_};
