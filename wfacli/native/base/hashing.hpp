@@ -34,9 +34,10 @@ class NameSet {
   // Returns false if the name is already present.
   bool add(std::string_view name) {
     if (count_ * 4 >= slots_.size() * 3) grow();
-    std::uint64_t& slot = find(key(name));
+    const std::uint64_t k = key(name);
+    std::uint64_t& slot = find(k);
     if (slot) return false;
-    slot = key(name);
+    slot = k;
     ++count_;
     return true;
   }
