@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from wfacli._native import MappingGroups, scan_grouping
 from wfacli.config import MappingSpec
 from wfacli.core.batch import PairBatch
 from wfacli.errors import InputError
@@ -134,3 +135,39 @@ def test_a_faulty_mapping_is_found_by_its_line(tmp_path: Path, threads: int) -> 
         source.close()
     # More mappings of r698 might have followed.
     assert (rows, raised.value.line, raised.value.record) == (698, 702, "r699")
+
+
+NAMES = ("a", "b", "longer name", "@b", "#c", "")
+
+
+def is_grouped(text: bytes) -> bool:
+    groups = MappingGroups(False)
+    groups.prepare(len(text))[:] = np.frombuffer(text, np.uint8)
+    groups.commit(len(text))
+    groups.commit(0)
+    return groups.grouped
+
+
+def test_several_threads_find_whether_mappings_are_grouped(tmp_path: Path) -> None:
+    rng, path, answers = random.Random(12), tmp_path / "map", []
+    for case in range(300):
+        names = [f"r{i}" for i in range(rng.randrange(60))] + rng.sample(NAMES, 2)
+        lines = [f"{name}\t{'x' * rng.randrange(30)}" for name in names for _ in range(rng.randrange(1, 4))]
+        if case % 3 == 0:
+            lines.insert(rng.randrange(len(lines)), rng.choice(lines))
+        header = ["@SQ\tSN:r1", "# r2", ""] * (case % 2)
+        ends = ("\n", "\r\n")[case % 4 == 3]
+        path.write_bytes((ends.join(header + lines) + ends * rng.randrange(3)).encode())
+        with path.open("rb") as file:
+            answer = scan_grouping(file.fileno(), rng.randrange(1, 4), rng.choice((40, 64, 200, 5_000)))
+        assert answer in (None, is_grouped(path.read_bytes()))
+        answers.append(answer)
+    assert min(answers.count(answer) for answer in (True, False)) > 50
+
+
+@pytest.mark.parametrize("name", ["bam", "long", "missing"])
+def test_mappings_whose_grouping_is_not_found_by_lines(tmp_path: Path, name: str) -> None:
+    text = {"bam": b"BAM\1" + bytes(1_000), "long": b"r1\tx\n" + b"x" * 17_000_000, "missing": b"@CO\t\n"}[name]
+    (tmp_path / "map").write_bytes(text)
+    with (tmp_path / "map").open("rb") as file:
+        assert scan_grouping(file.fileno(), 2, 1 << 20) is None

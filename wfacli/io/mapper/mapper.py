@@ -183,8 +183,8 @@ class MapperFiles(MappedFiles):
             raise UsageError(f"--mates: minimap2 pairs reads with --preset {PAIRING[0]} alone, not with {preset}")
         if mates is not None and "-" not in (reads, mates) and os.path.realpath(mates) == os.path.realpath(reads):
             raise UsageError("READS and --mates are the same file")
-        super().__init__(reads, reference, "minimap2", mates)
-        self._preset, self._threads, self._more = preset, threads, tuple(more)
+        super().__init__(reads, reference, "minimap2", mates, threads=threads)
+        self._preset, self._more = preset, tuple(more)
         mapper_command(preset, threads, reference, [reads])  # raises if no mapper is installed
         check_preset(preset, shutil.which("minimap2"))
         self._process: Process | None = None
