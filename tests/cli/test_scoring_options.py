@@ -231,6 +231,17 @@ def test_a_z_drop_ends_an_extension(align: Align, tmp_path: Path) -> None:
     assert spans[0][10] == "1"
 
 
+@pytest.mark.parametrize("last", ["match", "mismatch"])
+def test_an_extension_that_nothing_can_improve_is_not_marked(align: Align, tmp_path: Path, last: str) -> None:
+    bases = "".join(random.Random(6).choices("ACGT", k=600))
+    other = "A" if bases[59] != "A" else "C"
+    query = bases[:59] + (bases[59] if last == "match" else other)
+    (tmp_path / "pairs.tsv").write_text(f"{query}\t{bases}\n")
+    (row,) = tsv(align, "--mode extension --match 2 --zdrop 5")
+    aligned = "60" if last == "match" else "59"
+    assert (row[6], row[8], row[10]) == (aligned, aligned, "0")
+
+
 def test_a_z_drop_ends_no_extension_whose_path_is_far_ahead(align: Align, tmp_path: Path) -> None:
     # After a mismatch that follows a long run of matches, wavefronts of the next costs only contain paths near the
     # start.

@@ -50,7 +50,17 @@ def test_map_aligns_what_the_mapper_finds(folder: Path) -> None:
     result = map_(folder, "--preset", "map-hifi", "-t", "2", "--md", "--no-header", "--drop-unmapped")
     assert_success(result)
     assert result.out == wanted.out
-    assert (folder / "arguments").read_text() == "-x map-hifi --paf-no-hit -I 1000G -t 2 -- ref.fa reads.fq"
+    assert (folder / "arguments").read_text() == "-x map-hifi --paf-no-hit -I 1000G -K 4M -t 2 -- ref.fa reads.fq"
+
+
+@pytest.mark.parametrize(
+    ("preset", "threads", "batch"),
+    [("map-ont", 1, "4M"), ("map-ont", 16, "32M"), ("sr", 64, "50M"), ("asm5", 4, None)],
+)
+def test_the_mapper_maps_few_reads_at_a_time(folder: Path, preset: str, threads: int, batch: str | None) -> None:
+    map_(folder, "--preset", preset, "-t", str(threads))
+    arguments = (folder / "arguments").read_text().split()
+    assert (arguments[arguments.index("-K") + 1] if "-K" in arguments else None) == batch
 
 
 @pytest.mark.parametrize("more", [(), ("--batch-bases", "300"), ("--keep-unmapped", "-t", "1")])
@@ -216,7 +226,7 @@ def test_the_mapper_is_a_program_of_the_header_and_of_the_report(folder: Path) -
     (folder / "version").write_text("2.99-r1")
     result = map_(folder, "-t", "2", "--stats", "s.json")
     assert_success(result)
-    command = "minimap2 -x map-ont --paf-no-hit -I 1000G -t 2 -- ref.fa reads.fq"
+    command = "minimap2 -x map-ont --paf-no-hit -I 1000G -K 4M -t 2 -- ref.fa reads.fq"
     programs = [line for line in result.text.splitlines() if line.startswith("@PG")]
     assert programs[0] == f"@PG\tID:minimap2\tPN:minimap2\tVN:2.99-r1\tCL:{command}"
     assert programs[1].startswith("@PG\tID:wfacli\tPP:minimap2\tPN:wfacli\tVN:") and len(programs) == 2

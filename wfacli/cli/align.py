@@ -126,7 +126,8 @@ def align(
     def opened() -> AbstractContextManager[BatchRun]:
         if mapping is None:
             return align_run(config, PairFiles(pairs.query, pairs.target), *outputs)
-        files = MappedFiles(pairs.query, pairs.target or "", reads.mappings or "", reads.mates)
+        paths = pairs.query, pairs.target or "", reads.mappings or "", reads.mates
+        files = MappedFiles(*paths, threads=config.threads)
         return mapped_run(config, mapping, files, *outputs)
 
     execute(opened, progress=reporting.progress, quiet=reporting.quiet)

@@ -7,11 +7,12 @@ import itertools
 import mmap
 import os
 import tempfile
+from pathlib import Path
 from typing import IO
 
 import numpy as np
 
-from ..._native import MappingGroups
+from ..._native import MappingGroups, scan_grouping
 from ...errors import InputError
 from ..read.long_lines import read_lines, too_long
 from ..read.sources import Source
@@ -45,18 +46,22 @@ class _Grouped(Source):
             self._descriptor = -1
 
 
-def grouped_mappings(source: Source) -> Source:
+def grouped_mappings(source: Source, threads: int = 1) -> Source:
     """Return the source itself if it is grouped, or one that reads a grouped copy.
 
     Only a regular file is scanned first. A file that is not grouped is copied in groups to a temporary file, by the
     offsets of its mappings, which take 12 bytes of memory each.
+
+    Args:
+        source: the mappings; nothing was read.
+        threads: number of threads that scan an uncompressed file of lines.
 
     Raises:
         InputError: the file has no mappings, ends within a line, or cannot be copied.
     """
     if source.peek(len(_CRAM)) == _CRAM:
         raise InputError(source.path, "CRAM is not read as mappings: samtools view -u FILE | … --mappings -")
-    if not source.regular or _in_groups(source.path):
+    if not source.regular or _in_groups(source, threads):
         return source
     try:
         with tempfile.TemporaryFile() as plain, tempfile.TemporaryFile() as regrouped:
@@ -70,9 +75,15 @@ def grouped_mappings(source: Source) -> Source:
     return other
 
 
-def _in_groups(path: str) -> bool:
+def _in_groups(mappings: Source, threads: int) -> bool:
+    if threads > 1 and mappings.stored_as_is and (mappings.size or 0) > 2 * _BLOCK:
+        answer = None
+        with contextlib.suppress(OSError), Path(mappings.path).open("rb", buffering=0) as file:
+            answer = scan_grouping(file.fileno(), threads - 1, _BLOCK)
+        if answer is not None:
+            return answer
     groups = MappingGroups(False)
-    source = Source(path)
+    source = Source(mappings.path)
     try:
         while (got := source.readinto(groups.prepare(_BLOCK))) and groups.grouped and not groups.too_long:
             groups.commit(got)

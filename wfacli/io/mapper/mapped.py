@@ -34,11 +34,14 @@ class MappedFiles:
 
     runs_mapper = False
 
-    def __init__(self, reads: str, reference: str, mappings: str, mates: str | None = None) -> None:
-        """Take paths; "-" is standard input. Raises UsageError."""
+    def __init__(
+        self, reads: str, reference: str, mappings: str, mates: str | None = None, *, threads: int = 1
+    ) -> None:
+        """Take paths; "-" is standard input. `threads`: number of threads for open(). Raises UsageError."""
         if (reads, reference, mappings, mates).count("-") > 1:
             raise UsageError("only one of READS, --mates, REFERENCE and --mappings can be standard input")
         self.query, self.reference, self.mappings, self.mates = reads, reference, mappings, mates
+        self._threads = threads
         self._bam: BamReads | None = None
         self.reads_header = self.mappings_header = b""
         self.mapper: Program | None = None
@@ -54,7 +57,7 @@ class MappedFiles:
         try:
             for path in filter(None, (self.query, self.mappings, self.reference, self.mates)):
                 opened.append(Source(path))
-            opened[1] = grouped_mappings(opened[1])
+            opened[1] = grouped_mappings(opened[1], self._threads)
             opened[0] = self._fastq(opened[0])
             for mates in opened[3:]:
                 self._refuse_bam(mates)

@@ -20,7 +20,7 @@ from ..read.sources import Source
 from ..write.python_child import python_command
 from .bam_reads import BamReads
 from .mapped import MappedFiles
-from .presets import PAIRING, check_preset, refuse_spliced
+from .presets import ASSEMBLIES, OVERLAPS, PAIRING, check_preset, refuse_spliced
 from .process import Process
 from .provenance import Program, command_of, version_of
 from .swapped import check_order, short_reads
@@ -38,6 +38,9 @@ except WfacliError as error:
     sys.exit(str(error))
 """
 _ONE_INDEX = "1000G"  # bases of the reference in one index; with several, each would give its own mappings of a read
+# Reads that minimap2 maps at a time (-K). Its default of 500 Mb delays the first mapping, and with it alignment, until
+# so much is read. Fewer reads per thread would leave threads idle at the end of a batch, behind its longest reads.
+_BATCH_PER_THREAD, _MIN_BATCH, _MAX_BATCH = 2, 4, 50  # Mb
 _CHUNK = 1 << 18
 _LAST_WORDS = "[M::main] Real time"  # of minimap2; exit status 0 alone is no proof that its output is complete
 _TWO_PLACES = "mappings of a read are in two places of the file"
@@ -59,12 +62,20 @@ def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[st
     sam = preset in PAIRING
     if found := shutil.which("minimap2"):
         form = "-a" if sam else "--paf-no-hit"  # both have a line of each read: see MapperFiles.check_reported
-        return [found, "-x", preset, form, "-I", _ONE_INDEX, "-t", str(threads), "--", reference, *reads]
+        options = ["-x", preset, form, "-I", _ONE_INDEX, *_batch_options(preset, threads), "-t", str(threads)]
+        return [found, *options, "--", reference, *reads]
     try:
         import mappy  # noqa: F401
     except ModuleNotFoundError:
         raise WfacliError(f"neither minimap2 nor its library, mappy, is installed: {_HINT}") from None
     return python_command(_BY_MAPPY, ["sam" if sam else "paf", preset, str(threads), reference, *reads])
+
+
+def _batch_options(preset: str, threads: int) -> list[str]:
+    # Each of the few, long sequences of an assembly is mapped by one thread: minimap2 needs all of them at once.
+    if preset.startswith((ASSEMBLIES, OVERLAPS)):
+        return []
+    return ["-K", f"{min(max(_BATCH_PER_THREAD * threads, _MIN_BATCH), _MAX_BATCH)}M"]
 
 
 def program_of(command: list[str], preset: str, names: dict[str, str]) -> Program:
@@ -174,8 +185,8 @@ class MapperFiles(MappedFiles):
             raise UsageError(f"--mates: minimap2 pairs reads with --preset {PAIRING[0]} alone, not with {preset}")
         if mates is not None and "-" not in (reads, mates) and os.path.realpath(mates) == os.path.realpath(reads):
             raise UsageError("READS and --mates are the same file")
-        super().__init__(reads, reference, "minimap2", mates)
-        self._preset, self._threads, self._more = preset, threads, tuple(more)
+        super().__init__(reads, reference, "minimap2", mates, threads=threads)
+        self._preset, self._more = preset, tuple(more)
         mapper_command(preset, threads, reference, [reads])  # raises if no mapper is installed
         check_preset(preset, shutil.which("minimap2"))
         self._process: Process | None = None

@@ -32,11 +32,13 @@ inline std::uint64_t hash_bytes(const std::uint8_t* name, std::int64_t len, std:
 class NameSet {
  public:
   // Returns false if the name is already present.
-  bool add(std::string_view name) {
+  bool add(std::string_view name) { return add_key(key(name)); }
+  // Same, by the key of a name.
+  bool add_key(std::uint64_t k) {
     if (count_ * 4 >= slots_.size() * 3) grow();
-    std::uint64_t& slot = find(key(name));
+    std::uint64_t& slot = find(k);
     if (slot) return false;
-    slot = key(name);
+    slot = k;
     ++count_;
     return true;
   }
@@ -46,12 +48,13 @@ class NameSet {
   }
   bool has(std::string_view name) { return count_ && find(key(name)); }
 
- private:
   static std::uint64_t key(std::string_view name) {
     const std::uint64_t h =
         hash_bytes(reinterpret_cast<const std::uint8_t*>(name.data()), static_cast<std::int64_t>(name.size()), 1);
     return h ? h : 1;  // 0 marks an empty slot
   }
+
+ private:
   std::uint64_t& find(std::uint64_t k) {
     const std::size_t mask = slots_.size() - 1;
     std::size_t i = k & mask;

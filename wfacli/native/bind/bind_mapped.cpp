@@ -2,6 +2,7 @@
 
 #include "bind/bind.hpp"
 #include "mapped/grouping.hpp"
+#include "mapped/grouping_scan.hpp"
 #include "mapped/mapped.hpp"
 
 namespace wfacli {
@@ -160,6 +161,19 @@ void bind_mapped(nb::module_& m) {
         return nb::make_tuple(nb::bytes(counts.first_skipped.data(), counts.first_skipped.size()), counts.first_skipped_line);
       })
       .def("reported", [](const MappedReader& self) { return self.counts().reported; });
+
+  m.def(
+      "scan_grouping",
+      [](int descriptor, int threads, std::size_t block) -> std::optional<bool> {
+        if (threads < 1 || block < 1) throw nb::value_error("threads and block are at least 1");
+        nb::gil_scoped_release release;
+        const GroupingAnswer answer = scan_grouping(descriptor, threads, block);
+        if (answer == GroupingAnswer::Unknown) return std::nullopt;
+        return answer == GroupingAnswer::Grouped;
+      },
+      nb::arg("descriptor"), nb::arg("threads"), nb::arg("block"),
+      "Whether the mappings of each read follow one another in a PAF or SAM file, read by threads in blocks of bytes; "
+      "None if MappingGroups has to tell");
 
   nb::class_<MappingGroups>(m, "MappingGroups", "Whether mappings of a read follow one another, or shall")
       .def(nb::init<bool>(), nb::arg("places"))

@@ -94,6 +94,8 @@ Next MappedReader::step() {
 bool MappedReader::begin_template() {
   const auto mate = [](const Mapping& m) { return mate_of_flags(m.flags); };
   const auto unmapped = [](const Mapping& m) { return m.kind == MappingKind::Unmapped; };
+  done_ = 0;
+  if (group_.size() == 1 && !unmapped(group_[0])) return true;
   // Unmapped records of a mate are sorted after its mappings, if any.
   std::stable_sort(group_.begin(), group_.end(), [&](const Mapping& a, const Mapping& b) {
     return mate(a) != mate(b) ? mate(a) < mate(b) : unmapped(a) < unmapped(b);
@@ -112,13 +114,12 @@ bool MappedReader::begin_template() {
     group_.clear();
     return false;
   }
-  done_ = 0;
   return true;
 }
 
-// Prefetches the memory that the next read will need.
+// Prefetches the memory that this thread will need for the next read.
 void MappedReader::prefetch(const Mapping& mapping, std::string_view read) {
-  reference_.prefetch(mapping.target, mapping.t_beg, mapping.t_end);
+  if (!pool_) reference_.prefetch(mapping.target, mapping.t_beg, mapping.t_end);
   seen_.prefetch(read);
 }
 
@@ -135,7 +136,7 @@ ParseResult MappedReader::next_group() {
     std::string_view name;
     ParseResult got;
     try {
-      got = mappings_.next(ahead_, name);
+      got = mappings_.next(ahead_, name, pool_.get());
     } catch (const InputFault& fault) {
       skip_or_throw(fault, 1);
       continue;
@@ -161,7 +162,8 @@ ParseResult MappedReader::next_group() {
 // if the read does not exist.
 ParseResult MappedReader::find_read(ReadView& read) {
   const int mate = mate_of_flags(group_[done_].flags);
-  const std::string name = mate ? with_mate(group_name_, mate) : group_name_;
+  const std::string suffixed = mate ? with_mate(group_name_, mate) : std::string();
+  const std::string& name = mate ? suffixed : group_name_;
   // The name of a first mate may lack /1.
   const bool may_lack = mates_by_name() && mate_of_name(name) == 1;
   const std::string other = may_lack ? std::string(without_mate(name)) : std::string();

@@ -8,7 +8,7 @@
 #include "io/streams.hpp"
 #include "mapped/mate_order.hpp"
 #include "mapped/mapped_window.hpp"
-#include "mapped/mappings.hpp"
+#include "mapped/mapping_stream.hpp"
 #include "mapped/read_spill.hpp"
 
 namespace wfacli {
@@ -123,13 +123,14 @@ class MappedReader : public StreamReader {
   NameSet seen_;                             // names of all reads so far
   ReadSpill spill_;                          // reads that no mapping has named yet
 
-  MappingReader mappings_;
+  MappingStream mappings_;
   Mapping ahead_;  // the mapping after the group
   std::string ahead_name_, group_name_;
   bool looked_ahead_ = false, mappings_end_ = false, group_whole_ = false;
   std::vector<Mapping> group_;  // mappings of one read, or of the first mate, then the second
   std::size_t done_ = 0, end_ = 0;  // mappings before done_ are rows; [done_, end_) belong to the current read
   std::int32_t first_ = 0;      // first row of the group
+  std::vector<Room> rooms_;     // of the current read's mappings
   bool resumed_ = false;        // resume_unmapped() was called
   bool passed_over_ = false;    // find_read() added an unmapped read as a row instead
 

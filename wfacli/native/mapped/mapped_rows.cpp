@@ -57,9 +57,9 @@ void MappedReader::add_mappings(ReadView& read) {
   const bool primary = std::any_of(own, own + count, [](const Mapping& m) { return m.kind == MappingKind::Primary; });
   begin_read(read);
   // Secondary records have no SEQ and QUAL if the read has a primary record.
-  const std::vector<Room> rooms = rooms_of(own, count, options_.window.span);
+  set_rooms(own, count, options_.window.span, rooms_);
   for (std::size_t i = 0; i < count; ++i)
-    add_row(read, own[i], rooms[i], !(primary && own[i].kind == MappingKind::Secondary));
+    add_row(read, own[i], rooms_[i], !(primary && own[i].kind == MappingKind::Secondary));
   ++counts_.mapped_reads;
   counts_.mappings += static_cast<std::int64_t>(count);
 }

@@ -51,10 +51,10 @@ Window window_of(const Mapping& m, const Room& room, std::int64_t target, const 
   return w;
 }
 
-std::vector<Room> rooms_of(const Mapping* own, std::size_t count, Span span) {
-  std::vector<Room> rooms;
+void set_rooms(const Mapping* own, std::size_t count, Span span, std::vector<Room>& rooms) {
+  rooms.clear();
   for (std::size_t i = 0; i < count; ++i) rooms.push_back({0, own[i].q_len});
-  if (span != Span::Extended) return rooms;
+  if (span != Span::Extended) return;
   const auto counts = [&](std::size_t i) { return own[i].kind != MappingKind::Secondary; };
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t j = 0; j < count; ++j) {
@@ -62,7 +62,6 @@ std::vector<Room> rooms_of(const Mapping* own, std::size_t count, Span span) {
       rooms[i].end = std::min({rooms[i].end, own[j].q_beg + kInto, (own[j].q_beg + own[j].q_end) / 2});
       rooms[j].beg = std::max({rooms[j].beg, own[i].q_end - kInto, (own[i].q_beg + own[i].q_end) / 2});
     }
-  return rooms;
 }
 
 }  // namespace wfacli

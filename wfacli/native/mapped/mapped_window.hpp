@@ -49,9 +49,9 @@ struct Room {
 Window inner_of(const Mapping& mapping);
 // Returns the parts to align; `target` is the length of the target.
 Window window_of(const Mapping& mapping, const Room& room, std::int64_t target, const WindowOptions& options);
-// Returns the room of each mapping of a read. With Extended, a part of a split read may extend up to 500 bases into
+// Sets the room of each mapping of a read. With Extended, a part of a split read may extend up to 500 bases into
 // the next part, but not beyond its middle; secondary mappings, and mappings inside another one, may extend to the
 // ends of the read.
-std::vector<Room> rooms_of(const Mapping* mappings, std::size_t count, Span span);
+void set_rooms(const Mapping* mappings, std::size_t count, Span span, std::vector<Room>& rooms);
 
 }  // namespace wfacli

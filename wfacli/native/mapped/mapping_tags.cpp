@@ -15,8 +15,13 @@ constexpr std::array<std::string_view, 4> kCarried = {"cm", "s1", "s2", "rl"};
 
 bool is_carried(std::string_view name) { return std::find(kCarried.begin(), kCarried.end(), name) != kCarried.end(); }
 
+constexpr std::size_t kCarriedBytes = 48;  // of all of them, with values of up to six digits
+
 void add(std::string& fields, std::string_view field) {
-  if (!fields.empty()) fields += '\t';
+  if (fields.empty())
+    fields.reserve(kCarriedBytes);
+  else
+    fields += '\t';
   fields += field;
 }
 

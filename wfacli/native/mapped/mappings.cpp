@@ -66,7 +66,8 @@ void MappingReader::place(std::string_view target, std::int64_t length, Mapping&
   if (m.target < 0) fail("maps to " + std::string(target) + ", which is not in the reference");
   const std::int64_t there = reference_.length(m.target);
   const auto number = static_cast<std::size_t>(m.target);
-  if (length < 0 && number < header_lengths_.size()) length = header_lengths_[number];
+  const std::vector<std::int64_t>& in_header = begun_by_ ? begun_by_->header_lengths_ : header_lengths_;
+  if (length < 0 && number < in_header.size()) length = in_header[number];
   if (length >= 0 && length != there)
     fail(std::string(target) + " has " + std::to_string(there) + " bases in the reference, and " +
          std::to_string(length) + " here: is this another reference?");
@@ -190,6 +191,13 @@ void MappingReader::sam(std::string_view line, Mapping& m) {
   check_spans(m, c[2]);
 }
 
+void MappingReader::continue_after(const MappingReader& other) {
+  begun_by_ = &other;
+  form_ = other.form_;
+  header_inside_ = false;
+  length_.clear();
+}
+
 // Discards the remaining input and fails, so that nothing follows the error.
 void MappingReader::end_with(const char* message) {
   lines_.skip(lines_.unread().size(), 1);
@@ -282,6 +290,8 @@ ParseResult MappingReader::next_line(Mapping& m, std::string_view& read) {
     if (line.find('\0') != line.npos) fail("has a NUL byte, so it is neither PAF nor SAM");
     if (line[0] == '@' && form_ != Form::Paf && line.size() > 3 && line[3] == '\t') {
       form_ = Form::Sam;
+      header_inside_ = begun_by_ != nullptr;
+      if (header_inside_) return ParseResult::End;
       header_line(line);
       continue;
     }
@@ -294,6 +304,7 @@ ParseResult MappingReader::next_line(Mapping& m, std::string_view& read) {
       const bool five = columns_of(rest, c, 5) == 5;
       form_ = five && is_number(c[1]) && is_number(c[3]) && is_number(c[4]) ? Form::Sam : Form::Paf;
     }
+    mapped_ = true;
     m = Mapping();
     m.line = lines_.number();
     if (form_ == Form::Sam)

@@ -48,6 +48,13 @@ class MappingReader {
   ParseResult next(Mapping& mapping, std::string_view& read);
   bool is_paf() const { return form_ == Form::Paf; }
 
+  // True if the first mapping of a file of lines was read, so that another reader can continue after it.
+  bool is_after_header() const { return form_ == Form::Paf || (form_ == Form::Sam && mapped_); }
+  // Continues after the header that `other` has read. It must outlive this reader, and read no other header line.
+  void continue_after(const MappingReader& other);
+  // True if next() has returned End because a header line follows the mappings that another reader has begun.
+  bool header_inside() const { return header_inside_; }
+
  private:
   enum class Form { Unknown, Paf, Sam, BamHeader, Bam };
   ParseResult next_line(Mapping& mapping, std::string_view& read);
@@ -81,6 +88,9 @@ class MappingReader {
   BamHeader bam_header_;
   std::vector<std::string> bam_targets_;
   std::vector<std::int64_t> header_lengths_;  // by index in the reference, -1: not stated; empty without a header
+  const MappingReader* begun_by_ = nullptr;   // reader that has read the header
+  bool mapped_ = false;                       // a line with a mapping was read
+  bool header_inside_ = false;
 };
 
 // Sets the kinds of all mappings of a read if any of them is Unknown. Primary is the one with the most matches (ties:

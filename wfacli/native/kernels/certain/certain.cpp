@@ -6,7 +6,7 @@ namespace wfacli {
 namespace {
 
 constexpr std::int32_t kMaxSeed = 15, kRarity = 16;
-// Matches are worth a division if there are so many of them, or if they end a part of so many query rows.
+// Least number of matches that divide a pair, or of query rows of the part that they end.
 constexpr std::int32_t kMinMatches = 64, kMinPart = 128;
 
 class Certain {

@@ -45,7 +45,7 @@ class SeedBound {
     return SeedCharge::rounded_up(charge(0) + (end < 0 ? -end * c_.insertion : end * c_.deletion), kScale);
   }
   // Returns true if most seeds occur in the target. Otherwise a path through them hardly costs less than its charges.
-  bool mostly_present() const { return 20 * std::int64_t{absent_[0]} < 11 * std::int64_t{seeds_}; }
+  bool mostly_present() const { return 20 * std::int64_t{absent_[0]} < 9 * std::int64_t{seeds_}; }
   std::int64_t deletion() const { return c_.deletion; }
   std::int64_t insertion() const { return c_.insertion; }
 

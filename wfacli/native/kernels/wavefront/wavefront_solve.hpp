@@ -36,7 +36,9 @@ class Solver {
   // Finds the end of the best alignment that begins at (0, 0) and may end anywhere. Of equal ends, takes the shortest,
   // then the one with the fewest query bases. `skip` is the score of a match per base; sequences are not reversed.
   KernelAnswer run_extension() {
-    const std::int64_t bonus = t_.costs.skip, all = bonus * (std::int64_t{t_.query_len} + t_.target_len);
+    // Most short extensions match to the end of a sequence; preparing rows would take longer than all the rest.
+    if (const std::int32_t run = front_.first_matches(); front_.max_value(1) <= 2 * std::int64_t{t_.costs.skip} * run)
+      return {.query_skip_end = t_.query_len - run, .target_skip_end = t_.target_len - run};
     front_.begin(ring_, ring_depth());
     narrow_.begin();
     Furthest best = furthest(0, Range{0, 0}, 0);
@@ -44,7 +46,7 @@ class Solver {
     // paths. So the extension ends only if none of `depth` rows has a path near the best score.
     std::int32_t fallen = 0;
     bool dropped = false;
-    for (std::int32_t s = 0; all - (s + 1) > best.value && !dropped;) {
+    for (std::int32_t s = 0; front_.max_value(s + 1) > best.value && !dropped;) {
       if (const Status halt = halted(s); halt != Status::Ok) return failed(halt);
       if (ring_.bytes() > t_.checkpoint_bytes) return failed(Status::MemoryLimit);
       const Range at = forward(ring_, ++s);

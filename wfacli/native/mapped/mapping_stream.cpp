@@ -1,0 +1,125 @@
+#include "mapped/mapping_stream.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+namespace wfacli {
+namespace {
+
+constexpr std::size_t kPieceBytes = 16 << 10;  // minimum, since waking a thread takes as long as parsing about 2 kB
+constexpr std::size_t kPiecesPerThread = 2;    // so that no thread waits for one that began late
+
+}  // namespace
+
+// Some lines, parsed by one thread. Line numbers count from the first of them.
+struct MappingStream::Piece : ThreadPool::Task {
+  struct Item {
+    Mapping mapping;
+    std::string_view read;              // in the lines of `reader`
+    std::unique_ptr<InputFault> fault;  // instead of a mapping
+  };
+  MappingReader reader;
+  std::string_view text;
+  std::vector<Item> items;
+  std::exception_ptr error;
+
+  explicit Piece(const Reference& reference) : reader(reference) {}
+
+  void begin(const MappingReader& after, std::string_view lines) {
+    reader.continue_after(after);
+    text = lines;
+    error = nullptr;
+    prepare();
+  }
+
+  void work() override {
+    try {
+      items.clear();
+      Lines& lines = reader.lines();
+      lines.clear();
+      std::memcpy(lines.prepare(text.size()), text.data(), text.size());
+      lines.commit(text.size());
+      lines.close();
+      while (parse_one()) continue;
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+
+ private:
+  // Returns false at the end of the piece.
+  bool parse_one() {
+    Item item;
+    try {
+      if (reader.next(item.mapping, item.read) != ParseResult::Item) return false;
+    } catch (const InputFault& fault) {
+      item.fault = std::make_unique<InputFault>(fault);
+    }
+    const bool ends = item.fault && item.fault->fatal;
+    items.push_back(std::move(item));
+    return !ends;
+  }
+};
+
+MappingStream::~MappingStream() { drop_pieces(); }
+
+void MappingStream::drop_pieces() {
+  for (; piece_ < used_; ++piece_) pieces_[piece_]->drop();
+}
+
+ParseResult MappingStream::next(Mapping& mapping, std::string_view& read, ThreadPool* pool) {
+  do {
+    if (next_parsed(mapping, read)) return ParseResult::Item;
+  } while (pool && split(*pool));
+  return reader_.next(mapping, read);
+}
+
+// Takes a mapping of the pieces; returns false if none is left.
+bool MappingStream::next_parsed(Mapping& mapping, std::string_view& read) {
+  for (; piece_ < used_; ++piece_, item_ = 0) {
+    Piece& piece = *pieces_[piece_];
+    piece.finish();
+    if (piece.error) std::rethrow_exception(piece.error);
+    if (piece.reader.header_inside()) {
+      header_inside_ = true;
+      drop_pieces();
+      return false;
+    }
+    const std::int64_t lines_before = lines().number();
+    if (item_ < piece.items.size()) {
+      Piece::Item& item = piece.items[item_++];
+      if (item.fault) {
+        item.fault->line += lines_before;
+        throw *item.fault;
+      }
+      mapping = std::move(item.mapping);
+      mapping.line += lines_before;
+      read = item.read;
+      return true;
+    }
+    lines().skip(piece.text.size(), piece.reader.lines().number());
+  }
+  return false;
+}
+
+// Lets the threads of the pool parse the complete lines that are buffered. Returns false if these are too few, or if
+// they must be parsed one by one.
+bool MappingStream::split(ThreadPool& pool) {
+  if (header_inside_ || !reader_.is_after_header()) return false;
+  const std::string_view unread = lines().unread();
+  const std::size_t end = unread.rfind('\n') + 1;  // 0 if there is none
+  if (end < 2 * kPieceBytes) return false;
+  const std::size_t threads = static_cast<std::size_t>(pool.threads()) + 1;
+  const std::size_t size = std::max(kPieceBytes, end / (kPiecesPerThread * threads));
+  piece_ = used_ = item_ = 0;
+  for (std::size_t first = 0, last = 0; first < end; first = last, ++used_) {
+    last = end - first <= size ? end : unread.find('\n', first + size - 1) + 1;
+    if (used_ == pieces_.size()) pieces_.push_back(std::make_shared<Piece>(reference_));
+    pieces_[used_]->begin(reader_, unread.substr(first, last - first));
+    if (used_ > 0) pool.add(pieces_[used_]);  // the first one is parsed by the caller
+  }
+  return true;
+}
+
+}  // namespace wfacli

@@ -1,0 +1,39 @@
+// Mappings of a file, in order: several threads parse the buffered lines if there are enough of them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "io/read_ahead.hpp"
+#include "mapped/mappings.hpp"
+
+namespace wfacli {
+
+class MappingStream {
+ public:
+  explicit MappingStream(const Reference& reference) : reference_(reference), reader_(reference) {}
+  ~MappingStream();
+  MappingStream(const MappingStream&) = delete;
+  MappingStream& operator=(const MappingStream&) = delete;
+
+  // Same as of MappingReader. `pool`: threads that help; null if there are none. lines() may change only after next()
+  // has returned NeedInput.
+  Lines& lines() { return reader_.lines(); }
+  ParseResult next(Mapping& mapping, std::string_view& read, ThreadPool* pool);
+  bool is_paf() const { return reader_.is_paf(); }
+
+ private:
+  struct Piece;
+  bool next_parsed(Mapping& mapping, std::string_view& read);
+  bool split(ThreadPool& pool);
+  void drop_pieces();
+
+  const Reference& reference_;
+  MappingReader reader_;  // for lines that no piece has
+  std::vector<std::shared_ptr<Piece>> pieces_;
+  std::size_t piece_ = 0, used_ = 0;  // pieces_[piece_] to pieces_[used_ - 1] have mappings that were not taken
+  std::size_t item_ = 0;              // of pieces_[piece_]
+  bool header_inside_ = false;        // a header line followed mappings, so that lines must be parsed one by one
+};
+
+}  // namespace wfacli
