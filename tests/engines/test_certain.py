@@ -43,7 +43,7 @@ def drifting_pair(rng: random.Random) -> tuple[bytes, bytes]:
             unit[at] = rng.choice(BASES.replace(unit[at : at + 1], b""))
         units.append(bytes(unit))
     ends = [pairgen.sequence(rng, rng.choice([100, 400]), BASES) for _ in range(2)]
-    extra = pairgen.sequence(rng, rng.choice([450, 900]), BASES)
+    extra = pairgen.sequence(rng, rng.choice([1100, 1500]), BASES)
     query, target = (ends[0] + b"".join(some) + ends[1] for some in (units[:-1], units[1:]))
     return (query, target + extra) if rng.random() < 0.5 else (extra + target, query)
 
@@ -52,18 +52,18 @@ def similar_pair(rng: random.Random) -> tuple[bytes, bytes]:
     """Return sequences with long exact matches, a few errors, and changes whose band is wide."""
     if rng.random() < 0.3:
         return drifting_pair(rng)
-    length = rng.choice([900, 2000, 3500])
+    length = rng.choice([1500, 3000, 4000])
     query = pairgen.sequence(rng, length, BASES)
     if rng.random() < 0.3:  # repeated parts, whose seeds are not unique
         unit, at = query[: rng.choice([3, 20, 150])], rng.randrange(length)
         query = query[:at] + unit * (400 // len(unit)) + query[at:]
     target = pairgen.mutated(rng, query, BASES, rng.choice([0.0, 0.001, 0.005, 0.02, 0.05]))
     for _ in range(rng.choice([1, 2, 3])):
-        at, size = rng.randrange(len(target)), rng.choice([1, 40, 200, 400, 700])
+        at, size = rng.randrange(len(target)), rng.choice([1, 40, 200, 600, 1200])
         other = rng.randrange(len(target))
         part = changed(rng, target[at : at + size], target[other : other + size])
         target = target[:at] + part + target[at + size :]
-    extra = pairgen.sequence(rng, rng.choice([0, 0, 450]), BASES)
+    extra = pairgen.sequence(rng, rng.choice([0, 1100, 1500]), BASES)
     target = extra + target if rng.random() < 0.5 else target + extra
     return (query, target) if rng.random() < 0.5 else (target, query)
 
@@ -72,7 +72,7 @@ def similar_pair(rng: random.Random) -> tuple[bytes, bytes]:
 def test_divided_pairs(scheme):
     for turn in range(TIMES):
         rng = random.Random(seed_of(scheme, turn, "certain"))
-        pairs = [similar_pair(rng) for _ in range(24)]
+        pairs = [similar_pair(rng) for _ in range(30)]
         spec = spec_for(scheme)
         wanted = aligned(pairs, spec, GOTOH, AMPLE)
         for isa in instruction_sets():

@@ -7,7 +7,7 @@
 namespace wfacli {
 namespace {
 
-constexpr std::size_t kLookBack = 64;  // anchors before an anchor that may precede it on a chain
+constexpr std::size_t kLookBack = 16;  // anchors before an anchor that may precede it on a chain
 
 class SeedTable {
  public:

@@ -4,7 +4,6 @@
 
 #include "kernels/difference/difference_bound.hpp"
 #include "kernels/difference/difference_checkpoints.hpp"
-#include "kernels/difference/difference_gap.hpp"
 #include "kernels/difference/difference_traceback.hpp"
 #include "kernels/difference/difference_window.hpp"
 
@@ -19,7 +18,8 @@ class Difference {
   static constexpr std::size_t kRowBytes = S::kPlanes * sizeof(Lane);  // per cell of the table
   static constexpr std::size_t kWholeTable = std::size_t{1} << 20;     // limit for storing a whole band's planes
   static constexpr std::int32_t kSpan = 256;                           // rows between attempts to narrow the band
-  static constexpr std::int32_t kWide = 192;                           // cells of a band that counting seeds, or dividing the pair, pays for
+  static constexpr std::int32_t kWide = 192;                           // cells of a band that counting seeds pays for
+  static constexpr std::int32_t kDivided = 512;                        // cells of a band that dividing the pair pays for
   static constexpr std::int32_t kNarrow = 64;                          // cells of a band that need not be narrowed
 
  public:
@@ -30,7 +30,7 @@ class Difference {
 
   // `task`: a part of a pair with these sentinels, which is not divided again.
   Difference(const KernelTask& task, const Sentinels& sentinels, DifferenceMemory& memory, Cigar& cigar)
-      : t_(task), sentinels_(sentinels), m_(memory), cigar_(cigar), free_(task.free.any()),
+      : t_(task), m_(memory), cigar_(cigar), free_(task.free.any()),
         free_query_(task.free.query_begin || task.free.query_end),
         s_(task.costs, task.wildcard, smaller(task.free.target_end, task.target_len),
            smaller(task.free.query_end, task.query_len)),
@@ -41,12 +41,14 @@ class Difference {
     set_piece();
   }
 
+  // Aligns the pair, or divides it.
   KernelAnswer run() {
     for (search_.start();;) {
-      if (divides_ && bounds_.band(search_.bound()).cells(0) > kWide) {
+      if (divides_ && bounds_.band(search_.bound()).cells(0) > kDivided) {
         divides_ = false;
         const SeedBound* seeds = search_.seeds();
-        if ((!seeds || seeds->mostly_present()) && find_certain(t_, m_.certain)) return in_parts();
+        divided_ = (!seeds || seeds->mostly_present()) && find_certain(t_, m_.certain);
+        if (divided_) return {};
       }
       const std::int64_t cost = forward();
       if (halt_ != Status::Ok) return {halt_};
@@ -60,6 +62,9 @@ class Difference {
     }
   }
 
+  // Returns true if run() did not align the pair, but found certain matches: DifferenceMemory::certain has the parts.
+  bool divided() const { return divided_; }
+
  private:
   static constexpr std::int64_t kNone = INT64_MAX;
 
@@ -71,29 +76,6 @@ class Difference {
     std::int32_t row = -1;     // anti-diagonal of the last one
     Tracked at{};
   };
-
-  // Aligns the parts between certain matches.
-  __attribute__((noinline)) KernelAnswer in_parts() {
-    KernelAnswer whole;
-    KernelTask part = t_;
-    for (std::size_t x = m_.certain.parts.size(); x-- > 0;) {  // paths are traced from the last cell
-      const CertainPart p = m_.certain.parts[x];
-      if (t_.path) cigar_.add(kEqual, p.matches);
-      part.query = t_.query + p.i;
-      part.target = t_.target + p.j;
-      part.query_len = p.query_len;
-      part.target_len = p.target_len;
-      part.max_score = part.estimate = static_cast<std::int32_t>(p.max_cost);
-      const KernelAnswer answer = aligned(part);
-      if (answer.status != Status::Ok) return answer;
-      whole.score += answer.score;
-    }
-    return whole;
-  }
-  KernelAnswer aligned(const KernelTask& part) {
-    if (part.query_len == 0 || part.target_len == 0) return one_gap(part, cigar_);
-    return Difference(part, sentinels_, m_, cigar_).run();
-  }
 
   // Returns the minimum cost inside the band that paths within the current bound need, or kNone if there is no such path.
   // Stores what the traceback needs.
@@ -344,7 +326,6 @@ class Difference {
   }
 
   const KernelTask& t_;
-  const Sentinels sentinels_;
   DifferenceMemory& m_;
   Cigar& cigar_;
   const bool free_, free_query_;  // any end is free; an end of the query is free
@@ -358,7 +339,7 @@ class Difference {
   const std::int32_t total_;
   std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
   bool whole_ = false;
-  bool divides_ = false;  // the pair may be divided at certain matches
+  bool divides_ = false, divided_ = false;  // the pair may be, or is, divided at certain matches
   Ending query_end_, target_end_;  // best cells at the end of the query and of the target
   Status halt_ = Status::Ok;
 };
