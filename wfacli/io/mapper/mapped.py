@@ -12,10 +12,11 @@ from ...errors import InputError, UsageError
 from ..read.faidx import indexed
 from ..read.names import NO_TARGET
 from ..read.reader import alignment_format, read_batches, refuse_alignments
+from ..read.sam_header import InputHeader, is_bam, read_header
 from ..read.sources import Source
-from .bam_reads import BamReads, is_bam
+from .bam_reads import BamReads
 from .grouping import grouped_mappings
-from .provenance import Program, header_of_mappings, last_program
+from .provenance import Program, last_program
 
 _READ_WEIGHT = 16_000_000
 _ENDS_WITHIN = 1.0  # seconds to wait for the exit of a process that has written everything
@@ -40,7 +41,7 @@ class MappedFiles:
             raise UsageError("only one of READS, --mates, REFERENCE and --mappings can be standard input")
         self.query, self.reference, self.mappings, self.mates = reads, reference, mappings, mates
         self._bam: BamReads | None = None
-        self.reads_header = self.mappings_header = b""
+        self.reads_header = self.mappings_header = InputHeader()
         self.mapper: Program | None = None
 
     @property
@@ -69,7 +70,7 @@ class MappedFiles:
         if alignment_format(reads) not in ("BAM", "SAM"):
             refuse_alignments(reads)
             return reads
-        self.reads_header = header_of_mappings(reads)
+        self.reads_header = read_header(reads)
         reads.close()
         self._bam = BamReads(self.query, reads.regular)
         return self._bam.source
@@ -85,7 +86,7 @@ class MappedFiles:
 
     def read_mappings_header(self, mappings: Source) -> None:
         """Read the header of the mappings, which may block until they begin. Raises InputError."""
-        self.mappings_header = header_of_mappings(mappings)
+        self.mappings_header = read_header(mappings)
         self.mapper = last_program(self.mappings_header)
 
     def finished(self) -> None:
