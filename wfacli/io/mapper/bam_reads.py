@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...errors import InputError
 from ..write.operand import operand
-from ..write.python_child import python_command
+from ..write.python_child import python_command, scratch_environment
+from ..write.scratch import Scratch
 from .process import Process
 
 BY_HAND = "samtools fastq -T '*' FILE"
@@ -34,4 +35,22 @@ class BamReads(Process):
                 path,
                 f"reads in BAM and SAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}",
             ) from None
-        super().__init__(python_command(_CHILD, [operand(path)]), path, subject="the process that reads it")
+        try:
+            self._scratch = Scratch()
+        except OSError as error:
+            raise InputError(path, f"no temporary folder can be made: {error}") from None
+        try:
+            super().__init__(
+                python_command(_CHILD, [operand(path)]),
+                path,
+                subject="the process that reads it",
+                environment=scratch_environment(self._scratch.name),
+            )
+        except BaseException:
+            self._scratch.cleanup()
+            raise
+
+    def close(self) -> None:
+        """See Process."""
+        super().close()
+        self._scratch.cleanup()

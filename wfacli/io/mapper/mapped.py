@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Iterator
 
 from ..._native import MappedReader, Reference, fits_rname
@@ -14,6 +13,7 @@ from ..read.names import NO_TARGET
 from ..read.reader import alignment_format, read_batches, refuse_alignments
 from ..read.sam_header import InputHeader, is_bam, read_header
 from ..read.sources import Source
+from ..read.unnamed import temporary_folder
 from .bam_reads import BamReads
 from .grouping import grouped_mappings
 from .provenance import Program, last_program
@@ -198,6 +198,6 @@ def mapped_reader(
         mates_in_order=spec.mates_in_order,
         in_order=spec.in_order,
         reach=reach,
-        folder=tempfile.gettempdir(),
+        folder=temporary_folder(),
         spill_threshold=spec.spill_threshold,
     )
