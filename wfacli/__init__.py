@@ -14,16 +14,15 @@ For many pairs, align_batch runs the loop in native code:
 array([1, 1], dtype=int32)
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-from .errors import InputError, UsageError, WfacliError
-
+# The command imports this first, and its handlers of signals are installed later: nothing is imported here.
+TYPE_CHECKING = False  # as in typing, which takes longer to import than the handlers
 if TYPE_CHECKING:
+    from typing import Any
+
     from .api import Aligner, align, align_pairs, pack
     from .config import Heuristics, Limits
     from .core.batch import NO_SCORE, PairBatch, Status
+    from .errors import InputError, UsageError, WfacliError
     from .results import Alignment, AlignmentBatch
 
 __version__ = "0.1.0"
@@ -46,8 +45,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     # Loaded on first use: importing numpy would delay command lines that do not need it.
+    if name in ("InputError", "UsageError", "WfacliError", "errors"):
+        from importlib import import_module  # `from . import errors` would call this function
+
+        errors = import_module(".errors", __name__)
+        return errors if name == "errors" else getattr(errors, name)
     if name in __all__:
         from . import api, config, results
         from .core import batch

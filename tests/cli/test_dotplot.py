@@ -373,3 +373,24 @@ def test_save(tmp_path: Path) -> None:
         wfacli.dotplot.save(str(tmp_path / "none" / "plot.html"), query, target)
     with pytest.raises(InputError):
         wfacli.dotplot.save(str(file), query, target, cigar=from_text("5000="))
+
+
+@pytest.mark.parametrize("module", ["matplotlib", "matplotlib.figure"])
+def test_a_signal_does_not_interrupt_the_import_of_matplotlib(plots: Path, module: str) -> None:
+    """It would leave half of a module, and maybe locks for which Python waits when it exits."""
+    code = f"""
+import os, signal, sys
+def hook(event, details):
+    if event == "import" and details[0] == {module!r} and "wfacli.dotplot" in sys.modules:
+        os.kill(os.getpid(), signal.SIGTERM)
+sys.addaudithook(hook)
+from wfacli.cli import entry
+try:
+    entry()
+finally:
+    print({module!r} in sys.modules)
+"""
+    words = ["dotplot", "q.fa", "t.fa", "-o", "x.png"]
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=plots, env=environment(), capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (143, b"True\n", b"")
+    assert not list(plots.glob("x.png*"))

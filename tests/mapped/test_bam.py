@@ -222,7 +222,7 @@ def test_temporary_files_that_do_not_fit(
     def full() -> IO[bytes]:
         return Path("/dev/full").open("wb")
 
-    monkeypatch.setattr(sorting.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(sorting, "unnamed_file", full)
     monkeypatch.setattr(sorting, "SORT_MEMORY", 5000)
     result = inside(*WORDS, "-o", "x.bam", "--batch-bases", "300", cwd=many)
     assert_failure(result, 1, "temporary file for sorting, in ", "(TMPDIR): No space left on device")

@@ -69,6 +69,35 @@ def test_signal_whose_exception_is_discarded(number: int, capsys: pytest.Capture
     assert not capsys.readouterr().err
 
 
+EARLY = """
+import os, signal, sys
+LOADED_FIRST = {"wfacli", "wfacli.cli", "wfacli.cli.early"}
+def hook(event, details):
+    if event == "import" and details[0].startswith("wfacli") and details[0] not in LOADED_FIRST:
+        os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(hook)
+sys.argv = ["wfacli", "--version"]
+from wfacli.cli import entry
+entry()
+"""
+
+
+def test_handlers_exist_before_anything_is_imported() -> None:
+    """A signal amid the first import of a module ends without a traceback."""
+    result = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (130, b"", b"")
+
+
+def test_little_is_imported_before_the_handlers_exist() -> None:
+    code = (
+        "import sys, signal, os; first = set(sys.modules); import wfacli; "
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler; print(*set(sys.modules) - first)"
+    )
+    imported = set(subprocess.check_output([sys.executable, "-c", code], text=True).split())
+    assert [name for name in imported if name.startswith("wfacli")] == ["wfacli"]
+    assert not {"typing", "threading", "re"} & imported
+
+
 def test_signals_while_python_exits() -> None:
     """Signals that arrive after the end of a command change neither its status nor its messages."""
     code = """

@@ -62,7 +62,7 @@ class Full(io.BytesIO):
 
 
 def test_no_room_for_temporary_files_is_said_with_their_place(tmp_path, monkeypatch):
-    monkeypatch.setattr("wfacli.io.write.targets.tempfile.TemporaryFile", Full)
+    monkeypatch.setattr("wfacli.io.write.targets.unnamed_file", Full)
     path = write(tmp_path / "t", [(f"n{n}", 3) for n in range(100)])
     with pytest.raises(OutputError, match=r"temporary files for targets, in .*TMPDIR.*No space left"):
         lines_of(path, 1)

@@ -1,6 +1,8 @@
 """The command line; the only package that prints messages and chooses exit statuses."""
 
-from __future__ import annotations
+from .early import EXIT_SIGNAL, catch_early
+
+catch_early()  # before everything else is imported
 
 import errno
 import os
@@ -10,18 +12,15 @@ import warnings
 from io import TextIOWrapper
 from typing import Any
 
-from .signals import EXIT_SIGNAL, Terminated, catch, catch_early, ignore
-
 EXIT_FAILURE, EXIT_USAGE = 1, 2
 EXIT_PIPE = EXIT_SIGNAL + signal.SIGPIPE
-
-catch_early()
 
 # Set before numpy is imported: its linear algebra is not used here, and the OpenBLAS threads would only spin.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from ..errors import OutputClosed, UsageError, WfacliError  # noqa: E402
-from .console import error, redirect_to_null, warning  # noqa: E402
+from ..errors import OutputClosed, UsageError, WfacliError
+from .console import error, redirect_to_null, warning
+from .signals import Terminated, catch, ignore
 
 # Messages of Python and the C library when memory or a resource limit prevents a thread.
 _NO_THREAD = ("can't start new thread", "Resource temporarily unavailable", "Cannot allocate memory")

@@ -10,6 +10,7 @@ from typing import Any
 from .._native import keep_memory_flat
 from ..config import AlignSpec, EngineName, Metric
 from ..core.cores import usable_cores
+from ..core.interruption import deferred
 from ..dotplot.picture import PictureFormat, format_of
 from ..errors import DeviceError, UsageError
 from ..gpu.runtime.presence import may_have_gpu
@@ -225,8 +226,8 @@ def _write(outputs: dict[str, Output], found: dict[str, Any], chosen: PictureFor
     if chosen is PictureFormat.HTML:
         outputs["plot"].write(page(found))
     elif chosen is not None:
-        from ..measure.figure import figure
-
+        with deferred():  # as in dotplot.draw
+            from ..measure.figure import figure
         outputs["plot"].write(figure(found, chosen))
     for out in outputs.values():
         out.finish()

@@ -7,7 +7,6 @@ The second one must not interrupt the cleanup that the first one started.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import signal
 import stat
@@ -17,8 +16,8 @@ import time
 from types import FrameType
 
 from ..core.interruption import raise_or_defer
+from .early import end_at_once
 
-EXIT_SIGNAL = 128
 REPEAT_SECONDS = 1.0  # signals that arrive so soon after the first one repeat it
 _RESEND_SECONDS = 0.01  # long enough for a destructor, or the like, to end
 
@@ -39,16 +38,6 @@ class Terminated(BaseException):
         self.signal = number
 
 
-def catch_early() -> None:
-    """Install handlers that exit quietly with the signal's status until catch() is called, even amid an import."""
-    with contextlib.suppress(ValueError):  # not in the main thread, so no command is run
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, _end_at_once)
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, _end_at_once)
-
-
 def catch() -> None:
     """Install the handlers of a running command; signals that are ignored, as SIGHUP under nohup, stay ignored.
 
@@ -57,7 +46,7 @@ def catch() -> None:
     global _begun, _received
     _begun, _received = None, False
     for number in _ENDING:
-        if signal.getsignal(number) in (signal.SIG_DFL, _end_at_once, signal.default_int_handler):
+        if signal.getsignal(number) in (signal.SIG_DFL, end_at_once, signal.default_int_handler):
             signal.signal(number, _end)
     sys.unraisablehook = _resend
     atexit.register(_ignore_all)
@@ -95,10 +84,6 @@ def _resend(unraisable: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(unraisable)
 
 
-def _end_at_once(number: int, _frame: FrameType | None) -> None:
-    os._exit(EXIT_SIGNAL + number)
-
-
 def _end(number: int, frame: FrameType | None) -> None:
     """Raise on the first signal, ignore its repetitions, and exit at once on a later one, which will not wait."""
     global _begun, _received
@@ -107,7 +92,7 @@ def _end(number: int, frame: FrameType | None) -> None:
         _begun, _received = now, True
         raise_or_defer(lambda: _raise(number))
     elif now - _begun > REPEAT_SECONDS:
-        _end_at_once(number, frame)
+        end_at_once(number, frame)
 
 
 def _raise(number: int) -> None:

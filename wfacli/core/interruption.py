@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,9 +14,13 @@ _pending: Callable[[], None] | None = None
 def deferred() -> Iterator[None]:
     """Run the block without interruption by raise_or_defer(); what that deferred is raised after the block.
 
-    For the main thread, in which Python runs signal handlers, and for blocks that end soon; not to be nested.
+    For blocks that end soon. Does nothing within another such block, and in threads other than the main thread, in
+    which Python runs signal handlers.
     """
     global _deferring, _pending
+    if _deferring or threading.current_thread() is not threading.main_thread():
+        yield
+        return
     _deferring = True
     try:
         yield

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.batch import U32
+from ..core.interruption import deferred
 from ..io.write.output import Output
 from .paths import Block
 from .picture import Picture, PictureFormat, default_size, format_of, picture_of
@@ -22,8 +23,8 @@ def write(out: Output, picture: Picture, format_: PictureFormat) -> None:
 
         drawn = page(picture)
     else:
-        from .figure import figure
-
+        with deferred():  # an import that is interrupted may leave locks behind, for which Python waits when it exits
+            from .figure import figure
         drawn = figure(picture, format_)
     out.write(drawn)
     out.finish()

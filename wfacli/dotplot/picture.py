@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..core.interruption import deferred
 from ..errors import UsageError, WfacliError
 from .density import Density, density
 from .paths import Block, Line, lines_of
@@ -100,7 +101,8 @@ def format_of(out_file: str, chosen: PictureFormat | None = None) -> PictureForm
     format_ = chosen or PictureFormat(suffix)
     if format_ is not PictureFormat.HTML:
         try:
-            import matplotlib  # noqa: F401
+            with deferred():  # see write()
+                import matplotlib  # noqa: F401
         except ModuleNotFoundError:
             raise WfacliError(
                 f"{format_.upper()} is drawn by matplotlib, which is missing: pip install 'wfacli[plot]' "

@@ -113,7 +113,7 @@ class MappedInputs:
         self.files.read_mappings_header(self.sources[1])
         if has_sam_header(self._config):
             lines = reference_lines(self._reference, self._config.output.checksums, self.sources[2].path)
-            before = (self.files.reads_header, self.files.mappings_header)
+            before = [header.checked() for header in (self.files.reads_header, self.files.mappings_header)]
             mapper = self.files.mapper.line if self.files.mapper and self.files.runs_mapper else None
             self._header = Ahead(header_around(lines, self._config, self._version, before, mapper), 2)
 
@@ -128,7 +128,7 @@ class MappedInputs:
     def _batches(self) -> Iterator[PairBatch]:
         out = self._config.output
         sam = out.format is Format.SAM
-        groups = sam and bool(self.files.reads_header)
+        groups = sam and self.files.reads_header.present
         self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group), groups)
         streams = (*self.sources[:2], *self.sources[3:])
         batches = batches_of(

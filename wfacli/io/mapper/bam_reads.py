@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from ..._native import max_line_bytes
 from ...errors import InputError
-from ..read.sources import Source
 from ..write.operand import operand
-from ..write.python_child import python_command
+from ..write.python_child import python_command, scratch_environment
+from ..write.scratch import Scratch
 from .process import Process
 
-_MAGIC = b"BAM\1"
-_LINES = 64  # maximum size of a header, in lines of maximum length
 BY_HAND = "samtools fastq -T '*' FILE"
 # Writes each read once, on the sequenced strand; names of mates end in /1 and /2.
 _CHILD = """
@@ -20,25 +17,6 @@ try:
 except pysam.SamtoolsError as error:
     sys.exit(str(error.value).split("stderr=")[-1].strip().split("\\n")[0])
 """
-
-
-def is_bam(source: Source) -> bool:
-    """Return True if a stream is BAM; consumes nothing."""
-    return source.peek(len(_MAGIC)).startswith(_MAGIC)
-
-
-def header_of(source: Source) -> bytes:
-    """Return the text of BAM's header (SAM specification, 4.2), or what there is of it; consumes nothing.
-
-    Raises InputError.
-    """
-    start = len(_MAGIC) + 4
-    length = int.from_bytes(source.peek(start)[len(_MAGIC) : start], "little")
-    if length > _LINES * max_line_bytes():
-        raise InputError(
-            source.path, f"has a header of {length:,} bytes, which --max-line {length // _LINES + 1} allows"
-        )
-    return source.peek(start + length)[start : start + length].rstrip(b"\0")
 
 
 class BamReads(Process):
@@ -57,4 +35,22 @@ class BamReads(Process):
                 path,
                 f"reads in BAM and SAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}",
             ) from None
-        super().__init__(python_command(_CHILD, [operand(path)]), path, subject="the process that reads it")
+        try:
+            self._scratch = Scratch()
+        except OSError as error:
+            raise InputError(path, f"no temporary folder can be made: {error}") from None
+        try:
+            super().__init__(
+                python_command(_CHILD, [operand(path)]),
+                path,
+                subject="the process that reads it",
+                environment=scratch_environment(self._scratch.name),
+            )
+        except BaseException:
+            self._scratch.cleanup()
+            raise
+
+    def close(self) -> None:
+        """See Process."""
+        super().close()
+        self._scratch.cleanup()

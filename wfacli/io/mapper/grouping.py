@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import mmap
 import os
-import tempfile
 from pathlib import Path
 from typing import IO
 
@@ -16,6 +15,7 @@ from ..._native import MappingGroups, scan_grouping
 from ...errors import InputError
 from ..read.long_lines import read_lines, too_long
 from ..read.sources import Source
+from ..read.unnamed import temporary_folder, unnamed_file
 
 _BLOCK = 1 << 20
 _CRAM = b"CRAM"
@@ -64,13 +64,13 @@ def grouped_mappings(source: Source, threads: int = 1) -> Source:
     if not source.regular or _in_groups(source, threads):
         return source
     try:
-        with tempfile.TemporaryFile() as plain, tempfile.TemporaryFile() as regrouped:
+        with unnamed_file() as plain, unnamed_file() as regrouped:
             _regroup(source.path, plain, regrouped)
             # The file has no name, so that nothing is left of it if the process is killed.
             regrouped.seek(0)
             other = _Grouped(regrouped.fileno(), source.path)
     except OSError as error:
-        raise InputError(source.path, f"cannot be put in order, in {tempfile.gettempdir()}: {error}") from None
+        raise InputError(source.path, f"cannot be put in order, in {temporary_folder()}: {error}") from None
     source.close()
     return other
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Iterator
 
 from ..._native import MappedReader, Reference, fits_rname
@@ -12,10 +11,12 @@ from ...errors import InputError, UsageError
 from ..read.faidx import indexed
 from ..read.names import NO_TARGET
 from ..read.reader import alignment_format, read_batches, refuse_alignments
+from ..read.sam_header import InputHeader, is_bam, read_header
 from ..read.sources import Source
-from .bam_reads import BamReads, is_bam
+from ..read.unnamed import temporary_folder
+from .bam_reads import BamReads
 from .grouping import grouped_mappings
-from .provenance import Program, header_of_mappings, last_program
+from .provenance import Program, last_program
 
 _READ_WEIGHT = 16_000_000
 _ENDS_WITHIN = 1.0  # seconds to wait for the exit of a process that has written everything
@@ -43,7 +44,7 @@ class MappedFiles:
         self.query, self.reference, self.mappings, self.mates = reads, reference, mappings, mates
         self._threads = threads
         self._bam: BamReads | None = None
-        self.reads_header = self.mappings_header = b""
+        self.reads_header = self.mappings_header = InputHeader()
         self.mapper: Program | None = None
 
     @property
@@ -72,7 +73,7 @@ class MappedFiles:
         if alignment_format(reads) not in ("BAM", "SAM"):
             refuse_alignments(reads)
             return reads
-        self.reads_header = header_of_mappings(reads)
+        self.reads_header = read_header(reads)
         reads.close()
         self._bam = BamReads(self.query, reads.regular)
         return self._bam.source
@@ -88,7 +89,7 @@ class MappedFiles:
 
     def read_mappings_header(self, mappings: Source) -> None:
         """Read the header of the mappings, which may block until they begin. Raises InputError."""
-        self.mappings_header = header_of_mappings(mappings)
+        self.mappings_header = read_header(mappings)
         self.mapper = last_program(self.mappings_header)
 
     def finished(self) -> None:
@@ -200,6 +201,6 @@ def mapped_reader(
         mates_in_order=spec.mates_in_order,
         in_order=spec.in_order,
         reach=reach,
-        folder=tempfile.gettempdir(),
+        folder=temporary_folder(),
         spill_threshold=spec.spill_threshold,
     )

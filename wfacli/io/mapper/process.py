@@ -6,11 +6,11 @@ import contextlib
 import os
 import signal
 import subprocess
-import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ...errors import InputError, text_of
 from ..read.sources import Source
+from ..read.unnamed import unnamed_file
 
 _LONGEST_MESSAGE = 1 << 12  # bytes
 
@@ -29,6 +29,7 @@ class Process:
         pass_fds: Collection[int] = (),
         subject: str = "",
         last_words: str = "",
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         """Start the process.
 
@@ -39,13 +40,14 @@ class Process:
             subject: subject of the error message if the process fails without one; "" for the path alone.
             last_words: start of the last line on standard error of a process that has written everything; "" if it
                 has none.
+            environment: environment variables of the process; None for those of this process.
 
         Raises InputError if it cannot be started.
         """
         self._path, self._subject = path, f"{subject} " if subject else ""
         self._last_words = last_words
         try:
-            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
+            self._stderr = unnamed_file()  # close() closes it
             self._child = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -53,6 +55,7 @@ class Process:
                 stderr=self._stderr,
                 start_new_session=True,
                 pass_fds=pass_fds,
+                env=environment,
             )
         except OSError as error:
             raise InputError(path, f"{self._subject}cannot be started: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""Origin of mappings: headers of SAM and BAM, and the program that wrote them."""
+"""Origin of mappings: the program that wrote them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ import shlex
 import subprocess
 from dataclasses import dataclass
 
-from ..._native import max_line_bytes
-from ...errors import InputError, shown
-from ..read.sources import Source
-from .bam_reads import header_of, is_bam
+from ...errors import shown
+from ..read.sam_header import InputHeader
 
-_BEGINNING = 1 << 12
-_LINES = 64  # maximum size of a header, in lines of maximum length
 _SECONDS = 10.0  # timeout of a program that is asked for its version
-_HEADER_LINE = re.compile(rb"@[A-Za-z][A-Za-z0-9]\t")
 
 
 @dataclass(frozen=True)
@@ -60,34 +55,9 @@ def command_of(command: list[str], names: dict[str, str]) -> str:
     return shlex.join([names.get(word, word) for word in command])
 
 
-def header_of_mappings(source: Source) -> bytes:
-    """Return the header lines of a stream of SAM, BAM or PAF; consumes nothing.
-
-    Raises InputError.
-    """
-    if is_bam(source):
-        return header_of(source)
-    if not _HEADER_LINE.match(source.peek(4)):
-        return b""
-    size = _BEGINNING
-    while True:
-        text = source.peek(size)
-        whole = text[: text.rfind(b"\n") + 1]
-        lines = whole.splitlines(keepends=True)
-        other = next((i for i, line in enumerate(lines) if not _HEADER_LINE.match(line)), None)
-        if other is not None:
-            return b"".join(lines[:other])
-        if len(text) < size or len(text) - len(whole) > max_line_bytes():  # the reader reports a line that is too long
-            return whole
-        if size > _LINES * max_line_bytes():
-            raise InputError(source.path, f"has a header of more than {size:,} bytes: raise --max-line")
-        size *= 2
-
-
-def last_program(header: bytes) -> Program | None:
+def last_program(header: InputHeader) -> Program | None:
     """Return the program of the last @PG line, or None."""
-    lines = [line for line in header.splitlines() if line.startswith(b"@PG\t")]
-    if not lines:
+    if not header.programs:
         return None
-    said = {f[:2]: f[3:].decode(errors="replace") for f in lines[-1].split(b"\t")[1:]}
+    said = {f[:2]: f[3:].decode(errors="replace") for f in header.programs[-1].split(b"\t")[1:]}
     return Program(said.get(b"PN", said.get(b"ID", "")), said.get(b"VN", ""), said.get(b"CL", ""))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 from typing import IO
 
 from ...errors import InputError
+from ..read.unnamed import temporary_folder, unnamed_file
 
 _CHUNK = 1 << 18
 _PIECE = 1 << 26  # bytes of a spill file, which is deleted when both readers have read it
@@ -52,7 +52,7 @@ class Tee:
             while data := self._read(min(_CHUNK, _PIECE - self._spilled % _PIECE)):
                 number, place = divmod(self._spilled, _PIECE)
                 if place == 0:
-                    file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed when it was read
+                    file = unnamed_file(buffering=0)  # closed when it was read
                     with self._changed:
                         self._pieces[number] = file
                 view = memoryview(data)
@@ -66,7 +66,7 @@ class Tee:
         except OSError as error:
             self._fault = InputError(
                 self._path,
-                f"cannot be spilled to {tempfile.gettempdir()}: {error.strerror} "
+                f"cannot be spilled to {temporary_folder()}: {error.strerror} "
                 "(set TMPDIR to another folder, or give a file instead of a pipe)",
             )
         os.close(self._stream)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import struct
-import tempfile
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ from isal.igzip_lib import IsalError
 
 from ...errors import InputError
 from .inflate import MAX_BLOCK, block_size
+from .unnamed import temporary_folder, unnamed_file
 
 _ENTRY = struct.Struct("<QQ")  # offset of a block in the compressed file, and of its data in the inflated one
 _BLOCKS_PER_TASK = 16  # blocks that a thread inflates at a time
@@ -49,7 +49,7 @@ class BgzfBlocks:
         self.starts = [start for _, start in places]
         self._present: set[int] = set()
         self._file = Path(path).open("rb")  # noqa: SIM115 - open for the lifetime of this object
-        self._inflated = tempfile.TemporaryFile()  # noqa: SIM115 - open for the lifetime of this object
+        self._inflated = unnamed_file()  # open for the lifetime of this object
         self.descriptor = self._inflated.fileno()
         self.size = self.starts[-1] + len(self._block(len(places) - 1))
         os.ftruncate(self.descriptor, self.size)
@@ -89,7 +89,7 @@ class BgzfBlocks:
                 if os.pwrite(self.descriptor, data, self.starts[number]) != len(data):
                     raise OSError("no space left")
             except OSError as error:
-                where = tempfile.gettempdir()
+                where = temporary_folder()
                 raise InputError(self._path, f"cannot be inflated in {where}: {error.strerror or error}") from None
 
     def _block(self, number: int) -> bytes:

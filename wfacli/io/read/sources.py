@@ -29,6 +29,7 @@ _UNREAD = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip"}
 # Empty block at the end of every BGZF file (SAM specification, section 4.1.2).
 BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
 _HEAD = 1 << 16
+_AHEAD = 1 << 20
 _MAGIC = 18
 _WORTH_THREADS = 1 << 18  # minimum compressed bytes for threads that inflate ahead
 _MAX_THREADS = 8
@@ -107,7 +108,7 @@ class Source:
         self._raw = _Raw(file, own_position)
         self._bgzf = self._plain = self._zstd = False
         self._counted: Callable[[], int] = int  # 0
-        self._head = b""
+        self._head = bytearray()  # grows in place, and shrinks from its front without a copy of the rest
         self._stream = self._decompressed()
 
     @property
@@ -135,18 +136,26 @@ class Source:
         """Number of stored bytes read so far."""
         return self._raw.count + self._counted()
 
+    @property
+    def head(self) -> bytearray:
+        """The decompressed bytes that were read and not consumed, not a copy: it must not be changed."""
+        return self._head
+
+    def read_ahead(self, size: int = _AHEAD) -> bool:
+        """Append the next bytes to `head`, at most `size` of an uncompressed stream; return False at the end.
+
+        Waits for no more than one byte. Raises InputError.
+        """
+        before = len(self._head)
+        self._head += self._guarded(partial(self._stream.read, size)) if self._plain else self._inflated()
+        return len(self._head) > before
+
     def peek(self, size: int = _HEAD) -> bytes:
         """Return at most `size` decompressed bytes from the beginning without consuming them. Raises InputError."""
-        head = bytearray(self._head)  # appending to bytes would copy them for each block
-        while len(head) < size:
-            left = size - len(head)
-            block = self._guarded(partial(self._stream.read, left)) if self._plain else self._inflated()
-            if not block:
-                break
-            head += block
-        if len(head) > len(self._head):
-            self._head = bytes(head)
-        return self._head[:size]
+        while len(self._head) < size and self.read_ahead(size - len(self._head)):
+            pass
+        with memoryview(self._head) as head:
+            return bytes(head[:size])
 
     def inflate_ahead(self, threads: int) -> None:
         """Inflate ahead of the reader on extra threads, if the file is large enough.
@@ -164,11 +173,12 @@ class Source:
     def readinto(self, buffer: U8) -> int:
         """Read decompressed bytes into an array; return their number, 0 at the end. Raises InputError."""
         if not self._head and not self._plain and len(buffer) < BLOCK:
-            self._head = self._inflated()
+            self._head += self._inflated()
         if self._head:
             got = min(len(self._head), len(buffer))
-            buffer.data[:got] = self._head[:got]
-            self._head = self._head[got:]
+            with memoryview(self._head) as head:
+                buffer.data[:got] = head[:got]
+            del self._head[:got]
             return got
         view = buffer.data if self._plain else buffer.data[:BLOCK]  # see _inflated
         got = int(self._guarded(lambda: self._readinto(view)))
@@ -176,7 +186,7 @@ class Source:
             raise InputError(self.path, "truncated: the block that ends every BGZF file is missing")
         return got
 
-    def hand_over(self, counted: Callable[[], int]) -> tuple[bytes, int, int] | None:
+    def hand_over(self, counted: Callable[[], int]) -> tuple[bytearray, int, int] | None:
         """Let another reader continue an uncompressed stream from its descriptor.
 
         Args:
@@ -189,7 +199,9 @@ class Source:
             return None
         self._counted = counted
         again, descriptor, position = self._raw.hand_over()
-        return self._head + again, descriptor, position
+        head, self._head = self._head, bytearray()
+        head += again
+        return head, descriptor, position
 
     def place_of(self, line: int) -> tuple[str, int]:
         """Return (file, line number in it) for a line of the stream, from 1; 0 stands for no line."""

@@ -11,7 +11,7 @@ from ...errors import WfacliError, text_of
 from ..read.faidx import indexed
 from ..read.sources import Source
 from .operand import operand
-from .python_child import python_command
+from .python_child import python_command, scratch_environment
 from .temporary import new_beside
 
 _CHILD = """
@@ -59,7 +59,7 @@ def cram_reference(path: str, scratch: str, threads: int) -> str:
             "on a link to the reference in another folder, and give that"
         )
     fai, gzi = (str(Path(scratch) / f"reference.{kind}") for kind in ("fai", "gzi"))
-    _make(whole, path, fai, gzi)
+    _make(whole, path, scratch, fai, gzi)
     for kind, made in zip(kinds, (fai, gzi), strict=False):
         if f"{path}.{kind}" in missing:
             _put(made, Path(f"{path}.{kind}"))
@@ -68,13 +68,14 @@ def cram_reference(path: str, scratch: str, threads: int) -> str:
     return f"{whole}{_INDEX}{fai}"
 
 
-def _make(whole: str, path: str, fai: str, gzi: str) -> None:
+def _make(whole: str, path: str, scratch: str, fai: str, gzi: str) -> None:
     try:
         done = subprocess.run(
             python_command(_CHILD, ["--fai-idx", fai, "--gzi-idx", gzi, whole]),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
+            env=scratch_environment(scratch),
             check=False,
         )
     except OSError as error:

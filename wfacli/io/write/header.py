@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...config import RunConfig
 from ...core.batch import U8, PairBatch
 from ...errors import InputError, UsageError, shown
 from ..read.ahead import Ahead
 from ..read.reader import Files, layout_of, read_batches
+from ..read.sam_header import InputHeader, field_of
 from ..read.sources import Source
 from .targets import sq_lines
 
@@ -53,7 +54,7 @@ def header_around(
     targets: Iterator[bytes | U8],
     config: RunConfig,
     version: str,
-    before: Sequence[bytes] = (),
+    before: Sequence[InputHeader] = (),
     mapper: Callable[[bytes], bytes] | None = None,
 ) -> Iterator[bytes]:
     """Yield the text of a header in blocks: @SQ lines, and the lines before and after them.
@@ -86,7 +87,7 @@ def _pieces(
     targets: Iterator[bytes | U8],
     config: RunConfig,
     version: str,
-    before: Sequence[bytes],
+    before: Sequence[InputHeader],
     mapper: Callable[[bytes], bytes] | None,
 ) -> Iterator[bytes | U8]:
     yield b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n"
@@ -104,35 +105,28 @@ def _pieces(
     yield b"@PG\tID:" + identity + previous + own
 
 
-def _lines(header: bytes, kind: bytes) -> list[bytes]:
-    return [line for line in header.splitlines() if line.startswith(kind + b"\t")]
-
-
-def _field(line: bytes, tag: bytes) -> bytes:
-    return next((f[3:] for f in line.split(b"\t")[1:] if f[:3] == tag + b":"), b"")
-
-
-def _groups(headers: Sequence[bytes]) -> Iterator[bytes]:
+def _groups(headers: Sequence[InputHeader]) -> Iterator[bytes]:
     """Yield @RG lines; of several with the same ID only the first, since tags refer to all of them by that ID."""
     seen = set()
-    for line in itertools.chain.from_iterable(_lines(header, b"@RG") for header in headers):
-        if (identity := _field(line, b"ID")) not in seen:
+    for line in itertools.chain.from_iterable(header.groups for header in headers):
+        if (identity := field_of(line, b"ID")) not in seen:
             seen.add(identity)
             yield line
 
 
-def _programs(headers: Sequence[bytes]) -> list[bytes]:
+def _programs(headers: Sequence[InputHeader]) -> list[bytes]:
     """Return @PG lines without duplicates; a different line with an ID already used gets a new ID."""
-    unique: list[bytes] = []
+    unique: dict[bytes, None] = {}
     for header in headers:
-        unique += _renamed([line for line in _lines(header, b"@PG") if line not in unique], unique)
-    return unique
+        unique.update(dict.fromkeys(_renamed([line for line in header.programs if line not in unique], unique)))
+    return list(unique)
 
 
-def _renamed(lines: list[bytes], others: list[bytes]) -> list[bytes]:
+def _renamed(lines: list[bytes], others: Iterable[bytes]) -> list[bytes]:
     """Return the lines, with new IDs in place of those that other lines have."""
-    taken, own = ({_field(line, b"ID") for line in some} for some in (others, lines))
-    names = {old: _unused_id(old, taken | own) for old in own & taken}
+    taken, own = ({field_of(line, b"ID") for line in some} for some in (others, lines))
+    every = taken | own
+    names = {old: _unused_id(old, every) for old in own & taken}
 
     def renamed(field: bytes) -> bytes:
         return field[:3] + names.get(field[3:], field[3:]) if field[:3] in (b"ID:", b"PP:") else field
@@ -148,15 +142,15 @@ def _unused_id(name: bytes, taken: set[bytes]) -> bytes:
 
 def _last_of(programs: list[bytes]) -> bytes:
     """Return the ID of the last line of the chain, or b""."""
-    followed = {_field(line, b"PP") for line in programs}
-    last = [identity for line in programs if (identity := _field(line, b"ID")) and identity not in followed]
+    followed = {field_of(line, b"PP") for line in programs}
+    last = [identity for line in programs if (identity := field_of(line, b"ID")) and identity not in followed]
     return last[-1] if last else b""
 
 
 def _next_program(programs: list[bytes]) -> tuple[bytes, bytes]:
     """Return (an ID that no @PG line has, the PP field for the last line of the chain)."""
     last = _last_of(programs)
-    return _unused_id(b"wfacli", {_field(line, b"ID") for line in programs}), b"\tPP:" + last if last else b""
+    return _unused_id(b"wfacli", {field_of(line, b"ID") for line in programs}), b"\tPP:" + last if last else b""
 
 
 def _until_fault(batches: Iterator[PairBatch]) -> Iterator[PairBatch]:

@@ -7,17 +7,17 @@ import os
 import select
 import stat
 import subprocess
-import tempfile
 from pathlib import Path
 
 from ...config import OutputSpec
 from ...core.batch import U8
 from ...errors import OutputClosed, OutputError, WfacliError, text_of
+from ..read.unnamed import unnamed_file
 from .complete import LineCount, fault_of
 from .cram_reference import cram_reference
 from .operand import operand
 from .output import Output
-from .python_child import python_command
+from .python_child import python_command, scratch_environment
 from .scratch import Scratch
 from .temporary import new_beside
 
@@ -28,8 +28,9 @@ for number in (signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
 import os, pysam
 try:
-    # Bytes, since pysam encodes text as UTF-8, and file names may have other bytes.
-    getattr(pysam, sys.argv[1])(*map(os.fsencode, sys.argv[2:]), catch_stdout=False)
+    # Bytes, since pysam encodes text as UTF-8, and file names may have other bytes. Its `index` accepts only text.
+    words = sys.argv[2:] if sys.argv[1] == "index" else map(os.fsencode, sys.argv[2:])
+    getattr(pysam, sys.argv[1])(*words, catch_stdout=False)
 except pysam.SamtoolsError as error:
     said = str(error.value).split("stderr=")[-1].strip().split("\\n")
     sys.exit(next((line for line in said if line.startswith("samtools")), said[0]))  # sort begins with its progress
@@ -91,10 +92,14 @@ class HtsOutput(Output):
             raise
 
     def _start(self, command: list[str]) -> None:
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed by _ended()
+        self._complaints = unnamed_file()  # closed by _ended()
         try:
             self._child = subprocess.Popen(
-                python_command(_CHILD, command), stdin=subprocess.PIPE, stdout=self._fd, stderr=self._complaints
+                python_command(_CHILD, command),
+                stdin=subprocess.PIPE,
+                stdout=self._fd,
+                stderr=self._complaints,
+                env=scratch_environment(self._scratch.name),
             )
         except BaseException:
             self._complaints.close()
@@ -197,28 +202,38 @@ class HtsOutput(Output):
 
 def _make_index(path: str) -> None:
     """Write the index (.crai) of a sorted file beside it. Raises OutputError. It gets its name when it is complete."""
-    from pysam.utils import SamtoolsError
-
     try:
         index = Path(f"{path}.crai")
         index.unlink(missing_ok=True)  # an index of an earlier file could be used instead of the new one
         with Path(path).open("rb") as file:
-            # Names of descriptors, since pysam indexes no file whose name is not UTF-8.
-            _write_index(f"/dev/fd/{file.fileno()}", index)
-    except (SamtoolsError, OSError) as error:
-        reason = str(error).split("stderr=")[-1].strip("'\\n")
-        raise OutputError(f"{path} is complete, but has no index: {reason}") from None
+            reason = _write_index(file.fileno(), index)
+    except OSError as error:
+        reason = error.strerror or str(error)
+    if reason:
+        raise OutputError(f"{path} is complete, but has no index: {reason}")
 
 
-def _write_index(source: str, final: Path) -> None:
-    import pysam
-
+def _write_index(source: int, final: Path) -> str:
+    """Write the index of an open file; return htslib's reason if it failed, or "". Raises OSError."""
     descriptor, partial = new_beside(final, "partial")
     try:
-        pysam.index("-o", f"/dev/fd/{descriptor}", source)
+        # Names of descriptors, since pysam indexes no file whose name is not UTF-8.
+        command = ["index", "-o", f"/dev/fd/{descriptor}", f"/dev/fd/{source}"]
+        with Scratch() as scratch:
+            done = subprocess.run(
+                python_command(_CHILD, command),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=(descriptor, source),
+                env=scratch_environment(scratch),
+                check=False,
+            )
+        messages = text_of(done.stderr).strip().splitlines()
+        if done.returncode:
+            return messages[-1] if messages else f"htslib ended with {done.returncode}"
         partial.replace(final)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+        return ""
     finally:
+        partial.unlink(missing_ok=True)
         os.close(descriptor)

@@ -26,6 +26,14 @@ def python_command(code: str, arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-I", "-c", f"import sys\nsys.path[:] = {import_places()!a}\n{code}", *arguments]
 
 
+def scratch_environment(scratch: str) -> dict[str, str]:
+    """Return the environment of a child process that creates its temporary files in a scratch folder.
+
+    pysam creates a named file for the messages of each samtools command, which stays if the process is killed.
+    """
+    return {**os.environ, "TMPDIR": scratch}
+
+
 def import_places() -> list[str]:
     """Return sys.path without the working directory; the package's own folder is last if it was removed by that."""
     here = _working_directory()

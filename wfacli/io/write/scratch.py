@@ -7,9 +7,10 @@ import os
 import secrets
 import shutil
 import subprocess
-import tempfile
 import weakref
 from pathlib import Path
+
+from ..read.unnamed import temporary_folder
 
 # Waits until the other end of its input is closed, then removes the folder, to which a child may still be writing.
 _KEEPER = 'read -r _; n=0; while rm -rf -- "$0"; [ -e "$0" ] && [ $n -lt 100 ]; do n=$((n+1)); sleep 0.1; done'
@@ -25,7 +26,7 @@ class Scratch:
     def __init__(self) -> None:
         """Create the folder. Raises OSError."""
         # The folder is created last, so that it is removed after a signal at any moment. Its name is unpredictable.
-        self.name = str(Path(tempfile.gettempdir()) / f"wfacli-{secrets.token_hex(8)}")
+        self.name = str(Path(temporary_folder()) / f"wfacli-{secrets.token_hex(8)}")
         keeper: subprocess.Popen[bytes] | None = None
         with contextlib.suppress(OSError):  # without a shell, the folder remains if this process is killed
             # A session of its own, so that signals to the terminal's processes or to the group do not reach it.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import IO
@@ -15,6 +14,7 @@ from isal import isal_zlib
 from ..._native import FrameMerge
 from ...core.batch import U8
 from ...errors import OutputError
+from ..read.unnamed import temporary_folder, unnamed_file
 from .in_order import in_order
 
 SORT_MEMORY = 768 << 20  # maximum bytes of records in memory
@@ -93,7 +93,7 @@ class Sorter:
 
         places: list[_Place] = []
         try:
-            self._file = self._file or tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
+            self._file = self._file or unnamed_file()  # closed by close()
             with ThreadPoolExecutor(self._threads, "wfacli-spill") as pool:
                 pieces = _merged(_each(self._batches), _CHUNK, keep_frames=True)
                 for chunk in in_order(pool, work, pieces, self._threads + 2):
@@ -146,4 +146,4 @@ def _merged(runs: list[Iterator[U8]], piece: int, keep_frames: bool) -> Iterator
 
 def _fault(error: OSError) -> OutputError:
     reason = error.strerror or error
-    return OutputError(f"temporary file for sorting, in {tempfile.gettempdir()} (TMPDIR): {reason}")
+    return OutputError(f"temporary file for sorting, in {temporary_folder()} (TMPDIR): {reason}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..._native import TargetTable, unfit_target
 from ...core.batch import I64, U8, U64, PairBatch
 from ...errors import InputError, OutputError
 from ..read.names import NO_TARGET
+from ..read.unnamed import temporary_folder, unnamed_file
 
 # Bounds on the targets kept in memory: the minimum holds those of a genome, a transcriptome or a set of amplicons; in
 # between, a fixed share of the machine's memory.
@@ -58,7 +58,7 @@ def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int | None = No
             yield from spill.distinct()
     except OSError as error:
         reason = error.strerror or error
-        raise OutputError(f"temporary files for targets, in {tempfile.gettempdir()} (TMPDIR): {reason}") from None
+        raise OutputError(f"temporary files for targets, in {temporary_folder()} (TMPDIR): {reason}") from None
     finally:
         if spill:
             spill.close()
@@ -86,8 +86,8 @@ class _Spill:
     def __init__(self, path: str) -> None:
         self._path = path
         self._count = 0
-        self._lines = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
-        self._parts = [tempfile.TemporaryFile() for _ in range(_PARTS)]  # noqa: SIM115
+        self._lines = unnamed_file()  # closed by close()
+        self._parts = [unnamed_file() for _ in range(_PARTS)]
 
     def add(self, targets: U64, lines: U8) -> None:
         """Add targets (u64[k, 3]: hash, hash, length) and their lines."""
