@@ -61,6 +61,7 @@ def test_settings_do_not_change_a_picture(folder: Path) -> None:
         "dotplot",
         MATPLOTLIBRC=str(folder / "matplotlibrc"),
         MPLCONFIGDIR=str(folder / "config"),
+        MPLBACKEND="no such backend",
         PATH=f"{latex.parent}:{os.environ['PATH']}",
     )
     assert_success(result)

@@ -13,6 +13,7 @@ from typing import Any
 from ..core.interruption import deferred
 
 _SEARCHED = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY  # of Linux: the folder need not be readable
+_BACKEND = "MPLBACKEND"
 _NOT_A_STYLE = "backend"  # the only setting that rc_context does not restore
 
 
@@ -23,7 +24,8 @@ def packaged_settings() -> Iterator[None]:
     While it is imported, matplotlib reads the first file named matplotlibrc of those in the working directory, where
     MATPLOTLIBRC says, and in the user's configuration. Such a file can block, fail, or name a program to run, and
     matplotlib has no option to ignore the one in the working directory. Therefore the folder of the packaged file is
-    the working directory during the block.
+    the working directory during the block. MPLBACKEND, which names a window system, is not set during the block: files
+    need none, and an unknown name would be an error.
 
     For the main thread of a process that has no other threads yet. Signals are deferred.
 
@@ -35,12 +37,15 @@ def packaged_settings() -> Iterator[None]:
         return
     with deferred():
         before = os.open(os.curdir, _SEARCHED)
+        backend = os.environ.pop(_BACKEND, None)
         try:
             os.chdir(folder)
             yield
         finally:
             os.fchdir(before)
             os.close(before)
+            if backend is not None:
+                os.environ[_BACKEND] = backend
 
 
 def _packaged_folder() -> Path | None:
