@@ -25,7 +25,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 import numpy as np
 
 from ._native import written_cigars
-from .config import AlignSpec, Ambiguous, FreeEnds, Heuristics, Limits, Metric, Mode, Penalties
+from .config import MAX_THREADS, AlignSpec, Ambiguous, FreeEnds, Heuristics, Limits, Metric, Mode, Penalties
 from .core.batch import NO_SCORE, PairBatch, Status
 from .core.cores import usable_cores
 from .core.stats import Stats
@@ -118,11 +118,11 @@ class Aligner:
             heuristics: pruning of the search, if any; alignments that it may have affected are not `exact`.
             max_cost: maximum cost; pairs that cost more have no alignment. Not allowed with match.
             limits: maximum memory of a pair, in bytes.
-            threads: CPU threads of align_batch; by default all cores that the process may use.
+            threads: CPU threads of align_batch, 1 to 1,048,576; by default all cores that the process may use.
 
         Raises:
             TypeError: a number is not an integer.
-            ValueError: an unknown metric, mode or rule, or less than one thread.
+            ValueError: an unknown metric, mode or rule, or threads out of range.
             UsageError: penalties out of range, or conflicting options.
         """
         chosen, charged = _one_of(Mode, "mode", mode), _one_of(Metric, "metric", metric)
@@ -145,6 +145,8 @@ class Aligner:
         self.stats = Stats()
         self._limits = limits or Limits()
         self._threads = usable_cores() if threads is None else _whole("threads", threads)
+        if not 1 <= self._threads <= MAX_THREADS:
+            raise ValueError(f"threads is a number from 1 to {MAX_THREADS:,}, not {self._threads:,}")
         self._planner = Planner(self.spec, self._limits)
         self._engine = self._new_engine()
         self._single = SingleEngine(self.spec, self._limits)
@@ -176,7 +178,9 @@ class Aligner:
         Raises:
             TypeError: an argument is not a sequence.
             InputError: a byte that is not allowed in a sequence.
+            RuntimeError: the Aligner is closed.
         """
+        self._check_open()
         return Alignment._make(self._single.align(query, target))
 
     @overload
@@ -200,8 +204,7 @@ class Aligner:
             InputError: a byte that is not allowed in a sequence.
             RuntimeError: the Aligner is closed.
         """
-        if self._closed:
-            raise RuntimeError("the Aligner is closed")
+        self._check_open()
         if not isinstance(queries, PairBatch):
             if targets is None:
                 raise TypeError("align_batch requires queries and targets, or a packed batch")
@@ -224,11 +227,16 @@ class Aligner:
         return AlignmentBatch(**columns, pairs=pairs, spec=self.spec)
 
     def close(self) -> None:
-        """Stop the threads. Afterwards align still works, and align_batch raises RuntimeError."""
+        """Stop the threads. Afterwards align and align_batch raise RuntimeError, as does a `with` statement."""
         self._closed = True
         self._engine.close()
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("the Aligner is closed")
+
     def __enter__(self) -> Aligner:
+        self._check_open()
         return self
 
     def __exit__(

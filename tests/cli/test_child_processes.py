@@ -20,7 +20,8 @@ class Aligner:
     def __init__(self, *arguments, **options): pass
     def map(self, *reads, **options): return []
 def fastx_read(path):
-    yield "r1", "ACGT", None
+    for number in range(1, 6):
+        yield f"r{number}", "ACGT", None
 """
 
 

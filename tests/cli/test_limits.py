@@ -37,11 +37,14 @@ def limited(folder: Path, limit: str, *words: str) -> tuple[int, str]:
         ("align q.fa t.fa -o x.bam --sort", ("q.fa", "t.fa", "x.bam", "temporary")),
         ("align q.fa t.fa -o x.cram", ("q.fa", "t.fa", "x.cram", "temporary")),
         ("align reads.sam t.fa --mappings map.paf -o x.paf", ("reads.sam", "t.fa", "map.paf", "x.paf")),
+        ("distance one.fa one.fa --path -o x.bam", ("one.fa", "x.bam", "temporary")),
+        ("local one.fa one.fa -o x.bam", ("one.fa", "x.bam", "temporary")),
     ],
 )
 def test_few_open_files(folder: Path, line: str, files: tuple[str, ...]) -> None:
     (folder / "reads.sam").write_bytes(b"@HD\tVN:1.6\nr1\t4\t*\t0\t0\t*\t*\t0\t0\tACGT\t*\n")
     (folder / "map.paf").write_text("r1\t4\t0\t4\t+\tt1\t60\t0\t4\t4\t4\t60\n")
+    (folder / "one.fa").write_bytes(b">t\nACGTACGTAC\n")
     failed = 0
     for count in (5, 7, 9, 12):
         code, said = limited(folder, f"-n {count}", *line.split())

@@ -73,6 +73,38 @@ def test_an_input_is_not_written_over(folder: Path, line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
+        "align q.fa - --mappings map.paf -o t.fa",
+        "align q.fa - --mappings map.paf --stats t.fa",
+        "align q.fa /dev/stdin --mappings map.paf -o t.fa",
+        "align - t.fa --mappings map.paf -o q.fa",
+        "align q.fa t.fa --mappings - -o map.paf",
+        "align q.fa t.fa --mappings map.paf --mates - -o one.fa",
+        "align - --stats pairs.tsv",
+        "map t.fa - -o q.fa",
+        "map t.fa - --stats reads.bam",
+        "extend - t.fa -o q.fa",
+        "local - q.fa --name-b r1 -o one.fa",
+        "local - q.fa --name-b r1 --plot one.fa.svg",
+        "distance one.fa - --name-b r1 --stats q.fa",
+        "distance one.fa - --name-b r1 --checkpoint q.fa",
+        "dotplot - q.fa --format html -o one.fa",
+        "dotplot q.fa t.fa --path - --format svg -o map.paf",
+        "simulate -n 1 -l 5 --reference - --format seq -o one.fa",
+    ],
+)
+def test_a_file_on_standard_input_is_not_written_over(folder: Path, line: str) -> None:
+    words = line.split()
+    (folder / "one.fa.svg").write_bytes((folder / "one.fa").read_bytes())
+    kept = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin") if words[0] == "map" else None
+    with (folder / words[-1]).open("rb") as stdin:
+        assert_failure(run(*words, cwd=folder, env=env, stdin=stdin), 2, f"{words[-1]} is an input")
+    assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == kept
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
         "simulate -n 1 -l 5 -o x.fa --truth x.target.fa",
         "simulate -n 1 -l 5 -o x.seq --truth x.seq",
         "bench --quick --json x.html --plot x.html",

@@ -121,3 +121,19 @@ def test_an_index_that_is_missing_is_made_and_then_used(cram: Callable[..., Resu
     assert (tmp_path / "ref.fa.fai").read_bytes() == made
     assert_success(cram())
     assert pysam.view("-H", "--no-PG", str(tmp_path / "x.cram")) == header
+
+
+@pytest.mark.parametrize("name", ["a\nb.fa", "t\tab.fa", "a\n@CO\tadded.fa", "escape\x1b[2J.fa", "folder\n/ref.fa"])
+def test_a_name_of_the_reference_that_a_header_cannot_hold(
+    cram: Callable[..., Result], tmp_path: Path, name: str
+) -> None:
+    """The full name of the reference is in the header (UR); a file with such a header cannot be opened."""
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes((tmp_path / "ref.fa").read_bytes())
+    before = sorted(tmp_path.rglob("*"))
+    result = cram(name)
+    assert_failure(result, 1, "which cannot contain control characters", "rename it, or give a link to it")
+    assert "\x1b" not in result.err and sorted(tmp_path.rglob("*")) == before
+    (tmp_path / "linked.fa").symlink_to(name)
+    assert_success(cram("linked.fa"))
+    assert_decoded(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from wfacli.config import Container, OutputSpec
 from wfacli.errors import OutputError
-from wfacli.io.write import hts
+from wfacli.io.write import cram_reference, hts
 from wfacli.io.write.complete import LineCount, fault_of
 
 HEADER = "@HD\tVN:1.6\n@SQ\tSN:chr1\tLN:1000\n"
@@ -79,3 +80,19 @@ def test_a_record_that_htslib_leaves_out_is_missed(
             out.finish()
         out.abandon()
         assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["a\nb.fa", "a\tb.fa"])
+def test_a_header_that_htslib_cannot_parse_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    """Exit status 0, the end and the number of records do not prove that a file can be opened."""
+    monkeypatch.setattr(cram_reference, "_CONTROL", re.compile(r"(?!)"))
+    (tmp_path / name).write_text(f">chr1\n{'A' * 1000}\n")
+    out = hts.HtsOutput(str(tmp_path / "x.cram"), OutputSpec(container=Container.CRAM), 1, str(tmp_path / name))
+    out.write(HEADER.encode())
+    with pytest.raises(OutputError, match=r"x\.cram: htslib ended without an error, but it cannot be read back"):
+        out.finish()
+    out.abandon()
+    assert not (tmp_path / "x.cram").exists()
+    assert capfd.readouterr().err == ""

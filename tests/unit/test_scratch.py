@@ -58,3 +58,20 @@ def test_a_copy_of_the_process_removes_nothing() -> None:
     os.waitpid(copy, 0)
     assert Path(scratch.name).exists()
     scratch.cleanup()
+
+
+def test_it_is_removed_when_no_file_can_be_opened() -> None:
+    """The process that removes it has two more files than this one, which has reached its limit."""
+    code = """if True:
+        import os, resource, tempfile
+        from wfacli.io.write.scratch import Scratch
+        tempfile.gettempdir()  # tries the folder with a file, once
+        resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))
+        opened = [os.open("/", os.O_RDONLY) for _ in range(2)]
+        scratch = Scratch()  # its keeper cannot be started
+        os.symlink("/", scratch.name + "/link")
+        scratch.cleanup()
+        print(os.path.lexists(scratch.name))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("False\n", "")

@@ -11,7 +11,7 @@ from .._native import keep_memory_flat
 from ..config import AlignSpec, EngineName, Metric
 from ..core.cores import usable_cores
 from ..core.interruption import deferred
-from ..dotplot.picture import PictureFormat, format_of
+from ..dotplot.picture import PictureFormat
 from ..errors import DeviceError, UsageError
 from ..gpu.runtime.presence import may_have_gpu
 from ..io.write.output import Output, refuse_overwriting
@@ -41,6 +41,7 @@ from .bench_table import print_report
 from .console import note
 from .numbers import count_of
 from .options import DebugOption, GpuMemoryOption, ProgressOption, QuietOption
+from .pictures import picture_format
 from .progress import shown_long
 from .progress_line import ProgressLine
 from .scoring import (
@@ -91,7 +92,7 @@ def bench(
     debug: DebugOption = False,
 ) -> None:
     """Measures, and prints a table; the help is BENCH_HELP."""
-    chosen = None if plot is None else format_of(plot)
+    chosen = None if plot is None else picture_format(plot)
     specs = _specs(metric, task, penalties, match, band, xdrop)
     counts = _threads(threads)
     works = _works(length, error, str(model), seed)

@@ -9,7 +9,6 @@ from typing import Any
 from .. import __version__
 from ..config import Ambiguous, Format
 from ..core.cores import usable_cores
-from ..dotplot import format_of
 from ..errors import UsageError
 from ..io.write.output import Output
 from ..solve.checkpoint import Identity
@@ -27,6 +26,7 @@ from .groups import grouped
 from .long_options import Checkpoints, LongReporting
 from .long_run import LongCommand, LongOrder, gpu_for
 from .options import DebugOption, MaxLineOption, command_line
+from .pictures import picture_format
 from .progress import shown_long
 
 
@@ -53,7 +53,7 @@ def distance(
         raise UsageError("--json and the alignment cannot both go to standard output: give -o")
     unit = Unit.BYTES if pair.text else Unit.LINES if pair.lines else Unit.SYMBOLS
     if wanted.plot is not None:
-        format_of(wanted.plot)
+        picture_format(wanted.plot)
     with gpu_for(engine.engine, reporting.quiet) as gpu:
         order = _Order(
             pair=pair,

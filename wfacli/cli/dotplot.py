@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..dotplot import PictureFormat, format_of
+from ..dotplot import PictureFormat
 from ..dotplot.density import MAX_SIZE
 from ..dotplot.draw import write
 from ..dotplot.paths import read_blocks
@@ -18,6 +18,7 @@ from ..io.read.reader import PairFiles
 from ..io.write.output import Output, refuse_overwriting
 from .console import note, warning
 from .options import DebugOption, MaxLineOption, QuietOption
+from .pictures import picture_format
 
 DOTPLOT_HELP = """Draw which parts of two sequences or genomes are alike, to look at them before you believe a number.
 
@@ -162,7 +163,7 @@ def dotplot(
         raise UsageError("only one of QUERY, TARGET and --path can be standard input")
     if text and (query_name or target_name):
         raise UsageError("--text reads whole files; --query-name and --target-name select records of FASTA")
-    chosen = format_of(output, format_)
+    chosen = picture_format(output, format_)
     refuse_overwriting((query, target, path), (output,))
     out = Output(output)
     try:

@@ -10,7 +10,7 @@ from ..config import EngineName
 from ..core.cores import usable_cores
 from ..dotplot.draw import write as write_picture
 from ..dotplot.paths import Block
-from ..dotplot.picture import default_size, format_of, picture_of
+from ..dotplot.picture import default_size, picture_of
 from ..dotplot.sequences import Axis
 from ..errors import UsageError
 from ..io.write.output import Output, refuse_overwriting
@@ -34,6 +34,7 @@ from .local_report import as_text, progress_line
 from .long_options import Checkpoints, LongPair, LongReporting
 from .long_run import LongCommand, LongOrder, gpu_for
 from .options import DebugOption, MaxLineOption, command_line
+from .pictures import picture_format
 from .progress import shown_long
 from .scoring import bytes_of
 
@@ -55,7 +56,7 @@ def local(
     """Finds the best local alignments of A and B; the help is local_options.LOCAL_HELP."""
     score_only, output, plot = wanted.score_only, wanted.output, wanted.plot
     if plot is not None:
-        format_of(plot)
+        picture_format(plot)
     if score_only and (wanted.format_ is not None or plot is not None or wanted.top > 1):
         raise UsageError("--score-only writes no alignments: --format, --plot and --top do not go with it")
     if wanted.as_json and not score_only and output in (None, "-"):
@@ -156,6 +157,6 @@ class _Command(LongCommand):
     def _draw(self, inputs: Inputs, outcome: Outcome, into: Output) -> None:
         axes = Axis.of(inputs.pair.query, inputs.a.name), Axis.of(inputs.pair.target, inputs.b.name)
         blocks = [Block(found.span[:2], found.span[2:], cigar=found.cigar) for found in outcome.found]
-        format_ = format_of(into.name)
+        format_ = picture_format(into.name)
         picture = picture_of(*axes, blocks, size=default_size(format_), literal=self._order.protein, path="local")
         write_picture(into, picture, format_)

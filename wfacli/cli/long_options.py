@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from ..config import MAX_THREADS
 from ..errors import UsageError
 from .groups import ENGINE, INPUT, LONG_RUNS, OUTPUT, REPORTING
-from .numbers import MAX_THREADS
 
 _DEFAULT_INTERVAL = 120.0  # default seconds between two checkpoints
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|min)?")

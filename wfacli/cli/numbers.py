@@ -7,7 +7,6 @@ import re
 from ..errors import UsageError
 
 # Maxima that the native code accepts, beyond any real machine or input.
-MAX_THREADS = 1 << 20
 MAX_BYTES = 1 << 60
 MAX_COUNT = 10**18
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)([kMG]?)", re.IGNORECASE)

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from ..config import CPU_BATCH, GPU_BATCH, AlignSpec, Config, EngineName, OutputSpec
+from ..config import CPU_BATCH, GPU_BATCH, MAX_THREADS, AlignSpec, Config, EngineName, OutputSpec
 from ..core.cores import usable_cores
 from ..errors import UsageError
 from .groups import ENGINE, INPUT, REPORTING
-from .numbers import MAX_BYTES, MAX_THREADS
+from .numbers import MAX_BYTES
 from .scoring import bytes_of, devices_of, gpu_memory_of, limits_of
 
 MaxMemoryOption = Annotated[

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ..config import MAX_THREADS
 from ..simulate.pairs import MODELS, PairsFormat
-from .numbers import MAX_THREADS
 
 SIMULATE_HELP = """Make pairs of sequences that differ by errors of sequencing, to try and to time aligners.
 

@@ -16,7 +16,7 @@ from .alignment import (
 )
 from .mapping import Ends, MappingSpec, Span
 from .output import CigarStyle, Container, Format, OutputSpec, parse_read_group
-from .run import CPU_BATCH, GPU_BATCH, MIB, Config, EngineName, Limits, RunConfig
+from .run import CPU_BATCH, GPU_BATCH, MAX_THREADS, MIB, Config, EngineName, Limits, RunConfig
 
 __all__ = [
     "CPU_BATCH",
@@ -24,6 +24,7 @@ __all__ = [
     "MAX_HEURISTIC",
     "MAX_PENALTY",
     "MAX_SCORE",
+    "MAX_THREADS",
     "MIB",
     "PENALTIES",
     "WHOLE",

@@ -6,7 +6,6 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
@@ -18,6 +17,7 @@ from ..errors import shown
 from .colours import LIGHT, blended
 from .picture import Picture, PictureFormat
 from .sequences import Axis
+from .settings import packaged_style
 
 _SIDE = 5.0  # inches of the longer side
 _LEFT, _RIGHT, _TOP, _BOTTOM = 0.85, 1.05, 0.2, 0.68  # inches around the density
@@ -52,7 +52,7 @@ _METADATA: dict[PictureFormat, dict[str, Any]] = {
 
 def figure(picture: Picture, format_: PictureFormat) -> bytes:
     """Return the drawn picture; the longer side of the density has `size` pixels."""
-    with matplotlib.rc_context(_STYLE):
+    with packaged_style(_STYLE):
         drawn = _Drawing(picture)
         file = io.BytesIO()
         drawn.figure.savefig(file, format=format_.value, dpi=drawn.dpi, metadata=_METADATA[format_])

@@ -6,11 +6,11 @@ import io
 import math
 from typing import Any
 
-import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from ..dotplot.picture import PictureFormat
+from ..dotplot.settings import packaged_style
 from .report import engine_name, place_of
 
 # By error rate, or by engine if there is one error rate; lightness differs, for greyscale prints.
@@ -24,7 +24,7 @@ def figure(report: dict[str, Any], format_: PictureFormat) -> bytes:
     """Return a plot of pairs a second over lengths, one panel for each task; bars extend to the slowest repeat."""
     rows = report["rows"]
     tasks = list(dict.fromkeys(row["task"] for row in rows))
-    with matplotlib.rc_context(_STYLE):
+    with packaged_style(_STYLE):
         across = 1 if len(tasks) == 1 else 2
         down = -(-len(tasks) // across)
         drawn = Figure((6.2 * across, 4.2 * down + 0.9), layout="constrained")

@@ -44,6 +44,7 @@ _BATCH_PER_THREAD, _MIN_BATCH, _MAX_BATCH = 2, 4, 50  # Mb
 _CHUNK = 1 << 18
 _LAST_WORDS = "[M::main] Real time"  # of minimap2; exit status 0 alone is no proof that its output is complete
 _TWO_PLACES = "mappings of a read are in two places of the file"
+_NOT_IN_ORDER = "wrote about this read in two places: its lines are not in the order of the reads"
 _HINT = "put minimap2 on PATH (conda install -c bioconda minimap2), or pip install 'wfacli[map]'"
 
 
@@ -282,9 +283,9 @@ class MapperFiles(MappedFiles):
         super().check_cause(fault)
         for tee in self._tees.values():
             tee.check()
-        # A mapper maps each read once, in order, so mappings in two places mean two reads with one name.
+        # The reads are not at fault: the names of all are different (MappedReader::find_read).
         if fault.path == self.mappings and _TWO_PLACES in str(fault):
-            raise InputError(self.query, "two reads have this name; mappings tell reads by their names", fault.record)
+            raise InputError(self.mappings, _NOT_IN_ORDER, fault.record)
 
     def close(self) -> None:
         """Stop the mapper if it still runs, and close pipes and processes."""

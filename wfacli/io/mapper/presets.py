@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-
 from ...errors import UsageError
+from .answer import answer_of
 
 # Presets with which minimap2 pairs reads. It does so by alignment scores, which it computes only for SAM output.
 PAIRING = ("sr", "short")
@@ -20,10 +19,8 @@ _ANY = "ACGTTGCATGCCGATA" * 8
 def _program_supports(program: str, preset: str) -> bool:
     # minimap2 checks the preset before anything else, so no files are needed. Other failures of the program are
     # reported when it maps.
-    result = subprocess.run(
-        [program, "-x", preset, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False
-    )
-    return result.returncode == 0 or b"unknown preset" not in result.stderr
+    status, messages = answer_of([program, "-x", preset, "--version"], on_stderr=True) or (0, b"")
+    return status == 0 or b"unknown preset" not in messages
 
 
 def _library_supports(preset: str) -> bool:

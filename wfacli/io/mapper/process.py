@@ -77,7 +77,9 @@ class Process:
             raise InputError(self._path, f"{self._subject}was ended by signal {-status}{hint}")
         words = self._last_line()
         if status:
-            raise InputError(self._path, words or f"{self._subject}ended with status {status}")
+            # The last line of a run that has gone well is not the reason.
+            reason = "" if self._last_words and words.startswith(self._last_words) else words
+            raise InputError(self._path, reason or f"{self._subject}ended with status {status}")
         if not words.startswith(self._last_words):
             last = f"; its last message: {words}" if words else ""
             raise InputError(

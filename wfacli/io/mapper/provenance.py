@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 from dataclasses import dataclass
 
 from ...errors import shown
 from ..read.sam_header import InputHeader
-
-_SECONDS = 10.0  # timeout of a program that is asked for its version
+from .answer import answer_of
 
 
 @dataclass(frozen=True)
@@ -40,14 +38,9 @@ class Program:
 
 def version_of(program: str) -> str:
     """Return the version that a program reports, "" if it does not report one."""
-    try:
-        result = subprocess.run(
-            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    said = result.stdout.decode(errors="replace").split("\n")[0].strip()
-    return said if result.returncode == 0 and re.fullmatch(r"[0-9][0-9A-Za-z.+_-]{0,40}", said) else ""
+    status, text = answer_of([program, "--version"]) or (1, b"")
+    said = text.decode(errors="replace").split("\n")[0].strip()
+    return said if status == 0 and re.fullmatch(r"[0-9][0-9A-Za-z.+_-]{0,40}", said) else ""
 
 
 def command_of(command: list[str], names: dict[str, str]) -> str:

@@ -1,10 +1,12 @@
-"""Checks that a CRAM file written by another process is complete: its end marker and number of records."""
+"""Checks that a CRAM file written by another process is complete: its end marker, header and records."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +49,7 @@ def fault_of(path: str, records: int | None) -> str:
 
     Args:
         path: a regular file.
-        records: expected number of records; None checks only the end marker, without reading the file.
+        records: expected number of records; None checks the end marker and the header, without reading the file.
     """
     try:
         with Path(path).open("rb") as file:
@@ -55,12 +57,34 @@ def fault_of(path: str, records: int | None) -> str:
             file.seek(max(size - len(_CRAM_END), 0))
             if file.read() != _CRAM_END:
                 return "it has no end of CRAM" if size else "it is empty"
+        _check_opens(path)
         if records is None:
             return ""
         found = _records_of(path)
     except (OSError, ValueError) as error:
         return f"it cannot be read back: {error}"
     return "" if found == records else f"it contains {found:,} of {records:,} records"
+
+
+def _check_opens(path: str) -> None:
+    """Open a file as its readers do, by htslib, which parses the header. Raises ValueError or OSError."""
+    import pysam
+
+    # The name of a descriptor, since pysam opens no file whose name is not UTF-8.
+    with _quiet(), Path(path).open("rb") as file:
+        pysam.AlignmentFile(f"/dev/fd/{file.fileno()}", "rc", check_sq=False).close()
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep htslib's messages, which may repeat lines of the header, from standard error."""
+    import pysam
+
+    before = pysam.set_verbosity(0)
+    try:
+        yield
+    finally:
+        pysam.set_verbosity(before)
 
 
 def _records_of(path: str) -> int:

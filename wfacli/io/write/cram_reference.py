@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -22,6 +23,7 @@ except pysam.SamtoolsError as error:
     said = str(error.value).split("stderr=")[-1].strip().split("\\n")
     sys.exit(said[0])
 """
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # characters that a field of a SAM header cannot hold
 _INDEX = "##idx##"  # htslib's separator between the name of a file and that of its index
 
 
@@ -39,7 +41,7 @@ def cram_reference(path: str, scratch: str, threads: int) -> str:
         threads: number of decompressing threads.
 
     Raises:
-        WfacliError: the reference is not such a file, or no index can be made.
+        WfacliError: the reference is not such a file, its full name has control characters, or no index can be made.
         InputError: the reference cannot be read.
     """
     operand(path)
@@ -49,6 +51,11 @@ def cram_reference(path: str, scratch: str, threads: int) -> str:
         if not source.seekable:
             raise WfacliError(f"CRAM refers to its reference, which must be plain or compressed with bgzip: {path}")
         whole = os.path.abspath(path)  # noqa: PTH100 - links are not resolved: htslib writes this name into the file
+        if _CONTROL.search(whole):
+            raise WfacliError(
+                f"CRAM stores the full name of its reference (UR), which cannot contain control characters: {whole}; "
+                "rename it, or give a link to it"
+            )
         if indexed(source, threads) is not None:
             return whole
         kinds = ["fai", *["gzi"] * source.in_blocks]

@@ -17,7 +17,7 @@ from ...core.interruption import deferred
 from ...errors import OutputClosed, OutputError, UsageError, shown
 from .temporary import new_beside
 
-_STDOUT = 1
+_STDIN, _STDOUT = 0, 1
 _CLOSED = -1
 
 
@@ -52,11 +52,15 @@ def is_standard_output(path: str | None) -> bool:
     return False
 
 
+def _input_stat(path: str) -> os.stat_result:
+    return os.fstat(_STDIN) if path == "-" else Path(path).stat()
+
+
 def _is_written_by_the_shell(path: str) -> bool:
     """Return True if an input is the file that standard output is redirected to: it would be read while written."""
     with contextlib.suppress(OSError):
         here = os.fstat(_STDOUT)
-        return stat.S_ISREG(here.st_mode) and os.path.samestat(os.fstat(0) if path == "-" else Path(path).stat(), here)
+        return stat.S_ISREG(here.st_mode) and os.path.samestat(_input_stat(path), here)
     return False
 
 
@@ -75,13 +79,23 @@ def refuse_overwriting(inputs: Sequence[str | None], outputs: Sequence[str | Non
         raise UsageError(f"{name} is an input, and the shell sends standard output to it; give -o another file")
     written = [path for path in outputs if path]
     for number, path in enumerate(written):
-        if any(same_file(read, path) for read in inputs if read):
+        if any(_is_read(read, path) for read in inputs if read):
             raise UsageError(f"{path} is an input; writing to it would destroy it")
         indexed = (read for read in inputs if read and read != "-")
         if of := next((read for read in indexed if _is_index_of(read, path)), None):
             raise UsageError(f"{path} is the name of the index of {of}; give another file")
         if any(same_file(other, path) for other in written[:number]):
             raise UsageError(f"{path} is named twice to be written to")
+
+
+def _is_read(read: str, path: str) -> bool:
+    """Return True if an input is the regular file of this name; "-" is the file that standard input comes from."""
+    if read != "-":
+        return same_file(read, path)
+    with contextlib.suppress(OSError):  # there is no such file yet
+        here = _input_stat(read)
+        return path != "-" and stat.S_ISREG(here.st_mode) and os.path.samestat(here, Path(path).stat())
+    return False
 
 
 def _is_index_of(read: str, path: str) -> bool:

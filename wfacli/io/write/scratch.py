@@ -56,9 +56,20 @@ def _end(name: str, keeper: subprocess.Popen[bytes] | None, process: int) -> Non
     if os.getpid() != process:  # a forked child, which does not own the folder
         return
     shutil.rmtree(name, ignore_errors=True)
-    with contextlib.suppress(OSError):  # rmtree opens the folder, which fails if too many files are open
-        Path(name).rmdir()
     if keeper:
         assert keeper.stdin
         keeper.stdin.close()
         keeper.wait()
+    if os.path.lexists(name):
+        _remove_by_a_child(name)
+
+
+def _remove_by_a_child(name: str) -> None:
+    """Remove a folder by a process of its own, since rmtree opens the folder, which fails if too many files are open.
+
+    No file is opened in this process, unlike by the subprocess module.
+    """
+    silent = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
+    with contextlib.suppress(OSError):
+        child = os.posix_spawn("/bin/sh", ["sh", "-c", 'exec rm -rf -- "$0"', name], os.environ, file_actions=silent)
+        os.waitpid(child, 0)

@@ -173,12 +173,17 @@ ParseResult MappedReader::find_read(ReadView& read) {
                      "file is sorted by names",
                      group_[done_].line, group_name_);
     fault.stream = 1;
+    // A mapper writes the mappings of each read once, so two reads may have this name: then identify() throws at the
+    // second one. Otherwise the mapper is at fault.
+    if (options_.in_order) {
+      for (ParseResult got = ParseResult::Item; got != ParseResult::End;)
+        if (got = next_in_order(read); got == ParseResult::NeedInput) return got;
+    }
     throw fault;
   }
   reads_from_ = options_.mates && mate_of_name(name) == 2 ? 2 : 0;
   for (;;) {
-    if (options_.check_mate_order && options_.mates) reads_from_ = mate_order_.next();
-    if (const ParseResult got = next_read(read); got != ParseResult::Item) return got;
+    if (const ParseResult got = next_in_order(read); got != ParseResult::Item) return got;
     if (read.name == name || (may_lack && read.name == other)) return ParseResult::Item;
     if (!skips_unmapped()) {
       spill_.put(read);
@@ -188,6 +193,12 @@ ParseResult MappedReader::find_read(ReadView& read) {
       return ParseResult::Item;
     }
   }
+}
+
+// Takes the next read, from both streams in turn if mates have an order.
+ParseResult MappedReader::next_in_order(ReadView& read) {
+  if (options_.check_mate_order && options_.mates) reads_from_ = mate_order_.next();
+  return next_read(read);
 }
 
 // Takes the next read of stream reads_from_.

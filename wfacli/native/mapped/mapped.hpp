@@ -95,6 +95,7 @@ class MappedReader : public StreamReader {
   bool skips_unmapped() const { return options_.in_order && mappings_.is_paf() && !mates_by_name(); }
   Next needs_reads() const { return reads_from_ == 0 ? Next::NeedQuery : Next::NeedMates; }
   ParseResult find_read(ReadView& read);
+  ParseResult next_in_order(ReadView& read);
   ParseResult next_read(ReadView& read);
   void identify(ReadView& read);
   void drop_faulty(const ReadView& read);
