@@ -65,7 +65,7 @@ def test_on_a_gpu(solver, rate):
 
 def test_pairs_of_the_benchmark():
     for error in (0.01, 0.3):
-        work = made(Row("planted", symbols=300_000, error=error, planted=True), None)
+        work = made(Row("planted", bases=300_000, error=error, planted=True), None)
         assert work.known == np.count_nonzero(work.pair.query == ord("C")) - np.count_nonzero(
             work.pair.target == ord("C")
         )
@@ -76,5 +76,5 @@ def test_pairs_of_the_benchmark():
 @pytest.mark.parametrize(("name", "symbols", "error"), LARGE, ids=[name for name, *_ in LARGE])
 @pytest.mark.parametrize("solver", ON_CPU)
 def test_large_pairs(solver, name, symbols, error):
-    work = made(Row(name, symbols=symbols, error=error, planted=True), None)
+    work = made(Row(name, bases=symbols, error=error, planted=True), None)
     assert work.known and solved(ON_CPU[solver](work.pair, None, 2)) == work.known
