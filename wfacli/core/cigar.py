@@ -10,7 +10,9 @@ from ..config import AlignSpec
 from .batch import U32
 
 OPERATIONS = "MIDNSHP=X"
-_RUN = re.compile(r"(\d+)([MIDNSHP=X])")
+_SHOWN = 100  # characters of a text in an error message
+# Lengths of BAM have 28 bits. Without a bound, a long number takes time that grows with the square of its length.
+_RUN, _MAX_LENGTH = re.compile(r"([0-9]{1,9})([MIDNSHP=X])"), (1 << 28) - 1
 
 
 def to_text(cigar: U32) -> str:
@@ -19,12 +21,14 @@ def to_text(cigar: U32) -> str:
 
 
 def from_text(text: str) -> U32:
-    """Pack a CIGAR. Raises ValueError if the text is not a CIGAR."""
+    """Pack a CIGAR. Raises ValueError if the text is not a CIGAR, or one that BAM cannot hold."""
     if text == "*":
         return np.zeros(0, np.uint32)
     runs = _RUN.findall(text)
     if "".join(n + op for n, op in runs) != text:
-        raise ValueError(f"not a CIGAR: {text!r}")
+        raise ValueError(f"not a CIGAR: {text[:_SHOWN]!r}")
+    if any(int(n) > _MAX_LENGTH for n, _ in runs):
+        raise ValueError(f"an operation is longer than {_MAX_LENGTH:,}")
     return np.array([int(n) << 4 | OPERATIONS.index(op) for n, op in runs], np.uint32)
 
 
