@@ -11,6 +11,7 @@ import numpy as np
 from tests import pairgen
 from tests.oracle_spans import EXTENSION, Ends, Optimum, optima
 from tests.oracles import Pair
+from wfacli._native import instruction_sets
 from wfacli.config import AlignSpec, FreeEnds, Limits, Metric, Mode, Penalties
 from wfacli.core import cigar
 from wfacli.core.batch import AlignmentBatch, PairBatch, Status
@@ -154,6 +155,15 @@ def assert_optimal(
         for row, (pair, best) in enumerate(zip(pairs, expected, strict=True)):
             if (found := optimum(result, row)) != best:
                 raise AssertionError(f"{kernel} {limits} {isa} {spec} on {pair}: {found}, not {best}")
+
+
+def assert_as_all_cells(pairs: Sequence[Pair], spec: AlignSpec, kernel: str) -> None:
+    """Assert that a kernel aligns pairs as the kernel of all cells does, on every instruction set."""
+    wanted = aligned(pairs, spec, GOTOH, AMPLE)
+    for isa in instruction_sets():
+        found = aligned(pairs, spec, kernel, AMPLE, isa)
+        for column in ("status", "score", "span", "cigar", "cigar_start"):
+            assert np.array_equal(getattr(found, column), getattr(wanted, column)), (isa, column)
 
 
 def same(one: AlignmentBatch, other: AlignmentBatch) -> bool:
