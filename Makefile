@@ -82,6 +82,7 @@ fuzz-native: .venv/dev
 
 fuzz-kill: .venv/dev
 	$(BIN)/python -m tests.input_fuzz --kill --jobs 2 $(FUZZ)
+	$(BIN)/python -m tests.input_fuzz --interrupt --jobs 2 $(FUZZ)
 
 bench: .venv/dev
 	$(BIN)/python -m bench.tables.whole_command && $(BIN)/python -m bench.tables.peak_memory

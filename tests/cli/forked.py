@@ -29,6 +29,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from tests.interruption_points import Points
+
 ROOT = Path(__file__).parents[2]
 _COMMANDS = ("align", "map", "extend", "distance", "local", "dotplot", "simulate", "bench", "doctor")
 # What most runs import later; its import depends on no variable that tests set.
@@ -40,7 +42,8 @@ _lock = threading.Lock()
 
 def run(arguments: Sequence[str], cwd: Path, data: bytes | int, stdout: int | None, environment: dict[str, str],
         timeout: float, memory: int = 0, more: Mapping[str, str] | None = None,
-        stop: Callable[[], bool] | None = None) -> tuple[int, bytes, bytes]:  # fmt: skip
+        stop: Callable[[], bool] | None = None, signal_at: int | None = None,
+        ) -> tuple[int, bytes, bytes]:  # fmt: skip
     """Run the command; return its exit status (minus the signal number if a signal ended it), stdout and stderr.
 
     Args:
@@ -53,6 +56,9 @@ def run(arguments: Sequence[str], cwd: Path, data: bytes | int, stdout: int | No
         memory: limit of the address space in bytes; 0: no limit.
         more: variables that differ in this run. Those that Python reads at its start have no effect.
         stop: is called until it returns True; then the process is killed, and its status is that of SIGKILL.
+        signal_at: point of SIGTERM, counted from the start of the command (interruption_points.py); -1 for no
+            signal; None to count none. The last line of stderr is a JSON object: `where` is the place of the signal,
+            `first` has the first point at each place.
     """
     with _lock, contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
         ends: dict[str, int] = {}
@@ -71,6 +77,7 @@ def run(arguments: Sequence[str], cwd: Path, data: bytes | int, stdout: int | No
         ]
         server = _server(tuple(environment.items()))
         asked = {"arguments": list(arguments), "cwd": str(cwd), "memory": memory, "environment": dict(more or {})}
+        asked["signal_at"] = signal_at
         request = json.dumps(asked).encode()
         socket.send_fds(server, [len(request).to_bytes(4, "big")], descriptors)
         server.sendall(request)
@@ -150,8 +157,11 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
     return found
 
 
-def _serve(connection: socket.socket) -> Sequence[str]:
-    """Fork for each request; return its arguments in the children only, in the state of a newly started process."""
+def _serve(connection: socket.socket) -> tuple[Sequence[str], int | None]:
+    """Fork for each request; return, in the children only, its arguments and `signal_at`.
+
+    A child is in the state of a newly started process.
+    """
     while True:
         try:
             head, descriptors, _, _ = socket.recv_fds(connection, 4, _STREAMS)
@@ -180,14 +190,26 @@ def _serve(connection: socket.socket) -> Sequence[str]:
     os.chdir(request["cwd"])
     if request["memory"]:
         resource.setrlimit(resource.RLIMIT_AS, (request["memory"],) * 2)
-    return request["arguments"]
+    return request["arguments"], request["signal_at"]
 
 
-def _run(arguments: Sequence[str]) -> None:
+def _entry(signal_at: int | None) -> None:
+    entry = import_module("wfacli.cli").entry
+    if signal_at is None:
+        entry()
+    points = Points(signal.SIGTERM, signal_at)
+    try:
+        with points:
+            entry()
+    finally:
+        print(json.dumps({"where": points.where, "first": points.first}), file=sys.stderr)
+
+
+def _run(arguments: Sequence[str], signal_at: int | None) -> None:
     """Run the command and end the process."""
     sys.argv = ["wfacli", *arguments]
     try:
-        import_module("wfacli.cli").entry()
+        _entry(signal_at)
     except SystemExit as end:
         if zlib.crc32("\0".join(arguments).encode(errors="surrogateescape")) % _SHUT_DOWN == 0:
             raise
@@ -206,7 +228,7 @@ def main() -> None:
         import_module(name)
     gc.freeze()
     assert len(list(Path("/proc/self/task").iterdir())) == 1, "a process with threads cannot be copied"
-    _run(_serve(socket.socket(fileno=int(sys.argv[1]))))
+    _run(*_serve(socket.socket(fileno=int(sys.argv[1]))))
 
 
 if __name__ == "__main__":

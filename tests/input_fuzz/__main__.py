@@ -23,10 +23,13 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--found", type=Path, default=FOUND, help="where findings go (default tests/input_fuzz/found)")
     parser.add_argument("--kill", action="store_true", help="kill good runs at random moments instead")
+    parser.add_argument("--interrupt", action="store_true", help="interrupt good runs at each place of their code")
     chosen = parser.parse_args()
     chosen.found.mkdir(exist_ok=True)
     if chosen.kill:
         from .kill import kill as work
+    elif chosen.interrupt:
+        from .kill import interrupt as work
     else:
         work = fuzz
     jobs = [(chosen.seed + job, chosen.seconds, chosen.inputs, chosen.found) for job in range(chosen.jobs)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import random
 import shutil
 import signal
@@ -14,7 +16,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.cli import forked
 from tests.cli.support import command, environment, fasta, random_pairs, random_symbols, seq
+from tests.mapped import fake_mapper
 from tests.mapped.world import random_world
 
 _MAPPED = "align reads.fq ref.fa --mappings map.paf --batch-bases 2000"
@@ -29,6 +33,8 @@ OUTPUTS: Mapping[str, str] = {
     "mapped paf": f"{_MAPPED} -o out.paf",
     "mapped bam": f"{_MAPPED} --sort --write-index -o out.bam",
     "mapped cram": f"{_MAPPED} -o out.cram",
+    "map": "map ref.fa reads.fq -o out.sam",
+    "map bam": "map ref.fa reads.fq --sort --write-index -o out.bam",
     "ungrouped": "align reads.fq ref.fa --mappings shuffled.paf -o out.sam",
     "distance": "distance a.fa b.fa --path -o out.paf",
     "checkpoint": "distance c.fa d.fa -t 1 --checkpoint state --checkpoint-every 0.05s",
@@ -47,6 +53,7 @@ def _inputs(folder: Path) -> None:
     rows = (folder / "map.paf").read_bytes().splitlines(keepends=True)
     random.Random(3).shuffle(rows)
     (folder / "shuffled.paf").write_bytes(b"".join(rows))
+    fake_mapper.install(folder)
     (folder / "p.seq").write_bytes(seq(random_pairs(3_000)))
     for seed, name in enumerate("abcd"):
         (folder / f"{name}.fa").write_bytes(fasta([random_symbols(3_000 if name in "ab" else 300_000, seed)]))
@@ -61,7 +68,7 @@ class _Good:
     same: frozenset[str]  # files with the same bytes in every run
 
 
-class _Killer:
+class Killer:
     """Runs commands in one folder, one at a time, and kills them."""
 
     def __init__(self, folder: Path) -> None:
@@ -70,7 +77,8 @@ class _Killer:
         self._scratch.mkdir()
         _inputs(self._folder)
         self._inputs = {path.name for path in self._folder.iterdir()}
-        self._environment = environment(TMPDIR=str(self._scratch))
+        programs = f"{self._folder}/bin{os.pathsep}{os.environ['PATH']}"
+        self._environment = environment(TMPDIR=str(self._scratch), PATH=programs)
         self._good: dict[str, _Good] = {}
 
     def good(self, kind: str) -> _Good:
@@ -104,6 +112,32 @@ class _Killer:
         problem = self._problem(good, sent, code)
         self._clear()
         return problem and f"{problem} ({kind}, {sent.name} after {after:.3f} s, status {code})"
+
+    def points(self, kind: str) -> list[int]:
+        """Return the first point at each place where a handler can run; see interruption_points.py."""
+        code, err = self._run(kind, -1)
+        assert code == 0, kind
+        self._clear()
+        return [*json.loads(err.splitlines()[-1])["first"]]
+
+    def interrupt(self, kind: str, at: int) -> str:
+        """Run a kind of output with SIGTERM at one point; return the rule that is broken then, or ""."""
+        good = self.good(kind)
+        try:
+            code, err = self._run(kind, at)
+        except subprocess.TimeoutExpired:
+            return f"time: not ended {_PATIENCE:.0f} s after SIGTERM at point {at} ({kind})"
+        self._children_end()
+        problem = self._problem(good, signal.SIGTERM, code)
+        if "Traceback" in err:
+            problem = "traceback"
+        self._clear()
+        return problem and f"{problem} ({kind}, SIGTERM at point {at}, status {code}): {err}"
+
+    def _run(self, kind: str, at: int) -> tuple[int, str]:
+        arguments = [*OUTPUTS[kind].split(), "-q"]
+        code, _, err = forked.run(arguments, self._folder, b"", None, self._environment, _PATIENCE, signal_at=at)
+        return code, err.decode()
 
     def _problem(self, good: _Good, sent: signal.Signals, code: int) -> str:
         files = self._files()
@@ -154,7 +188,8 @@ class _Killer:
         self._scratch.mkdir(exist_ok=True)
 
 
-_OWN = {"state", "ref.fa.fai"}  # a checkpoint, complete at any time, and the reference's index
+# A checkpoint, which is complete at any time, the reference's index, and what the mapper notes.
+_OWN = {"state", "ref.fa.fai", "arguments", "seen", "seen-1", "seen-2"}
 
 
 def _folder_of(process: Path) -> str:
@@ -163,11 +198,28 @@ def _folder_of(process: Path) -> str:
     return ""
 
 
+def interrupt(seed: int, seconds: float, most: int, _found: Path) -> tuple[Counter[str], list[str]]:
+    """Interrupt runs at each place where a signal's handler can run; return as kill() does."""
+    rng, until, counts, problems = random.Random(seed), time.monotonic() + seconds, Counter[str](), list[str]()
+    with tempfile.TemporaryDirectory(prefix="input-fuzz-") as folder:
+        killer = Killer(Path(folder))
+        left = [(kind, at) for kind in OUTPUTS for at in killer.points(kind)]
+        rng.shuffle(left)
+        for kind, at in left[:most]:
+            if time.monotonic() > until:
+                break
+            counts[kind] += 1
+            if problem := killer.interrupt(kind, at):
+                print(f"seed {seed}: {problem}", flush=True)
+                problems.append(problem)
+    return counts, problems
+
+
 def kill(seed: int, seconds: float, most: int, _found: Path) -> tuple[Counter[str], list[str]]:
     """Kill runs at random moments; return the number per kind of output, and the findings."""
     rng, until, counts, problems = random.Random(seed), time.monotonic() + seconds, Counter[str](), list[str]()
     with tempfile.TemporaryDirectory(prefix="input-fuzz-") as folder:
-        killer = _Killer(Path(folder))
+        killer = Killer(Path(folder))
         while counts.total() < most and time.monotonic() < until:
             kind = rng.choice(list(OUTPUTS))
             sent = rng.choice([signal.SIGKILL, *_SIGNALS])

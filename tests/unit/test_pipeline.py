@@ -1,12 +1,16 @@
 """Order, limits, errors and cancellation of the pipeline."""
 
+import contextlib
 import random
+import signal
 import threading
 import time
 
 import pytest
 
+from tests.interruption_points import Points
 from tests.unit.reading import within
+from wfacli.cli import signals
 from wfacli.run.pipeline import run_ordered
 
 
@@ -166,3 +170,28 @@ def test_a_reader_that_waits_forever_is_left_behind():
     _, _, error = run(items(), write=write)
     assert isinstance(error, Fault)
     release.set()
+
+
+def ends_after_a_signal(at):
+    """Signal at one point of a run whose last work ends when it is cancelled; return the points of the run."""
+    stopped = threading.Event()
+
+    def work(i):
+        if i == 2:
+            stopped.wait(0.05)
+        return i
+
+    before = threading.active_count()
+    with within(10), contextlib.suppress(signals.Terminated), Points(signal.SIGTERM, at) as points:
+        run_ordered(iter(range(3)), work, lambda _: None, workers=2, in_flight=2, cancel=stopped.set)
+    assert threading.active_count() <= before, points.where
+    return points
+
+
+def test_signal_at_each_point(handlers):
+    """A signal leaves no lock held, which would be waited for, and no thread that goes on."""
+    at = 0
+    while ends_after_a_signal(at).where:
+        signals.catch()
+        at += 1
+    assert at > 100

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,17 +19,7 @@ from wfacli.io.read.reader import PairFiles
 from wfacli.io.write import output
 from wfacli.run.align import align_run
 
-
-@pytest.fixture(autouse=True)
-def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    numbers = signal.SIGINT, signal.SIGTERM
-    before = [signal.signal(number, signal.SIG_DFL) for number in numbers]
-    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
-    monkeypatch.setattr(signals, "_begun", None)
-    signals.catch()
-    yield
-    for number, handler in zip(numbers, before, strict=True):
-        signal.signal(number, handler)
+pytestmark = pytest.mark.usefixtures("handlers")
 
 
 def test_first_and_its_repetition() -> None:

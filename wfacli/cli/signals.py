@@ -2,6 +2,9 @@
 
 `timeout` signals a process and then its group, so that a command receives the same signal twice within milliseconds.
 The second one must not interrupt the cleanup that the first one started.
+
+Python runs a handler between any two steps of the main thread. An exception that it raises within the Python code of a
+lock would leave the lock held, and the command would wait for it forever: the handler is then called again later.
 """
 
 from __future__ import annotations
@@ -11,20 +14,29 @@ import os
 import signal
 import stat
 import sys
-import threading
 import time
 from types import FrameType
 
-from ..core.interruption import raise_or_defer
+from ..core.interruption import is_deferring, raise_or_defer
 from .early import end_at_once
 
 REPEAT_SECONDS = 1.0  # signals that arrive so soon after the first one repeat it
-_RESEND_SECONDS = 0.01  # long enough for a destructor, or the like, to end
+_RETRY_SECONDS = 0.002  # long enough for a destructor, or the like, to end
 
 _ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
+# Packages whose code is not interrupted, and their functions that wait, which are: they end properly by an exception.
+# Of Condition.wait() this holds once it has the variable _WAITS, which is when it begins to wait.
+_FRAGILE = frozenset(
+    {"_weakrefset", "concurrent", "contextlib", "importlib", "queue", "subprocess", "tempfile", "threading", "weakref"}
+)
+_FROZEN = "_frozen_importlib"
+_WAITING = frozenset({"_communicate", "_try_wait", "_wait", "_wait_for_tstate_lock", "communicate", "join"})
+_WAITS = "gotit"
+
 _begun: float | None = None  # time of the first signal, or of the end of the command
 _received = False
+_retried: int | None = None  # the signal whose handler is called again
 
 
 class Terminated(BaseException):
@@ -43,8 +55,8 @@ def catch() -> None:
 
     Once Python begins to exit, all are ignored.
     """
-    global _begun, _received
-    _begun, _received = None, False
+    global _begun, _received, _retried
+    _begun, _received, _retried = None, False, None
     for number in _ENDING:
         if signal.getsignal(number) in (signal.SIG_DFL, end_at_once, signal.default_int_handler):
             signal.signal(number, _end)
@@ -65,34 +77,59 @@ def ignore() -> None:
 
 
 def _ignore_all() -> None:
+    if _retried is not None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
     for number in _ENDING:
         if signal.getsignal(number) is _end:
             signal.signal(number, signal.SIG_IGN)
 
 
 def _resend(unraisable: sys.UnraisableHookArgs) -> None:
-    """Send a signal again whose exception was raised where Python discards it, as in a destructor."""
+    """Repeat a signal whose exception was raised where Python discards it, as in a destructor."""
     global _begun
     problem = unraisable.exc_value
     if isinstance(problem, KeyboardInterrupt | Terminated):
-        number = problem.signal if isinstance(problem, Terminated) else signal.SIGINT
         _begun = None
-        again = threading.Timer(_RESEND_SECONDS, os.kill, (os.getpid(), number))
-        again.daemon = True
-        again.start()
+        _retry(problem.signal if isinstance(problem, Terminated) else signal.SIGINT)
     else:
         sys.__unraisablehook__(unraisable)
+
+
+def _retry(number: int) -> None:
+    """Call the handler of a signal again soon. By a timer: starting a thread would need locks that may be held."""
+    global _retried
+    _retried = number
+    signal.signal(signal.SIGALRM, _end_after_all)
+    signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
+
+
+def _end_after_all(_alarm: int, frame: FrameType | None) -> None:
+    if _retried is not None:
+        _end(_retried, frame)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
     """Raise on the first signal, ignore its repetitions, and exit at once on a later one, which will not wait."""
     global _begun, _received
     now = time.monotonic()
-    if _begun is None:
+    if _begun is None and not is_deferring() and _is_fragile(frame):
+        _retry(number)
+    elif _begun is None:
         _begun, _received = now, True
         raise_or_defer(lambda: _raise(number))
     elif now - _begun > REPEAT_SECONDS:
         end_at_once(number, frame)
+
+
+def _is_fragile(frame: FrameType | None) -> bool:
+    """Return True if an exception in this frame could leave a lock held or a cleanup undone."""
+    if frame is None:
+        return False
+    module = str(frame.f_globals.get("__name__"))
+    if module.startswith(_FROZEN) or module in (__name__, raise_or_defer.__module__):
+        return True
+    waits = frame.f_code.co_name in _WAITING or _WAITS in frame.f_locals
+    return module.partition(".")[0] in _FRAGILE and not waits
 
 
 def _raise(number: int) -> None:

@@ -31,6 +31,11 @@ def deferred() -> Iterator[None]:
             raising()
 
 
+def is_deferring() -> bool:
+    """Return True within a block of deferred()."""
+    return _deferring
+
+
 def raise_or_defer(raising: Callable[[], None]) -> None:
     """Call a function that raises, now or at the end of the block of deferred() that is running."""
     global _pending

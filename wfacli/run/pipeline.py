@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
+from ..core.interruption import deferred
+
 In = TypeVar("In")
 Out = TypeVar("Out")
 
@@ -68,19 +70,22 @@ def run_ordered(
             results.put(_Failed(error))
 
     reader = threading.Thread(target=read, name="wfacli-read", daemon=True)
-    reader.start()
+    complete = False
     try:
+        reader.start()
         begin()
         while not isinstance(result := results.get(), _Ended):
             if isinstance(result, _Failed):
                 raise result.error
             write(result.result())
             slots.release()
-    except BaseException:
-        stop.set()
-        slots.release()
-        cancel()
-        raise
+        complete = True
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-        reader.join(_JOIN_SECONDS)
+        with deferred():  # a signal must not end the command while its threads go on
+            if not complete:
+                stop.set()
+                slots.release()
+                cancel()
+            pool.shutdown(wait=True, cancel_futures=True)
+            if reader.ident is not None:
+                reader.join(_JOIN_SECONDS)

@@ -1,0 +1,24 @@
+"""Fixtures shared by the unit tests."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from wfacli.cli import signals
+
+
+@pytest.fixture
+def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install the handlers of a running command."""
+    numbers = signal.SIGINT, signal.SIGTERM
+    before = [signal.signal(number, signal.SIG_DFL) for number in numbers]
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr(signals, "_begun", None)
+    signals.catch()
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
