@@ -74,7 +74,8 @@ struct Heuristics {
   std::int32_t band = 0;       // diagonals computed on either side of the band's centre
   std::int32_t band_step = 0;  // re-centre the band after this many scores; 0: keep it around both corners
   std::int32_t drop = 0;       // X-drop: drop diagonals this far below the best score (KernelTask: twice the score)
-  std::int32_t zdrop = 0;      // Z-drop: end an extension this far below its best score (KernelTask: doubled too)
+  // Z-drop: end an extension more than this below its best score. KernelTask: at least this, in units of costs.
+  std::int32_t zdrop = 0;
   // True if wavefronts may omit diagonals.
   WFACLI_INLINE bool any() const { return band > 0 || drop > 0; }
 };

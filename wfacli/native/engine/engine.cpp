@@ -232,12 +232,16 @@ KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
   KernelAnswer end;
   if (options.extension) {
     encode(pair, work.plain, options.ambiguous, false);
-    const KernelTask task = task_of(work);
-    end = options.algorithm == Algorithm::Gotoh ? entry_.gotoh_extension(task, memory_.gotoh, cigar)
-                                                : entry_.wavefront_extension(task, memory_.wavefront, cigar);
+    KernelTask task = task_of(work);
+    task.may_return_work_limit = !task.heuristics.any();
+    end = find_end(task, options.algorithm, cigar);
     if (end.status != Status::Ok) return {.status = user_status(end.status, task, options)};
     pair.query_len -= end.query_skip_end;
     pair.target_len -= end.target_skip_end;
+    if (!task.path) {
+      set_score(end, user_score(end.score, pair, options));
+      return end;
+    }
   }
   encode(pair, work.plain, options.ambiguous, true);
   KernelTask task = task_of(work);
@@ -250,6 +254,15 @@ KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
   answer.target_skip_end += end.target_skip_end;
   answer.heuristic_applied |= end.heuristic_applied;
   return answer;
+}
+
+// Find the end of an extension. A wavefront is faster than all cells until it has many edits.
+KernelAnswer Aligner::find_end(const KernelTask& task, Algorithm algorithm, Cigar& cigar) {
+  if (algorithm != Algorithm::Gotoh) {
+    const KernelAnswer end = entry_.wavefront_extension(task, memory_.wavefront, cigar);
+    if (end.status != Status::WorkLimit) return end;
+  }
+  return entry_.gotoh_extension(task, memory_.gotoh, cigar);
 }
 
 KernelAnswer Aligner::solve(const KernelTask& task, Algorithm algorithm, Cigar& cigar) {
@@ -267,7 +280,7 @@ KernelTask Aligner::task_of(const Work& work) {
   const std::int32_t unit = options.unit;
   Heuristics heuristics = options.heuristics;
   heuristics.drop = (2 * heuristics.drop + unit - 1) / unit;
-  heuristics.zdrop = (2 * heuristics.zdrop + unit - 1) / unit;
+  if (heuristics.zdrop > 0) heuristics.zdrop = 2 * heuristics.zdrop / unit + 1;
   std::int32_t max_score = max_units(options);
   const double cap = options.cap_base + options.cap_share * std::max(work.pair.query_len, work.pair.target_len);
   if (cap > 0 && cap < max_score) max_score = static_cast<std::int32_t>(cap);

@@ -111,6 +111,7 @@ class Aligner {
   KernelAnswer align_window(const Work& whole, const InsideRow& row, Cigar& cigar);
   void take_reads(const BatchView& batch, const std::int32_t* rows, std::int64_t count, const AlignOptions& options);
   KernelAnswer align_pair(const Work& work, Cigar& cigar);
+  KernelAnswer find_end(const KernelTask& task, Algorithm algorithm, Cigar& cigar);
   KernelAnswer solve(const KernelTask& task, Algorithm algorithm, Cigar& cigar);
   KernelTask task_of(const Work& work);
   void encode(const PairView& pair, bool plain, Ambiguous rule, bool reversed);

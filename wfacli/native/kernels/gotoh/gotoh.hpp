@@ -19,7 +19,7 @@ struct GotohMemory {
 };
 
 // `gotoh` aligns globally or with free ends. `gotoh_extension` finds the end of the best extension of sequences that
-// are not reversed, like Solver::run_extension of wavefront_solve.hpp. Both return Unsupported for heuristics. A
+// are not reversed (extension_rule.hpp). Both return Unsupported for heuristics that leave out diagonals. A
 // max_score of INT32_MAX / 2 means no limit; costs may exceed it.
 #define WFACLI_DECLARE(isa)                                               \
   namespace isa {                                                         \

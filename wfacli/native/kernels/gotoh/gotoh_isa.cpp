@@ -16,16 +16,20 @@ static KernelTask transposed(const KernelTask& task) {
   return other;
 }
 
-template <class Rows, bool Extension>
-static KernelAnswer solve(const KernelTask& given, GotohMemory& memory, Cigar& cigar) {
-  constexpr std::size_t kFloor = std::size_t{1} << 20;  // bytes that this last fallback may always use
-  // Memory grows with the task's query, so that is the shorter sequence; the ends of extensions depend on the roles.
-  const bool exchanged = !Extension && given.query_len > given.target_len;
+constexpr std::size_t kFloor = std::size_t{1} << 20;  // bytes that this last fallback may always use
+
+template <class Rows>
+static bool fits_memory(const KernelTask& task) {
+  return Rows::bytes(task) <= task.checkpoint_bytes || Rows::bytes(task) <= kFloor;
+}
+
+template <class Rows>
+static KernelAnswer align(const KernelTask& given, GotohMemory& memory, Cigar& cigar) {
+  // Memory grows with the task's query, so that is the shorter sequence.
+  const bool exchanged = given.query_len > given.target_len;
   const KernelTask task = exchanged ? transposed(given) : given;
-  if (Rows::bytes(task) > task.checkpoint_bytes && Rows::bytes(task) > kFloor) return {.status = Status::MemoryLimit};
-  Gotoh<Rows> gotoh(task, exchanged, memory, cigar);
-  if (Extension) return gotoh.run_extension();
-  KernelAnswer answer = gotoh.run();
+  if (!fits_memory<Rows>(task)) return {.status = Status::MemoryLimit};
+  KernelAnswer answer = Gotoh<Rows>(task, exchanged, memory, cigar).run();
   if (exchanged) {
     std::swap(answer.query_skip, answer.target_skip);
     std::swap(answer.query_skip_end, answer.target_skip_end);
@@ -33,29 +37,49 @@ static KernelAnswer solve(const KernelTask& given, GotohMemory& memory, Cigar& c
   return answer;
 }
 
-template <int Pieces, bool Wildcard, bool Extension>
-static KernelAnswer by_size(const KernelTask& task, GotohMemory& memory, Cigar& cigar) {
-  using Narrow = GotohRows<Pieces, Wildcard, std::int32_t>;
-  if (Narrow::holds(task)) return solve<Narrow, Extension>(task, memory, cigar);
-  return solve<GotohRows<Pieces, Wildcard, std::int64_t>, Extension>(task, memory, cigar);
+// The ends of extensions depend on the roles of the sequences, so they are not exchanged.
+template <class Rows>
+static KernelAnswer extend(const KernelTask& task, GotohMemory& memory, Cigar& cigar) {
+  if (!fits_memory<Rows>(task)) return {.status = Status::MemoryLimit};
+  return Gotoh<Rows>(task, false, memory, cigar).run_extension();
 }
 
-template <bool Extension>
+struct Align {
+  template <int Pieces, bool Wildcard>
+  static KernelAnswer run(const KernelTask& task, GotohMemory& memory, Cigar& cigar) {
+    using Narrow = GotohRows<Pieces, Wildcard, std::int32_t>;
+    if (Narrow::holds(task)) return align<Narrow>(task, memory, cigar);
+    return align<GotohRows<Pieces, Wildcard, std::int64_t>>(task, memory, cigar);
+  }
+};
+
+struct Extend {
+  template <int Pieces, bool Wildcard>
+  static KernelAnswer run(const KernelTask& task, GotohMemory& memory, Cigar& cigar) {
+    using Narrowest = GotohRows<Pieces, Wildcard, std::int16_t>;
+    using Narrow = GotohRows<Pieces, Wildcard, std::int32_t>;
+    if (Narrowest::holds_extension(task)) return extend<Narrowest>(task, memory, cigar);
+    if (Narrow::holds_extension(task)) return extend<Narrow>(task, memory, cigar);
+    return extend<GotohRows<Pieces, Wildcard, std::int64_t>>(task, memory, cigar);
+  }
+};
+
+template <class Run>
 static KernelAnswer by_costs(const KernelTask& task, GotohMemory& memory, Cigar& cigar) {
-  if (task.heuristics.any() || task.heuristics.zdrop > 0) return {.status = Status::Unsupported};
+  if (task.heuristics.any()) return {.status = Status::Unsupported};
   if (task.costs.pieces == 2)
-    return task.wildcard ? by_size<2, true, Extension>(task, memory, cigar)
-                         : by_size<2, false, Extension>(task, memory, cigar);
-  return task.wildcard ? by_size<1, true, Extension>(task, memory, cigar)
-                       : by_size<1, false, Extension>(task, memory, cigar);
+    return task.wildcard ? Run::template run<2, true>(task, memory, cigar)
+                         : Run::template run<2, false>(task, memory, cigar);
+  return task.wildcard ? Run::template run<1, true>(task, memory, cigar)
+                       : Run::template run<1, false>(task, memory, cigar);
 }
 
 KernelAnswer gotoh(const KernelTask& task, GotohMemory& memory, Cigar& cigar) {
-  return by_costs<false>(task, memory, cigar);
+  return by_costs<Align>(task, memory, cigar);
 }
 
 KernelAnswer gotoh_extension(const KernelTask& task, GotohMemory& memory, Cigar& cigar) {
-  return by_costs<true>(task, memory, cigar);
+  return by_costs<Extend>(task, memory, cigar);
 }
 
 }  // namespace WFACLI_ISA

@@ -7,7 +7,8 @@
 // with E and F for each gap piece. Cells of anti-diagonal d = i + j are in slot i. They depend on slots i - 1 and i of
 // the two previous anti-diagonals, so they can be computed in place with descending i.
 //
-// Cells have 32 bits, or 64 if costs may be greater. No cell exceeds kCeiling, which means that there is no path.
+// Cells have 32 bits, or 64 if costs may be greater; 16 to find the end of an extension, if they suffice. No cell
+// exceeds kCeiling, which means that there is no path.
 //
 // The slots may lie along either sequence. If `transposed`, the task's query is the user's target: E is then a deletion
 // and F an insertion, which takes precedence of equal sources all the same.
@@ -17,6 +18,9 @@
 // its last base.
 #pragma once
 
+#include <limits>
+
+#include "kernels/extension_rule.hpp"
 #include "kernels/gotoh/gotoh.hpp"
 #include "base/vector_width.hpp"
 
@@ -29,7 +33,7 @@ class GotohRows {
   using Cell = Cell_;
   typedef Cell Vector __attribute__((vector_size(kVectorBytes)));
   static constexpr int P = Pieces, kLanes = kVectorBytes / sizeof(Cell), kArrays = 2 + 2 * P;
-  static constexpr Cell kCeiling = Cell{1} << (8 * sizeof(Cell) - 2);
+  static constexpr Cell kCeiling = sizeof(Cell) == 2 ? 30'000 : Cell(Cell{1} << (8 * sizeof(Cell) - 2));
 
   GotohRows(const KernelTask& task, bool transposed, GotohMemory& memory)
       : t_(task), transposed_(transposed), n_(task.query_len), m_(task.target_len) {
@@ -53,8 +57,21 @@ class GotohRows {
     return gap(task.costs, task.query_len) + gap(task.costs, task.target_len) < kCeiling;
   }
 
-  // Values of the last anti-diagonal: slot i is cell (i, step - i).
+  // Returns true if the end of an extension can be found: higher costs cannot improve it, and no sum overflows.
+  static bool holds_extension(const KernelTask& task) {
+    const Costs& c = task.costs;
+    std::int64_t step = c.mismatch;
+    for (int g = 0; g < P; ++g) {
+      const std::int64_t opened = std::int64_t{c.gap[g].open} + c.gap[g].extend;
+      step = opened > step ? opened : step;
+    }
+    constexpr std::int64_t most = std::numeric_limits<Cell>::max() - kCeiling;
+    return step <= most && (holds(task) || ExtensionRule(task).max_value(kCeiling) <= 0);
+  }
+
+  // Values of the last anti-diagonal, and of the one before: slot i is cell (i, step - i), or (i, step - 1 - i).
   const Cell* costs() const { return array_[0]; }
+  const Cell* costs_before() const { return array_[1]; }
   std::int32_t step() const { return step_; }
 
   void begin() {

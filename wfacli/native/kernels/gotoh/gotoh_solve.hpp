@@ -56,29 +56,33 @@ class Gotoh {
     return answer;
   }
 
-  // Finds the end of the best alignment that begins at (0, 0). Of equal ends, takes the one with the fewest bases,
-  // then the one with the fewest query bases. `skip` is the score of a match per base.
+  // Finds the end of an extension, as extension_rule.hpp defines it.
   KernelAnswer run_extension() {
-    std::int64_t best = 0;
+    const ExtensionRule rule(t_);
+    std::int64_t best = 0, best_cost = 0;
     std::int32_t end_i = 0, end_j = 0;
+    bool dropped = false;
     rows_.begin();
-    while (rows_.step() < last_) {
+    std::int64_t before = 0;  // least cost of anti-diagonal d
+    for (std::int32_t d = 0; d < last_; ++d) {
       if (t_.cancelled->is_set()) return {.status = Status::Dropped};
       rows_.template advance<false>(0, t_.query_len, t_.target_len, nullptr);
-      const std::int32_t d = rows_.step(), lo = larger(0, d - t_.target_len), hi = smaller(d, t_.query_len);
-      const Cell* costs = rows_.costs();
-      Cell min_cost = Rows::kCeiling;
-      for (std::int32_t i = lo; i <= hi; ++i) min_cost = costs[i] < min_cost ? costs[i] : min_cost;
-      const std::int64_t score = std::int64_t{t_.costs.skip} * d - min_cost;
-      if (score <= best) continue;
-      best = score;
-      for (end_i = lo; costs[end_i] != min_cost;) ++end_i;
-      end_j = d - end_i;
+      const std::int64_t now = least_cost(rows_.costs(), d + 1), reach = now < before ? now : before;
+      if (rule.max_value(reach) <= best) break;
+      const std::int64_t radius = rule.drop_radius(best, rule.value(d, reach));
+      dropped = radius >= 0 && (is_near(rows_.costs(), d + 1, reach, end_j - end_i, radius) ||
+                                is_near(rows_.costs_before(), d, reach, end_j - end_i, radius));
+      if (dropped) break;
+      before = now;
+      if (rule.value(d + 1, now) <= best) continue;
+      best = rule.value(d + 1, now), best_cost = now;
+      for (end_i = first(d + 1); rows_.costs()[end_i] != now;) ++end_i;
+      end_j = d + 1 - end_i;
     }
-    KernelAnswer answer;
-    answer.query_skip_end = t_.query_len - end_i;
-    answer.target_skip_end = t_.target_len - end_j;
-    return answer;
+    return {.score = best_cost,
+            .query_skip_end = t_.query_len - end_i,
+            .target_skip_end = t_.target_len - end_j,
+            .heuristic_applied = dropped};
   }
 
  private:
@@ -95,6 +99,28 @@ class Gotoh {
   };
   static std::int32_t smaller(std::int32_t a, std::int32_t b) { return b < a ? b : a; }
   static std::int32_t larger(std::int32_t a, std::int32_t b) { return a < b ? b : a; }
+
+  // Return the first and last row of an anti-diagonal.
+  std::int32_t first(std::int32_t d) const { return larger(0, d - t_.target_len); }
+  std::int32_t last(std::int32_t d) const { return smaller(d, t_.query_len); }
+
+  Cell least_cost(const Cell* costs, std::int32_t d) const {
+    Cell least = Rows::kCeiling;
+    for (std::int32_t i = first(d), end = last(d); i <= end; ++i) least = costs[i] < least ? costs[i] : least;
+    return least;
+  }
+
+  // Returns true if a cell of anti-diagonal d has this cost, at most `radius` diagonals beside one.
+  bool is_near(const Cell* costs, std::int32_t d, std::int64_t cost, std::int32_t diagonal, std::int64_t radius) const {
+    const std::int64_t middle = std::int64_t{d} - diagonal;  // twice the row on that diagonal
+    const std::int64_t from = (middle - radius + 1) >> 1, to = (middle + radius) >> 1;
+    const std::int32_t lo = from > first(d) ? static_cast<std::int32_t>(from) : first(d);
+    const std::int32_t hi = to < last(d) ? static_cast<std::int32_t>(to) : last(d);
+    const Cell wanted = static_cast<Cell>(cost);
+    Cell found = 0;
+    for (std::int32_t i = lo; i <= hi; ++i) found |= static_cast<Cell>(costs[i] == wanted);
+    return found != 0;
+  }
 
   // Appends bases of the task's query, or of its target, as a gap.
   void add_gap(bool of_query, std::int32_t bases) {

@@ -67,17 +67,6 @@ class Front {
 
   // Returns the length of the matches from (0, 0) on.
   std::int32_t first_matches() const { return matching<Match, FromEnd>(query_, target_); }
-  // Returns the maximum value, as of Solver::run_extension, of paths from (0, 0) that cost at least s.
-  std::int64_t max_value(std::int32_t s) const {
-    const std::int64_t shorter = smaller(n_, m_), skip = c_.skip;
-    const std::int32_t longest_gap = larger(n_, m_) - smaller(n_, m_), gap = smaller(max_gap_length(s), longest_gap);
-    const std::int64_t value = skip * (2 * shorter + gap) - s;
-    if (gap == longest_gap) return value;
-    // A gap of one more base costs more than s; each further base costs more than it adds.
-    const std::int64_t longer = skip * (2 * shorter + gap + 1) - gap_cost(gap + 1);
-    return longer > value ? longer : value;
-  }
-
   const Range& starts() const { return starts_; }
   const Range& ends() const { return ends_; }
   std::int32_t last_diagonal() const { return m_ - n_; }
@@ -141,12 +130,6 @@ class Front {
   // Returns the maximum length of a gap that costs at most s.
   std::int32_t max_gap_length(std::int32_t s) const {
     return Pieces == 2 ? larger(gap_length(s, 0), gap_length(s, 1)) : gap_length(s, 0);
-  }
-
-  // Returns the minimum cost of a gap.
-  std::int64_t gap_cost(std::int32_t length) const {
-    const auto cost = [&](int g) { return std::int64_t{c_.gap[g].open} + std::int64_t{length} * c_.gap[g].extend; };
-    return Pieces == 2 && cost(1) < cost(0) ? cost(1) : cost(0);
   }
 
   // Returns the number of diagonals on one side that score s reaches, at most `max_score`. The first `free` of them

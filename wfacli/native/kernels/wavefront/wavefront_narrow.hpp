@@ -52,13 +52,6 @@ class Narrow {
     return dead_ > front_.depth() ? live : at;
   }
 
-  // Returns true if the Z-drop ends an extension here (H. Li, "Minimap2", Bioinformatics 2018). `below` is the best
-  // value minus the row's (twice the score), `shift` the distance between their diagonals.
-  bool dropped(std::int64_t below, std::int32_t shift) const {
-    const std::int64_t gap = t_.costs.gap[0].extend - t_.costs.skip;
-    return h_.zdrop > 0 && below > h_.zdrop + gap * (shift < 0 ? -shift : shift);
-  }
-
  private:
   // Returns a range one diagonal wider than every row that row s reads, but no wider than those rows can be read.
   Range from_rows(const Rows& rows, std::int32_t s) const {

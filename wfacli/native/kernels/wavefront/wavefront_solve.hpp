@@ -3,6 +3,9 @@
 // instruction set.
 #pragma once
 
+#include <cmath>
+
+#include "kernels/extension_rule.hpp"
 #include "kernels/wavefront/wavefront_traceback.hpp"
 #include "kernels/wavefront/wavefront_meet.hpp"
 #include "kernels/wavefront/wavefront_narrow.hpp"
@@ -33,44 +36,47 @@ class Solver {
     return t_.memory == Memory::Table ? run_table() : run_linear();
   }
 
-  // Finds the end of the best alignment that begins at (0, 0) and may end anywhere. Of equal ends, takes the shortest,
-  // then the one with the fewest query bases. `skip` is the score of a match per base; sequences are not reversed.
+  // Finds the end of an extension, as extension_rule.hpp defines it; sequences are not reversed. Returns WorkLimit, if
+  // the task allows it, once the rows have taken as long as all cells would.
   KernelAnswer run_extension() {
+    const ExtensionRule rule(t_);
     // Most short extensions match to the end of a sequence; preparing rows would take longer than all the rest.
-    if (const std::int32_t run = front_.first_matches(); front_.max_value(1) <= 2 * std::int64_t{t_.costs.skip} * run)
-      return {.query_skip_end = t_.query_len - run, .target_skip_end = t_.target_len - run};
+    if (const std::int32_t run = front_.first_matches(); rule.max_value(1) <= rule.value(2 * std::int64_t{run}, 0))
+      return extended({rule.value(2 * std::int64_t{run}, 0), 0, run, 0, 2 * run}, 0, false);
     front_.begin(ring_, ring_depth());
     narrow_.begin();
-    Furthest best = furthest(0, Range{0, 0}, 0);
-    // A path that is far ahead may continue in any of the next `depth` rows, and rows before that hold only other
-    // paths. So the extension ends only if none of `depth` rows has a path near the best score.
-    std::int32_t fallen = 0;
+    Furthest best = furthest(rule, 0, Range{0, 0}, 0, 0);
+    std::int32_t best_cost = 0, most = best.place;  // the furthest place so far
     bool dropped = false;
-    for (std::int32_t s = 0; front_.max_value(s + 1) > best.value && !dropped;) {
+    double work_left = t_.may_return_work_limit ? kOffsetsPerCell * t_.query_len * t_.target_len : HUGE_VAL;
+    for (std::int32_t s = 0; rule.max_value(s + 1) > best.value;) {
       if (const Status halt = halted(s); halt != Status::Ok) return failed(halt);
       if (ring_.bytes() > t_.checkpoint_bytes) return failed(Status::MemoryLimit);
       const Range at = forward(ring_, ++s);
       if (at.empty()) break;
-      const Furthest row = furthest(s, at, best.diagonal);
-      if (row.value > best.value) best = row;
-      const bool nowhere = row.value == kNowhere;
-      fallen = nowhere || narrow_.dropped(best.value - row.value, row.nearest - best.diagonal) ? fallen + 1 : 0;
-      dropped = t_.heuristics.zdrop > 0 && fallen >= front_.depth();
+      work_left -= at.hi - at.lo + kRowOffsets;
+      if (work_left < 0) return failed(Status::WorkLimit);
+      const Furthest row = furthest(rule, s, at, best.diagonal, most + 1);
+      if (row.place <= most) continue;
+      const std::int32_t away = row.nearest - best.diagonal;
+      dropped = (away < 0 ? -away : away) <= rule.drop_radius(best.value, rule.value(most + 1, s));
+      if (dropped) break;
+      most = row.place;
+      if (row.value > best.value) best = row, best_cost = s;
     }
-    KernelAnswer answer;
-    answer.query_skip_end = t_.query_len - (best.offset - best.diagonal);
-    answer.target_skip_end = t_.target_len - best.offset;
-    answer.heuristic_applied = narrow_.heuristic_applied() || dropped;
-    return answer;
+    return extended(best, best_cost, dropped);
   }
 
  private:
-  static constexpr std::int64_t kNowhere = INT64_MIN / 2;  // value of Furthest if no path has this cost
+  // Offsets of rows that take as long as one cell of gotoh_extension, and offsets that take as long as a row's rest.
+  static constexpr double kOffsetsPerCell = 0.2, kRowOffsets = 32;
+  // Furthest cell of a row; of several, the one with the fewest query bases.
   struct Furthest {
-    std::int64_t value;  // twice the score, in units of costs
+    std::int64_t value;  // see extension_rule.hpp
     std::int32_t diagonal;
     Offset offset;
-    std::int32_t nearest;  // of equally far diagonals, the one nearest to a given diagonal
+    std::int32_t nearest;  // of the diagonals that reach a given place, the nearest to a given diagonal
+    std::int32_t place;    // -1 if no path has this cost
   };
   // End of an alignment: its total cost, and the score and diagonal at which its traceback begins.
   struct End {
@@ -248,18 +254,27 @@ class Solver {
     return scores < 1 ? 1 : scores > 1e6 ? 1000000 : static_cast<std::int32_t>(scores);
   }
 
-  Furthest furthest(std::int32_t s, Range at, std::int32_t near) {
+  Furthest furthest(const ExtensionRule& rule, std::int32_t s, Range at, std::int32_t near, std::int32_t place) {
     const Offset* m = ring_.component(s, 0);
     const auto distance = [&](std::int32_t k) { return k < near ? near - k : k - near; };
-    std::int32_t most = -1, diagonal = 0, nearest = 0;
+    Furthest row{0, 0, 0, INT32_MAX / 2, -1};
     for (std::int32_t k = at.lo; k <= at.hi; ++k) {
-      if (m[k] < 0 || 2 * m[k] - k < most) continue;
-      if (2 * m[k] - k > most || distance(k) < distance(nearest)) nearest = k;
-      most = 2 * m[k] - k;
-      diagonal = k;
+      if (m[k] < 0) continue;
+      const std::int32_t d = 2 * m[k] - k;
+      if (d >= place && distance(k) < distance(row.nearest)) row.nearest = k;
+      if (d < row.place) continue;
+      row.place = d;
+      row.diagonal = k;
     }
-    if (most < 0) return {kNowhere, 0, 0, 0};
-    return {std::int64_t{t_.costs.skip} * most - s, diagonal, m[diagonal], nearest};
+    if (row.place >= 0) row.offset = m[row.diagonal], row.value = rule.value(row.place, s);
+    return row;
+  }
+
+  KernelAnswer extended(const Furthest& end, std::int32_t cost, bool dropped) const {
+    return {.score = cost,
+            .query_skip_end = t_.query_len - (end.offset - end.diagonal),
+            .target_skip_end = t_.target_len - end.offset,
+            .heuristic_applied = narrow_.heuristic_applied() || dropped};
   }
 
   std::int32_t ring_depth() const { return front_.depth() + 1; }
