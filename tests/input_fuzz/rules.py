@@ -11,6 +11,7 @@ from tests.cli.support import BGZF_END
 
 from .cases import Case
 
+_MAPPER = "minimap2, line"
 _DOCUMENTED = {0, 1, 2}
 _ERROR = re.compile(r"^wfacli: error: |─ Error ─", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -68,7 +69,8 @@ def _of_message(run: Run, case: Case) -> str:
     if run.code != 1:
         return ""
     said = run.err[run.err.index("error: ") :]
-    if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) for name in case.files):
+    named = (*case.files, _MAPPER)  # the mapper, if it is the source of the faulty line
+    if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) for name in named):
         return f"name: no file is named in {said[:200]!r}"
     if not re.search(", (line|record) ", said) and not _NO_LINE.search(said):
         return f"line: none in {said[:200]!r}"

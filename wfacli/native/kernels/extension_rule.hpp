@@ -46,6 +46,13 @@ class ExtensionRule {
     return longer > value ? longer : value;
   }
 
+  // Returns the number of cells up to place d, at most all.
+  WFACLI_INLINE double cells(std::int64_t d) const {
+    const double shorter = shorter_, longer = shorter + static_cast<double>(longest_gap_), place = static_cast<double>(d);
+    if (place < shorter) return place * place / 2;
+    return shorter * ((place < longer ? place : longer) - shorter / 2);
+  }
+
   // Returns the maximum distance between diagonals at which such a value has dropped below the best one; -1 if none.
   WFACLI_INLINE std::int64_t drop_radius(std::int64_t best, std::int64_t value) const {
     const std::int64_t excess = best - value - zdrop_, gap = c_.gap[0].extend - c_.skip;

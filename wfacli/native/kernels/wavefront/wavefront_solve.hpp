@@ -3,8 +3,6 @@
 // instruction set.
 #pragma once
 
-#include <cmath>
-
 #include "kernels/extension_rule.hpp"
 #include "kernels/wavefront/wavefront_traceback.hpp"
 #include "kernels/wavefront/wavefront_meet.hpp"
@@ -37,25 +35,28 @@ class Solver {
   }
 
   // Finds the end of an extension, as extension_rule.hpp defines it; sequences are not reversed. Returns WorkLimit, if
-  // the task allows it, once the rows have taken as long as all cells would.
+  // the task allows it, once the rows have taken longer than all cells up to the same place would.
   KernelAnswer run_extension() {
     const ExtensionRule rule(t_);
     // Most short extensions match to the end of a sequence; preparing rows would take longer than all the rest.
     if (const std::int32_t run = front_.first_matches(); rule.max_value(1) <= rule.value(2 * std::int64_t{run}, 0))
       return extended({rule.value(2 * std::int64_t{run}, 0), 0, run, 0, 2 * run}, 0, false);
+    if (t_.may_return_work_limit && kOffsetsToBegin * front_.depth() * front_.pad() > kOffsetsPerCell * rule.cells(INT32_MAX))
+      return failed(Status::WorkLimit);
     front_.begin(ring_, ring_depth());
     narrow_.begin();
     Furthest best = furthest(rule, 0, Range{0, 0}, 0, 0);
     std::int32_t best_cost = 0, most = best.place;  // the furthest place so far
     bool dropped = false;
-    double work_left = t_.may_return_work_limit ? kOffsetsPerCell * t_.query_len * t_.target_len : HUGE_VAL;
+    double work = 0;
     for (std::int32_t s = 0; rule.max_value(s + 1) > best.value;) {
       if (const Status halt = halted(s); halt != Status::Ok) return failed(halt);
       if (ring_.bytes() > t_.checkpoint_bytes) return failed(Status::MemoryLimit);
       const Range at = forward(ring_, ++s);
       if (at.empty()) break;
-      work_left -= at.hi - at.lo + kRowOffsets;
-      if (work_left < 0) return failed(Status::WorkLimit);
+      work += at.hi - at.lo + kRowOffsets;
+      const bool slow = work > kFirstOffsets + kOffsetsPerCell * rule.cells(most);
+      if (slow && t_.may_return_work_limit) return failed(Status::WorkLimit);
       const Furthest row = furthest(rule, s, at, best.diagonal, most + 1);
       if (row.place <= most) continue;
       const std::int32_t away = row.nearest - best.diagonal;
@@ -68,8 +69,9 @@ class Solver {
   }
 
  private:
-  // Offsets of rows that take as long as one cell of gotoh_extension, and offsets that take as long as a row's rest.
-  static constexpr double kOffsetsPerCell = 0.2, kRowOffsets = 32;
+  // Offsets of rows that take as long as one cell of gotoh_extension, as the rest of a row, as what that kernel does once,
+  // and as preparing a diagonal of the first rows.
+  static constexpr double kOffsetsPerCell = 0.03, kRowOffsets = 32, kFirstOffsets = 1000, kOffsetsToBegin = 0.5;
   // Furthest cell of a row; of several, the one with the fewest query bases.
   struct Furthest {
     std::int64_t value;  // see extension_rule.hpp
