@@ -13,17 +13,22 @@ class Certain {
  public:
   Certain(const KernelTask& task, const SeedCharge& charge, CertainMemory& memory) : t_(task), c_(charge), m_(memory) {}
 
-  bool find() {
+  bool find(bool proves) {
     find_seeds(t_, c_, m_.seeds, m_.places);
     const std::size_t max_runs = t_.checkpoint_bytes / (sizeof(ExactRun) + sizeof(Front));
-    if (!chain_path(t_, c_, m_.seeds, m_.places, m_.anchors, m_.runs, max_runs)) return false;
-    if (m_.runs.back().cost > t_.max_score) return false;
+    if (!chain_path(t_, c_, m_.seeds, m_.places, m_.anchors, m_.stops, m_.runs, max_runs)) return false;
+    m_.k = c_.k;
     const std::size_t count = m_.runs.size();
     from_.resize(count);
     to_.resize(count);
-    charged_seeds();
-    prove();
-    return divide();
+    for (std::size_t r = 0; r < count; ++r) from_[r] = INT32_MAX, to_[r] = -1;
+    // Parts may cost no more than C's, which the whole may not.
+    if (proves && m_.runs.back().cost <= t_.max_score) {
+      charged_seeds();
+      prove();
+    }
+    divide();
+    return true;
   }
 
  private:
@@ -106,7 +111,7 @@ class Certain {
     to_[r] = std::min(end - 1, all ? end : m_.starts[few]);
   }
 
-  bool divide() {
+  void divide() {
     m_.parts.clear();
     std::int32_t i = 0, j = 0;
     std::int64_t cost = 0;
@@ -118,9 +123,7 @@ class Certain {
       m_.parts.push({i, j, rows, column - j, run.cost - cost, matches});
       i = to_[r], j = column + matches, cost = run.cost;
     }
-    if (m_.parts.empty()) return false;
     m_.parts.push({i, j, t_.query_len - i, t_.target_len - j, m_.runs.back().cost - cost, 0});
-    return true;
   }
 
   const KernelTask& t_;
@@ -172,12 +175,12 @@ std::int64_t Front::lack_under(Potential x) const {
   return least;
 }
 
-bool find_certain(const KernelTask& task, CertainMemory& memory) {
+bool find_certain(const KernelTask& task, bool proves, CertainMemory& memory) {
   std::int32_t k = 4;
   while (k < kMaxSeed && (std::int64_t{1} << 2 * k) < std::int64_t{task.target_len} * kRarity) ++k;
   if (task.query_len < 8 * k || (std::int64_t{1} << 2 * k) < task.target_len) return false;
   SeedCharge charge;
-  return charge.set(task.costs, k) && Certain(task, charge, memory).find();
+  return charge.set(task.costs, k) && Certain(task, charge, memory).find(proves);
 }
 
 }  // namespace wfacli

@@ -56,14 +56,17 @@ struct CertainMemory {
   Buffer<SeedPlace> places;  // hash table of the k-mers of seeds
   Buffer<Anchor> anchors;
   Buffer<ExactRun> runs;
+  Buffer<Stop> stops;
+  std::int32_t k = 0;  // symbols of a seed
   Buffer<std::int32_t> starts;    // of the seeds that no path matches beside C
   Buffer<Front> fronts;           // of each run: least potentials of the rows before it
   Buffer<std::int32_t> from, to;  // certain rows of each run
   Buffer<CertainPart> parts;
 };
 
-// Divides a pair, from its end as it is stored (KernelTask), at certain matches. Sets memory.parts and returns true if
-// there are any. Requires that no end is free, and no wildcards. Takes about 2 ns per symbol.
-bool find_certain(const KernelTask& task, CertainMemory& memory);
+// Finds a path C, and divides a pair, from its end as it is stored (KernelTask), at certain matches. Returns false if there
+// is no C; memory.parts has a single part if no match is certain, or without `proves`. Requires that no end is free, and no
+// wildcards. Takes about 2 ns per symbol.
+bool find_certain(const KernelTask& task, bool proves, CertainMemory& memory);
 
 }  // namespace wfacli

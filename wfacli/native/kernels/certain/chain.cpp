@@ -155,8 +155,10 @@ void find_seeds(const KernelTask& task, const SeedCharge& charge, Buffer<Seed>& 
 }
 
 bool chain_path(const KernelTask& task, const SeedCharge& charge, const Buffer<Seed>& seeds,
-                const Buffer<SeedPlace>& places, Buffer<Anchor>& anchors, Buffer<ExactRun>& runs, std::size_t max_runs) {
+                const Buffer<SeedPlace>& places, Buffer<Anchor>& anchors, Buffer<Stop>& stops, Buffer<ExactRun>& runs,
+                std::size_t max_runs) {
   anchors.clear();
+  stops.clear();
   std::int32_t best = -1;
   for (std::size_t s = 0; s < seeds.size(); ++s) {
     const std::int32_t j = seeds[s].place < 0 ? kAbsent : places[static_cast<std::size_t>(seeds[s].place)].target;
@@ -188,7 +190,9 @@ bool chain_path(const KernelTask& task, const SeedCharge& charge, const Buffer<S
   }
   RunWriter writer(task, runs, max_runs);
   for (at = next; at >= 0; at = anchors[static_cast<std::size_t>(at)].from) {
-    if (!writer.go_to(anchors[static_cast<std::size_t>(at)].i, anchors[static_cast<std::size_t>(at)].j)) return false;
+    const Anchor& anchor = anchors[static_cast<std::size_t>(at)];
+    if (!writer.go_to(anchor.i, anchor.j)) return false;
+    stops.push({anchor.i, anchor.j});
     writer.matches(charge.k);
   }
   return writer.go_to(task.query_len, task.target_len);

@@ -33,13 +33,19 @@ struct ExactRun {
   std::int64_t cost;  // of the path before the run
 };
 
+// A seed that a path matches: its first row and column.
+struct Stop {
+  std::int32_t i, j;
+};
+
 // Finds the seeds of the query and their places in the target.
 void find_seeds(const KernelTask& task, const SeedCharge& charge, Buffer<Seed>& seeds, Buffer<SeedPlace>& places);
 
-// Sets `runs` to those of a path through the best chain of unique seeds, from an empty or longer run at (0, 0) to one that
+// Sets `runs` to those of a path through the best chain of unique seeds (`stops`), from an empty or longer run at (0, 0) to one that
 // ends at (query_len, target_len). Between seeds the path has one gap at the best place, or an insertion and a deletion.
 // Returns false if there might be more than max_runs.
 bool chain_path(const KernelTask& task, const SeedCharge& charge, const Buffer<Seed>& seeds,
-                const Buffer<SeedPlace>& places, Buffer<Anchor>& anchors, Buffer<ExactRun>& runs, std::size_t max_runs);
+                const Buffer<SeedPlace>& places, Buffer<Anchor>& anchors, Buffer<Stop>& stops, Buffer<ExactRun>& runs,
+                std::size_t max_runs);
 
 }  // namespace wfacli

@@ -28,7 +28,7 @@ class BoundSearch {
     bound_ = free_ ? first_free_bound() : first_bound();
     if (bound_ < 0) {
       narrows_ = seeds() != nullptr;
-      bound_ = narrows_ ? first_probe() : cost_without_seeds();
+      bound_ = t_.estimate >= t_.max_score ? upper_bound_ : narrows_ ? worth_trying(first_probe()) : cost_without_seeds();
     }
     if (free_)
       upper_bound_ = smaller(upper_bound_, gap_cost(t_.costs, t_.query_len) + gap_cost(t_.costs, t_.target_len));
@@ -45,10 +45,10 @@ class BoundSearch {
     if (free_) {
       bound_ = upper_bound_ <= 2 * bound_ ? upper_bound_ : bound_ + bound_ / 2 + 1;
     } else if (narrows_) {
-      bound_ = next_probe(row);
+      bound_ = worth_trying(next_probe(row));
     } else if (bounds_.band(upper_bound_).cells(0) > S::kWindowCells && seeds()) {
       narrows_ = upper_bound_ > 4 * min_cost();  // else the upper bound is close to what the path costs
-      bound_ = narrows_ ? first_probe() : upper_bound_;
+      bound_ = narrows_ ? worth_trying(first_probe()) : upper_bound_;
     } else {
       bound_ = cost <= likely() ? upper_bound_ : 4 * bound_ + 1;
     }
@@ -70,6 +70,7 @@ class BoundSearch {
   }
 
  private:
+  static constexpr double kHardlyWider = 2;  // times the cells
   static constexpr std::int32_t kShort = 200;  // symbols; few pairs this short need more than the narrowest window
 
   // Returns the smallest bound that is worth trying, or a negative value if no window covers its band.
@@ -102,6 +103,11 @@ class BoundSearch {
     const std::int64_t by_upper_bound = (upper_bound_ - min_cost()) / 4;
     const std::int64_t typical = min_cost() / 8 + 16 * std::int64_t{t_.costs.mismatch};
     return min_cost() + larger<std::int64_t>(0, smaller(by_upper_bound, typical));
+  }
+  // Returns a bound, or the upper bound if its band is hardly wider.
+  std::int64_t worth_trying(std::int64_t bound) const {
+    const std::int64_t cells = bounds_.band(smaller(bound, upper_bound_)).cells(0);
+    return kHardlyWider * cells > bounds_.band(upper_bound_).cells(0) ? upper_bound_ : bound;
   }
   // Returns the bound to try after a band that ended at row `row`. Errors are mostly spread evenly, so each row uses up
   // the same share of what exceeds the minimum cost.

@@ -19,10 +19,11 @@ class Difference {
   static constexpr std::size_t kWholeTable = std::size_t{1} << 20;     // limit for storing a whole band's planes
   static constexpr std::int32_t kSpan = 256;                           // rows between attempts to narrow the band
   static constexpr std::int32_t kWide = 192;                           // cells of a band that counting seeds pays for
-  static constexpr std::int32_t kDivided = 512;                        // cells of a band that dividing the pair pays for
   static constexpr std::int32_t kNarrow = 64;                          // cells of a band that need not be narrowed
 
  public:
+  static constexpr std::int32_t kDivided = 512;  // cells of a band that dividing the pair pays for
+
   Difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar)
       : Difference(task, {task.query[-1], task.target[-1]}, memory, cigar) {
     divides_ = !free_ && !task.wildcard;
@@ -47,7 +48,7 @@ class Difference {
       if (divides_ && bounds_.band(search_.bound()).cells(0) > kDivided) {
         divides_ = false;
         const SeedBound* seeds = search_.seeds();
-        divided_ = (!seeds || seeds->mostly_present()) && find_certain(t_, m_.certain);
+        divided_ = find_certain(t_, !seeds || seeds->mostly_present(), m_.certain);
         if (divided_) return {};
       }
       const std::int64_t cost = forward();
@@ -62,7 +63,7 @@ class Difference {
     }
   }
 
-  // Returns true if run() did not align the pair, but found certain matches: DifferenceMemory::certain has the parts.
+  // Returns true if run() did not align the pair, but found a path: DifferenceMemory::certain has its parts.
   bool divided() const { return divided_; }
 
  private:
