@@ -82,6 +82,9 @@ KINDS = {
     "mapped-scores": Kind(
         "Reads against a reference: scores beside minimap2's", "python -m bench.tables.mapped_scores", commands.mapped
     ),
+    "whole-jobs": Kind(
+        "From files to files, beside minimap2 and samtools", "python -m bench.tables.whole_jobs", commands.whole_jobs
+    ),
     "map-quality": Kind(
         "Simulated reads beside minimap2 -a: places, variants, time",
         "python -m bench.tables.map_quality",
