@@ -13,7 +13,7 @@ from ..errors import shown
 from .console import note
 
 DOCTOR_HELP = "Show what wfacli finds on this machine, try it, and say what is missing and how to get it."
-_PACKAGES = ("numpy", "typer", "rich", "isal", "deflate")
+_PACKAGES = ("numpy", "typer", "rich", "isal", "deflate", "pysam")
 _GIB = 1 << 30
 
 
