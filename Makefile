@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs wheel wheels release-check clean
+.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs wheel wheels kernels-wheel release-check clean
 build: .venv/built
 
 .venv/created:
@@ -169,6 +169,10 @@ wheel: .venv/created
 # auditwheel must agree. WHEELS=--check builds all twice and compares the bytes.
 wheels: .venv/wheels
 	$(BIN)/python packaging/wheels.py $(WHEELS)
+
+# The package wfacli-kernels: all GPU kernels for all architectures, compiled (needs nvcc, and an hour on two cores).
+kernels-wheel: .venv/built
+	WFACLI_CACHE_DIR=build/kernels $(BIN)/python packaging/kernels.py
 
 # All that a release needs (CONTRIBUTING.md): wheels built twice with the same bytes, installed without a compiler, the first
 # example and the demonstration run there, docs' commands and links, licences and SBOM of what is shipped.

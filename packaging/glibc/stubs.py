@@ -101,10 +101,10 @@ def write(compiler: str, limit: Version, into: Path) -> None:
     archive.unlink(missing_ok=True)
     archiver = subprocess.run([compiler, "-print-prog-name=ar"], capture_output=True, text=True, check=True)
     subprocess.run([archiver.stdout.strip() or "ar", "rcsD", str(archive), str(shims)], check=True)
-    # The compiler's own libc.so is a linker script, too, which names the loader.
-    loader = re.search(r"\S+/ld-linux[\w.-]+", Path(_path_of(compiler, "libc.so")).read_text())
-    static, own = _path_of(compiler, "libc_nonshared.a"), " ".join([*parts, loader[0] if loader else ""])
-    (into / "libc.so").write_text(f"GROUP ( {into / 'libc.so.6'} {static} {archive} AS_NEEDED ( {own} ) )\n")
+    # The compiler's own libc.so is a linker script, too, which names the loader where it is in a running system.
+    named = re.search(r"/(ld-linux[\w.-]+)", Path(_path_of(compiler, "libc.so")).read_text())
+    static, own = _path_of(compiler, "libc_nonshared.a"), [*parts, *([_path_of(compiler, named[1])] if named else [])]
+    (into / "libc.so").write_text(f"GROUP ( {into / 'libc.so.6'} {static} {archive} AS_NEEDED ( {' '.join(own)} ) )\n")
 
 
 def main() -> None:

@@ -79,6 +79,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
         ("nvcc", f"{nvcc['version']}, {nvcc['path']}" if nvcc else "none"),
         ("cache", f"{cache['folder']}: {cache['kernels']} kernels, {cache['bytes'] / 1e6:.1f} MB{_readonly(cache)}"),
         ("kernels", gpu["kernels"]),
+        ("wfacli-kernels", _kernels(gpu["kernels_package"], found["wfacli"])),
     )
     lines += [f"  missing: {what}" for what in gpu["missing"]]
     return lines
@@ -95,6 +96,12 @@ def _yes(part: dict[str, Any]) -> str:
 def _gpu(gpu: dict[str, Any]) -> str:
     free, total = gpu["memory_free_bytes"] / _GIB, gpu["memory_total_bytes"] / _GIB
     return f"{gpu['index']}: {gpu['name']}, {gpu['architecture']}, {free:.1f} of {total:.1f} GiB free"
+
+
+def _kernels(package: str | None, own: str) -> str:
+    if package is None:
+        return "none"
+    return package if package == own else f"{package}, which is not used: pip install wfacli-kernels=={own}"
 
 
 def _readonly(cache: dict[str, Any]) -> str:

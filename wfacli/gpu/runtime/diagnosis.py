@@ -36,6 +36,7 @@ def diagnose(index: int = 0, progress: Progress | None = None) -> dict[str, Any]
         "nvcc": {"path": str(nvcc), "version": nvcc_version(nvcc)} if nvcc else None,
         "cache": _cache(cache),
         "kernels": len(ROWS),
+        "kernels_package": _version("wfacli-kernels"),
         "missing": [],
         "usable": False,
         "problem": "",

@@ -23,6 +23,7 @@ def may_have_gpu() -> bool:
 def _has_kernels() -> bool:
     """Return whether there are compiled kernels, or a compiler for them."""
     from ..compile.cache import Cache
-    from ..compile.compiler import SHIPPED, find_nvcc
+    from ..compile.compiler import find_nvcc, shipped_folders
 
-    return find_nvcc() is not None or any(SHIPPED.glob("*.cubin")) or bool(Cache().names("*.cubin"))
+    shipped = any(next(folder.glob("*.cubin"), None) for folder in shipped_folders())
+    return shipped or find_nvcc() is not None or bool(Cache().names("*.cubin"))
