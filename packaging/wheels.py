@@ -1,6 +1,7 @@
 """Make the source distribution, and wheels of it for this kind of processor: `make wheels`.
 
     python packaging/wheels.py [--python python3.11 --python python3.12] [--glibc 2.28] [--into dist] [--check]
+                               [--cross aarch64-linux-gnu-]
 
 CPython 3.11 makes a wheel for itself, 3.12 one for the stable ABI, which every later version accepts. Wheels are
 linked for an old glibc (packaging/glibc), and auditwheel must agree. --check builds all again elsewhere and compares
@@ -60,7 +61,20 @@ def source_distribution(into: Path) -> Path:
     return next(into.glob("wfacli-*.tar.gz"))
 
 
-def linked(source: Path, python: str, glibc: str, into: Path) -> Path:
+def crossing(prefix: str, python: str) -> dict[str, str]:
+    """Return what a build's environment needs to compile for another processor, by the prefix of its compiler."""
+    processor = prefix.partition("-")[0]
+    version = _run([python, "-c", "import sys; print('%d%d' % sys.version_info[:2])"]).strip()
+    return {
+        "CXX": f"{prefix}g++",
+        "CMAKE_ARGS": f"-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR={processor}",
+        # What scikit-build-core and nanobind would read from an interpreter of that processor.
+        "_PYTHON_HOST_PLATFORM": f"linux-{processor}",
+        "SETUPTOOLS_EXT_SUFFIX": f".cpython-{version}-{processor}-linux-gnu.so",
+    }
+
+
+def linked(source: Path, python: str, glibc: str, into: Path, cross: str = "") -> Path:
     """Build a wheel of a source distribution with an interpreter, for an old glibc; return its path."""
     into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="wfacli-wheel-") as made:
@@ -70,7 +84,7 @@ def linked(source: Path, python: str, glibc: str, into: Path) -> Path:
         options = [f"--config-settings=cmake.define.WFACLI_GLIBC={glibc}"] if glibc else []
         command = [python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-cache-dir", "--wheel-dir", into, *options]
         before = set(into.iterdir())
-        _run([*command, folder], environment())
+        _run([*command, folder], environment() | (crossing(cross, python) if cross else {}))
         return (set(into.iterdir()) - before).pop()
 
 
@@ -98,7 +112,7 @@ def audited(wheel: Path, glibc: str, into: Path) -> tuple[Path, str]:
     if glibc and (int(major), int(minor)) > tuple(map(int, glibc.split("."))):
         raise Failed(f"{wheel.name} needs {tag}, newer than glibc {glibc}")
     before = set(into.glob("*.whl"))
-    command = [sys.executable, "-m", "auditwheel", "repair", "--plat", tag, "--wheel-dir", into, wheel]
+    command = [sys.executable, "-m", "auditwheel", "repair", "--plat", "auto", "--wheel-dir", into, wheel]
     _run(command, environment() | path)
     return (set(into.glob("*.whl")) - before).pop(), tag
 
@@ -108,7 +122,7 @@ def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def make(pythons: Sequence[str], glibc: str, into: Path) -> dict[Path, str]:
+def make(pythons: Sequence[str], glibc: str, into: Path, cross: str = "") -> dict[Path, str]:
     """Make the source distribution and the wheels in a folder; return the verdict about each file."""
     into.mkdir(parents=True, exist_ok=True)
     for old in [*into.glob("wfacli-*.whl"), *into.glob("wfacli-*.tar.gz")]:
@@ -118,7 +132,7 @@ def make(pythons: Sequence[str], glibc: str, into: Path) -> dict[Path, str]:
     for python in pythons:
         begun = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="wfacli-linked-") as folder:
-            wheel, verdict = audited(linked(source, python, glibc, Path(folder)), glibc, into)
+            wheel, verdict = audited(linked(source, python, glibc, Path(folder), cross), glibc, into)
         made[wheel] = verdict
         print(f"{wheel.name}: {wheel.stat().st_size:,} bytes, {verdict}, {time.monotonic() - begun:.0f} s", flush=True)
     return made
@@ -141,17 +155,18 @@ def main() -> None:
     parser.add_argument("--glibc", default="2.28", help="the oldest glibc to run on; empty: this machine's")
     parser.add_argument("--into", type=Path, default=ROOT / "dist")
     parser.add_argument("--check", action="store_true", help="build again, and compare")
+    parser.add_argument("--cross", default="", help="prefix of a cross compiler, as aarch64-linux-gnu-")
     chosen = parser.parse_args()
     pythons = chosen.python or [python for python in PYTHONS if shutil.which(python)]
     if not pythons:
         sys.exit(f"wheels.py: there is none of {', '.join(PYTHONS)}: name one by --python")
     try:
-        made = make(pythons, chosen.glibc, chosen.into)
+        made = make(pythons, chosen.glibc, chosen.into, chosen.cross)
         for path in made:
             print(f"{sha256(path)}  {path.name}")
         if chosen.check:
             with tempfile.TemporaryDirectory(prefix="wfacli-again-") as again:
-                make(pythons, chosen.glibc, Path(again))
+                make(pythons, chosen.glibc, Path(again), chosen.cross)
                 if different := differing(chosen.into, Path(again)):
                     raise Failed(f"two builds differ in {', '.join(different)}")
             print("two builds gave the same bytes")

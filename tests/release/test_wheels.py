@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -133,6 +134,14 @@ def test_the_time_of_a_build_is_that_of_the_commit(monkeypatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     assert wheels.environment()["SOURCE_DATE_EPOCH"] == "1700000000"
     assert wheels.environment()["PIP_CONSTRAINT"] == str(ROOT / "packaging" / "constraints.txt")
+
+
+def test_a_cross_build_says_so_to_all_tools() -> None:
+    told = wheels.crossing("aarch64-linux-gnu-", sys.executable)
+    version = f"{sys.version_info[0]}{sys.version_info[1]}"
+    assert told["SETUPTOOLS_EXT_SUFFIX"] == f".cpython-{version}-aarch64-linux-gnu.so"
+    assert told["CXX"] == "aarch64-linux-gnu-g++" and told["_PYTHON_HOST_PLATFORM"] == "linux-aarch64"
+    assert "CMAKE_SYSTEM_PROCESSOR=aarch64" in told["CMAKE_ARGS"]
 
 
 def test_versions_of_a_build_are_within_the_requirements() -> None:
