@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs wheel clean
+.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs wheel wheels kernels-wheel release-check clean
 build: .venv/built
 
 .venv/created:
@@ -50,9 +50,11 @@ sanitize: .venv/dev
 sanitize-threads: .venv/dev
 	sh tests/sanitize.sh thread tests/engines/test_threads.py tests/unit/test_pipeline.py tests/unit/test_api_batch.py tests/unit/test_read_ahead.py tests/mapped/test_threads.py
 
-# What needs an NVIDIA GPU; on a machine that has one, being skipped for want of it is a failure.
+# What needs an NVIDIA GPU; on a machine that has one, being skipped for want of it is a failure. Where PyCUDA opens GPUs,
+# all again through ctypes, which takes its place elsewhere.
 test-gpu: .venv/dev
 	$(BIN)/python -m pytest -m gpu tests
+	$(BIN)/python -c "import pycuda.driver" 2>/dev/null || exit 0; WFACLI_CUDA_DRIVER=ctypes $(BIN)/python -m pytest -m gpu tests
 
 # The part of it that runs every kernel under NVIDIA's compute-sanitizer.
 sanitize-gpu: .venv/dev
@@ -162,6 +164,26 @@ docs: .venv/built
 
 wheel: .venv/created
 	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .
+
+# The source distribution and wheels for old distributions (glibc 2.28), by each of Python 3.11 and 3.12 that is there;
+# auditwheel must agree. WHEELS=--check builds all twice and compares the bytes.
+wheels: .venv/wheels
+	$(BIN)/python packaging/wheels.py $(WHEELS)
+
+# The package wfacli-kernels: all GPU kernels for all architectures, compiled (needs nvcc, and an hour on two cores).
+kernels-wheel: .venv/built
+	WFACLI_CACHE_DIR=build/kernels $(BIN)/python packaging/kernels.py
+
+# All that a release needs (CONTRIBUTING.md): wheels built twice with the same bytes, installed without a compiler, the first
+# example and the demonstration run there, docs' commands and links, licences and SBOM of what is shipped.
+release-check: .venv/dev .venv/wheels
+	$(BIN)/python packaging/wheels.py --check $(WHEELS)
+	$(BIN)/python -m tests.release.shipped
+	$(BIN)/python -m tests.release.installed --demo
+	$(BIN)/python -m pytest -n auto tests/release tests/docs
+
+.venv/wheels: .venv/created packaging/requirements.txt
+	$(BIN)/pip install -q -r packaging/requirements.txt && touch $@
 
 clean:
 	rm -rf build bench/peers/build dist out .venv

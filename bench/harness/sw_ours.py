@@ -17,7 +17,7 @@ from wfacli.core.stats import Stats
 from wfacli.engines.extend_cpu import KERNEL, ExtendEngine
 from wfacli.engines.extend_gpu import ExtendGpuEngine
 from wfacli.gpu.compile.compiler import Compiler
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.opening import open_driver
 from wfacli.run.sizes import MOST_BESIDE_A_GPU
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
@@ -37,7 +37,7 @@ class Ours:
         spec = ExtendSpec(Scheme.parse(SCORES), mode, score_only, band=band, zdrop=zdrop)
         self.stats = Stats()
         self.cpu = ExtendEngine(spec, Limits(), threads)
-        self.engine = ExtendGpuEngine(spec, self.cpu, lambda: CudaDriver(compiler=Compiler()), self.stats)
+        self.engine = ExtendGpuEngine(spec, self.cpu, lambda: open_driver(compiler=Compiler()), self.stats)
         self.all = self.engine.builds
 
     def pinned_batches(self, some: list[PairBatch]) -> list[PairBatch]:

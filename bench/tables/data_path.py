@@ -143,7 +143,7 @@ def readers(folder: Path, megabytes: int, threads: list[int], repeats: int, plai
     rows: dict[str, dict] = {}
     for name, (length, fastq) in sets.items():
         plain = folder / "query", folder / "target"
-        # pysam, which makes BGZF, comes with the extra `bam`.
+        # pysam makes BGZF.
         kinds = ["", "gz", *(["bgz"] if importlib.util.find_spec("pysam") else []), "zst"]
         for kind in kinds if name == "FASTQ 150" and not plain_only else kinds[:1]:
             for path in folder.iterdir():

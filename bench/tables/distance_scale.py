@@ -31,8 +31,8 @@ from bench.peers.distance_ours import Algorithm
 from bench.peers.distance_work import Row, Work
 from wfacli.core.stats import peak_memory
 from wfacli.errors import DeviceError, WfacliError
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.gpu.runtime.driver import Driver
+from wfacli.gpu.runtime.opening import open_driver
 from wfacli.solve.base import Pair
 from wfacli.solve.distance import cpu
 from wfacli.solve.gpu import bits as gpu_bits
@@ -318,7 +318,7 @@ def main(arguments: list[str] | None = None) -> None:
     a = asked(arguments)
     driver: Driver | None = None
     try:
-        driver = CudaDriver() if a.engine != "cpu" else None
+        driver = open_driver() if a.engine != "cpu" else None
     except DeviceError as error:
         if a.engine == "gpu":
             sys.exit(f"no GPU: {error}")

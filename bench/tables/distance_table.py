@@ -36,8 +36,8 @@ from bench.peers.distance_work import Row, Work
 from bench.peers.gpu_work import folder_in_memory
 from bench.peers.verdict import ratio_text
 from wfacli.errors import DeviceError
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.gpu.runtime.driver import Driver
+from wfacli.gpu.runtime.opening import open_driver
 from wfacli.measure.machine import machine
 
 TIMED = {
@@ -127,7 +127,7 @@ def opened(engine: str) -> tuple[Driver | None, str]:
     if engine == "cpu":
         return None, "not asked for"
     try:
-        return CudaDriver(), ""
+        return open_driver(), ""
     except DeviceError as error:
         if engine == "gpu":
             raise

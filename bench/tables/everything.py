@@ -40,14 +40,14 @@ from wfacli.measure.session import NO_TIME
 
 QUICK_RESULTS = Path(__file__).parents[2] / "out" / "bench-quick"
 PAGES = ("page", "papers_page", "speed")
-OPENED = "from wfacli.gpu.runtime.cuda_driver import CudaDriver; CudaDriver().close()"
+OPENED = "from wfacli.gpu.runtime.opening import open_driver; open_driver().close()"
 console = Console(width=max(Console().width, 110))
 
 
 def no_gpu() -> str:
     """Return why no GPU can be used here, "" if one can."""
     if not may_have_gpu():
-        return "no GPU: PyCUDA is not installed (wfacli doctor says more)"
+        return "no GPU: there is no NVIDIA driver, or no kernels for it (wfacli doctor says more)"
     done = subprocess.run([sys.executable, "-c", OPENED], capture_output=True, text=True, check=False)
     said = done.stderr.strip().splitlines()
     return "" if done.returncode == 0 else f"no GPU: {said[-1] if said else f'exit status {done.returncode}'}"

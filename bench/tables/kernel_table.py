@@ -33,7 +33,7 @@ from wfacli.errors import DeviceError
 from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.kernels.catalogue import BITS
 from wfacli.gpu.kernels.wfa import VARIANTS
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.opening import open_driver
 from wfacli.measure.spread import Spread
 from wfacli.measure.work import Work, bases, pairs_in_memory
 from wfacli.plan.planner import Planner
@@ -115,7 +115,7 @@ def main(arguments: list[str] | None = None) -> None:
     keep_memory_flat()
     stats = Stats()
     try:
-        engine = GpuEngine(SPEC, lambda: CudaDriver(compiler=Compiler()), stats)
+        engine = GpuEngine(SPEC, lambda: open_driver(compiler=Compiler()), stats)
     except DeviceError as error:
         sys.exit(f"kernel_table needs a GPU: {error}")
 

@@ -32,7 +32,8 @@ from rich.table import Table
 from bench.harness import saving, table
 from wfacli.gpu.kernels.catalogue import Row
 from wfacli.gpu.kernels.local import Build
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.driver import Driver
+from wfacli.gpu.runtime.opening import open_driver
 from wfacli.scoring.scheme import Scheme
 from wfacli.solve.gpu.local import GpuLocal
 from wfacli.solve.gpu.local_traceback import Traceback
@@ -103,7 +104,7 @@ def watched() -> Iterator[dict[str, float]]:
             setattr(Traceback, name, method)
 
 
-def ours(driver: CudaDriver, codes: list[np.ndarray], threads: int, **options: Any) -> dict[str, Any]:
+def ours(driver: Driver, codes: list[np.ndarray], threads: int, **options: Any) -> dict[str, Any]:
     """Run one search and time each part."""
     build = options.get("build")
     row = Row(build.name, "local.cu", "local_strips", build.macros, build.threads) if build else None
@@ -166,7 +167,7 @@ def masa(program: Path, sides: list[bytes], folder: Path, alignment: bool, end: 
     return found
 
 
-def measured(name: str, a: argparse.Namespace, driver: CudaDriver, length: int | None = None) -> dict[str, Any]:
+def measured(name: str, a: argparse.Namespace, driver: Driver, length: int | None = None) -> dict[str, Any]:
     """Measure all tasks on one pair, or on prefixes of `length` bases."""
     sides = [bases_of(name, side, a.data)[:length] for side in ("query", "target")]
     codes = [SCHEME.codes[np.frombuffer(side, np.uint8)] for side in sides]
@@ -187,7 +188,7 @@ def measured(name: str, a: argparse.Namespace, driver: CudaDriver, length: int |
     return row
 
 
-def strips(a: argparse.Namespace, driver: CudaDriver, end: float) -> list[dict[str, Any]]:
+def strips(a: argparse.Namespace, driver: Driver, end: float) -> list[dict[str, Any]]:
     """Measure builds on prefixes of the longest pair, all tiles computed, until `end`."""
     found: list[dict[str, Any]] = []
     for length in STRIP_LENGTHS:
@@ -298,7 +299,7 @@ def draw_strips(axis: Any, rows: list[dict[str, Any]]) -> None:
     axis.set_ylabel("seconds, every tile")
 
 
-def measure_ours(driver: CudaDriver, a: argparse.Namespace, end: float) -> dict[str, Any]:
+def measure_ours(driver: Driver, a: argparse.Namespace, end: float) -> dict[str, Any]:
     """Measure our engine until `end`."""
     rows: list[dict[str, Any]] = []
     result: dict[str, Any] = {"gpu": driver.gpu.name, "rows": rows}
@@ -340,7 +341,7 @@ def main(arguments: list[str] | None = None) -> None:
         plot(json.loads(a.result.read_text()), a.plot)
         return
     end = table.deadline(a)
-    driver = CudaDriver()
+    driver = open_driver()
     try:
         result = measure_ours(driver, a, end)
     finally:

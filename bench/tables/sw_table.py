@@ -31,7 +31,7 @@ from wfacli._native import keep_memory_flat
 from wfacli.config import GPU_BATCH
 from wfacli.errors import DeviceError
 from wfacli.gpu.compile.compiler import Compiler
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.opening import open_driver
 from wfacli.measure.limits import bus_rate
 from wfacli.run.sizes import SWITCH_BESIDE_A_GPU
 
@@ -178,7 +178,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def main(options: argparse.Namespace, opened: Callable[[], Any] = lambda: CudaDriver(compiler=Compiler())) -> None:
+def main(options: argparse.Namespace, opened: Callable[[], Any] = lambda: open_driver(compiler=Compiler())) -> None:
     keep_memory_flat()
     sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
     results = Results(options)

@@ -86,8 +86,8 @@ def test_an_emulated_gpu(tmp_path, monkeypatch, capsys):
         drivers.append(EmulatedDriver())
         return drivers[-1]
 
-    monkeypatch.setattr(choice, "CudaDriver", opened)
-    monkeypatch.setattr(limits, "CudaDriver", opened)
+    monkeypatch.setattr(choice, "open_driver", opened)
+    monkeypatch.setattr(limits, "open_driver", opened)
     monkeypatch.setitem(sys.modules, "pynvml", None)
     monkeypatch.chdir(tmp_path)
     words = "bench -l 60 -e 0.05 -n 30 --repeats 1 --engine auto -t 1 --metric edit --task cigar"

@@ -34,7 +34,7 @@ posix._exit(server.recv(1)[0])
 
 
 # Used where minimap2 is not installed: prints what minimap2 -x map-ont found for data/nanopore.query.fa.gz.
-_MAPPER = """#!/bin/sh
+MAPPER = """#!/bin/sh
 case "$*" in *--version*) echo 2.31; exit ;; esac
 gzip -dc data/nanopore.paf.gz && echo '[M::main] Real time: 0 sec' >&2
 """
@@ -43,7 +43,7 @@ gzip -dc data/nanopore.paf.gz && echo '[M::main] Real time: 0 sec' >&2
 def install(folder: Path) -> subprocess.Popen[str]:
     """Write the commands into `folder`, and start the server process; the caller ends it."""
     if shutil.which("minimap2") is None:
-        (folder / "minimap2").write_text(_MAPPER)
+        (folder / "minimap2").write_text(MAPPER)
         (folder / "minimap2").chmod(0o755)
     place = folder / "socket"
     for name in ("wfacli", "samtools"):

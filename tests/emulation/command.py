@@ -31,7 +31,7 @@ def visible() -> list[int]:
 
 
 def open_gpu(index: int, compiler: object = None) -> EmulatedDriver:
-    """Open an emulated GPU, like choice.CudaDriver."""
+    """Open an emulated GPU, like choice.open_driver."""
     gpus = visible()
     if not 0 <= index < len(gpus):
         raise DeviceError(f"no GPU {index}: this machine has {len(gpus)}, counted from 0")
@@ -42,8 +42,8 @@ def open_gpu(index: int, compiler: object = None) -> EmulatedDriver:
 
 def install() -> None:
     """Replace the real GPUs of this process by emulated ones."""
-    choice.CudaDriver = open_gpu  # type: ignore[misc, assignment]
-    choice.count_devices = lambda cuda=None: len(visible())  # type: ignore[assignment]
+    choice.open_driver = open_gpu  # type: ignore[misc, assignment]
+    choice.count_devices = lambda: len(visible())  # type: ignore[assignment]
     from wfacli.run import align as run
 
     run.may_have_gpu = lambda: bool(visible())

@@ -19,7 +19,6 @@ from wfacli.engines import choice
 from wfacli.errors import DeviceError
 from wfacli.gpu.kernels import catalogue
 from wfacli.gpu.runtime import task
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
 
 from . import twins
 
@@ -53,7 +52,7 @@ def kill(driver: Any, stream: Any) -> None:
     """Queue a kernel on a stream that kills the GPU's context."""
     pack = np.zeros(1, task.PACK_TASK)
     pack["bases"], pack["packed"], pack["n_bases"] = _NOWHERE, _NOWHERE, _SYMBOLS
-    CudaDriver.launch(driver, driver.kernel(catalogue.ROWS["pack"]), 64, pack, stream)
+    type(driver).launch(driver, driver.kernel(catalogue.ROWS["pack"]), 64, pack, stream)
 
 
 def mortal(driver: Any, how: str, launches: int) -> Any:
@@ -81,13 +80,13 @@ def main() -> None:
     for stand_in in (emulated, twins):
         if stand_in.wanted():
             stand_in.install()
-    opened = choice.CudaDriver
+    opened = choice.open_driver
 
     def open_gpu(index: int, compiler: Any = None) -> Any:
         driver = opened(index, compiler)
         return mortal(driver, how, launches) if which in (str(index), "all") else driver
 
-    choice.CudaDriver = open_gpu  # type: ignore[misc, assignment]
+    choice.open_driver = open_gpu  # type: ignore[misc, assignment]
     sys.argv = ["wfacli", *sys.argv[4:]]
     cli.entry()
 

@@ -27,8 +27,8 @@ from wfacli.gpu.compile.cache import Cache
 from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.kernels import catalogue, long_bits, long_path, long_wavefront, tiles
 from wfacli.gpu.kernels import launch_plan as kernels
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
 from wfacli.gpu.runtime.driver import Driver
+from wfacli.gpu.runtime.opening import open_driver
 from wfacli.plan.gpu_kernels import banded as kernels_with_bands
 from wfacli.solve.base import Pair as LongPair
 from wfacli.solve.base import Solver
@@ -209,7 +209,7 @@ def opened(emulated: bool) -> Driver:
         from tests.emulation.driver import EmulatedDriver
 
         return EmulatedDriver()
-    return CudaDriver(compiler=Compiler(Cache(Path(os.environ.get("WFACLI_CACHE_DIR") or CACHE))))
+    return open_driver(compiler=Compiler(Cache(Path(os.environ.get("WFACLI_CACHE_DIR") or CACHE))))
 
 
 def checked(scheme: str | None, score_only: bool, families: list[str], emulated: bool) -> tuple[list[str], set[str]]:

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import sys
 
-import pycuda.driver as cuda
+from wfacli.errors import OutOfDeviceMemory
+from wfacli.gpu.runtime.opening import open_driver
 
 
 def main() -> None:
-    cuda.init()
-    context = cuda.Device(int(sys.argv[2]) if len(sys.argv) > 2 else 0).retain_primary_context()
-    context.push()
-    left, held, piece = int(sys.argv[1]) << 20, [], 1 << 34
+    driver = open_driver(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    left, piece = int(sys.argv[1]) << 20, 1 << 34
     while piece >= 1 << 21:
-        if cuda.mem_get_info()[0] - piece < left:
+        if driver.free_memory() - piece < left:
             piece >>= 1
             continue
         try:
-            held.append(cuda.mem_alloc(piece))
-        except cuda.MemoryError:
+            driver.allocate(piece)
+        except OutOfDeviceMemory:
             piece >>= 1
-    print(cuda.mem_get_info()[0] >> 20, flush=True)
+    print(driver.free_memory() >> 20, flush=True)
     sys.stdin.read()
-    for memory in held:
-        memory.free()
-    context.pop()
+    driver.close()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import pytest
 
 from tests.distance.solvers import cpu_path, solved
 from tests.gpus import skip_without_gpu
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.driver import Driver
+from wfacli.gpu.runtime.opening import open_driver
 from wfacli.solve.base import Pair
 from wfacli.solve.distance.choose import AlgorithmChoice, Resources
 from wfacli.solve.distance.cpu import CpuBits, CpuWavefront
@@ -38,9 +39,9 @@ KNOWN = {
 
 
 @pytest.fixture(scope="module")
-def driver() -> Iterator[CudaDriver]:
+def driver() -> Iterator[Driver]:
     skip_without_gpu()
-    opened = CudaDriver()
+    opened = open_driver()
     yield opened
     opened.close()
 
@@ -59,7 +60,7 @@ def generated(length: int, difference: float, symbols: str) -> Pair:
 
 
 @pytest.mark.parametrize("symbols", SYMBOLS)
-def test_generated_pairs(driver: CudaDriver, symbols: str) -> None:
+def test_generated_pairs(driver: Driver, symbols: str) -> None:
     for length, difference in itertools.product(LENGTHS, DIFFERENCES):
         pair = generated(length, difference, symbols)
         wanted = solved(CpuBits(pair, None, 2))
@@ -84,7 +85,7 @@ def real_pair(name: str) -> Pair:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_real_pairs(driver: CudaDriver, name: str) -> None:
+def test_real_pairs(driver: Driver, name: str) -> None:
     pair = real_pair(name)
     assert solved(GpuWavefront(driver, pair)) == KNOWN[name]
     assert solved(GpuBits(driver, pair)) == KNOWN[name]
@@ -93,7 +94,7 @@ def test_real_pairs(driver: CudaDriver, name: str) -> None:
 
 @pytest.mark.parametrize("way", METHODS)
 @pytest.mark.parametrize("symbols", ["ACGT", "protein"])
-def test_paths_of_generated_pairs(driver: CudaDriver, symbols: str, way: str) -> None:
+def test_paths_of_generated_pairs(driver: Driver, symbols: str, way: str) -> None:
     for length, difference in itertools.product((33, 1_024, 4_097, 20_000), DIFFERENCES[1:]):
         pair = generated(length, difference, symbols)
         distance = solved(CpuBits(pair, None, 2))
@@ -104,7 +105,7 @@ def test_paths_of_generated_pairs(driver: CudaDriver, symbols: str, way: str) ->
 
 
 @pytest.mark.parametrize("name", [name for name in KNOWN if "hpylori" not in name])
-def test_paths_of_real_pairs(driver: CudaDriver, name: str) -> None:
+def test_paths_of_real_pairs(driver: Driver, name: str) -> None:
     pair = real_pair(name)
     wanted = cpu_path(pair, KNOWN[name])
     for way in METHODS:

@@ -12,7 +12,8 @@ import pytest
 
 from tests.gpus import skip_without_gpu
 from wfacli.gpu.kernels.local import BUILDS
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.driver import Driver
+from wfacli.gpu.runtime.opening import open_driver
 from wfacli.scoring.scheme import Scheme
 from wfacli.solve.gpu.local import GpuLocal
 from wfacli.solve.local.found import Found
@@ -33,16 +34,16 @@ CORES = os.cpu_count() or 1
 
 
 @pytest.fixture(scope="module")
-def driver() -> Iterator[CudaDriver]:
+def driver() -> Iterator[Driver]:
     skip_without_gpu()
-    opened = CudaDriver()
+    opened = open_driver()
     yield opened
     opened.close()
 
 
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.parametrize("length", [1, 63, 511, 512, 513, 5_000, 60_000])
-def test_generated_pairs(driver: CudaDriver, name: str, length: int) -> None:
+def test_generated_pairs(driver: Driver, name: str, length: int) -> None:
     for difference in (0.0, 0.05, 0.3, 0.9):
         query, target = generated(SCHEMES[name], length, difference, length)
         task = Task(query, target, SCHEMES[name], threads=CORES)
@@ -52,7 +53,7 @@ def test_generated_pairs(driver: CudaDriver, name: str, length: int) -> None:
                 assert on_gpu(driver, task, build=build, prune=prune) == wanted, (build, difference, prune)
 
 
-def test_a_path_that_leaves_the_best_cells(driver: CudaDriver) -> None:
+def test_a_path_that_leaves_the_best_cells(driver: Driver) -> None:
     """In most saved rows, the best cell belongs to another alignment."""
     rng, scheme = np.random.default_rng(3), SCHEMES["nucleotides"]
     first, second = (rng.integers(0, 4, 20_000).astype(np.uint8) for _ in range(2))
@@ -64,7 +65,7 @@ def test_a_path_that_leaves_the_best_cells(driver: CudaDriver) -> None:
 
 
 @pytest.mark.parametrize("name", ["long_mt_human_orang", "long_mpxv", "long_ont_500k", "long_hpylori_puno120_sjm180"])
-def test_real_pairs(driver: CudaDriver, say: Callable[[str], None], name: str) -> None:
+def test_real_pairs(driver: Driver, say: Callable[[str], None], name: str) -> None:
     """The last pair takes the CPU minutes: its alignment is rescored, and compared with a run without pruning."""
     scheme = SCHEMES["nucleotides"]
     symbols = real_symbols(name)
@@ -80,7 +81,7 @@ def test_real_pairs(driver: CudaDriver, say: Callable[[str], None], name: str) -
     say(f"local {name}: score {score}, {span}")
 
 
-def test_states(driver: CudaDriver) -> None:
+def test_states(driver: Driver) -> None:
     """A search that is stopped after a launch continues in another solver."""
     scheme = SCHEMES["nucleotides"]
     query, target = generated(scheme, 40_000, 0.1, 5)

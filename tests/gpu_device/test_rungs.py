@@ -16,7 +16,8 @@ from wfacli.core.cores import usable_cores
 from wfacli.engines.gpu import GpuEngine
 from wfacli.gpu.compile.cache import Cache
 from wfacli.gpu.compile.compiler import Compiler
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.driver import Driver
+from wfacli.gpu.runtime.opening import open_driver
 
 from . import rungs
 from .support import CACHE
@@ -45,8 +46,8 @@ def opened(spec: AlignSpec) -> GpuEngine:
     """
     compiler = Compiler(Cache(Path(os.environ.get("WFACLI_CACHE_DIR") or CACHE)))
 
-    def driver() -> CudaDriver:
-        found, end = CudaDriver(compiler=compiler), time.monotonic() + _PATIENCE
+    def driver() -> Driver:
+        found, end = open_driver(compiler=compiler), time.monotonic() + _PATIENCE
         while found.free_memory() < _MEMORY and time.monotonic() < end:
             time.sleep(1)
         return found

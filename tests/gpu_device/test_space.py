@@ -20,7 +20,8 @@ from tests.space.ways import GPU, Way
 from wfacli.config import Metric, Mode
 from wfacli.gpu.compile.cache import Cache
 from wfacli.gpu.compile.compiler import Compiler
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.driver import Driver
+from wfacli.gpu.runtime.opening import open_driver
 from wfacli.plan.kernels import candidates, on_gpu
 
 from .support import CACHE
@@ -30,9 +31,9 @@ SEED, FORCED = 26, 3  # FORCED: forced kernels for each block
 BLOCKS = 30 * int(os.environ.get("WFACLI_FUZZ") or 1)  # blocks per metric
 
 
-def real_driver() -> CudaDriver:
+def real_driver() -> Driver:
     """Open the GPU with the kernels that the other tests have compiled."""
-    return CudaDriver(compiler=Compiler(Cache(Path(os.environ.get("WFACLI_CACHE_DIR") or CACHE))))
+    return open_driver(compiler=Compiler(Cache(Path(os.environ.get("WFACLI_CACHE_DIR") or CACHE))))
 
 
 @pytest.mark.gpu

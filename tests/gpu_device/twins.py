@@ -8,6 +8,7 @@ GPU. It is no faster.
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import os
 from typing import Any
@@ -15,7 +16,9 @@ from typing import Any
 from wfacli import cli
 from wfacli.engines import choice
 from wfacli.errors import DeviceError
+from wfacli.gpu.runtime.ctypes_driver import CtypesDriver
 from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.opening import uses_pycuda
 
 GPUS = "WFACLI_TWIN_GPUS"
 
@@ -40,19 +43,31 @@ class Twin(CudaDriver):
             context.detach()
 
 
-def open_gpu(index: int, compiler: Any = None) -> Twin:
-    """Open a GPU, like choice.CudaDriver."""
+class CtypesTwin(CtypesDriver):
+    """The same without PyCUDA."""
+
+    def _entered(self, device: ctypes.c_int) -> Any:
+        context = ctypes.c_void_p()
+        self._called("opening", "cuCtxCreate_v2", ctypes.byref(context), ctypes.c_uint(0), device)
+        return context
+
+    def _left(self) -> None:
+        self._library.cuCtxDestroy_v2(self._context)
+
+
+def open_gpu(index: int, compiler: Any = None) -> Twin | CtypesTwin:
+    """Open a GPU, like choice.open_driver."""
     if not 0 <= index < wanted():
         raise DeviceError(f"no GPU {index}: this machine has {wanted()}, counted from 0")
-    driver = Twin(0, compiler)
+    driver = (Twin if uses_pycuda() else CtypesTwin)(0, compiler)
     driver.gpu = dataclasses.replace(driver.gpu, bus=f"{driver.gpu.bus}, {index}")
     return driver
 
 
 def install() -> None:
     """Make this process have several GPUs."""
-    choice.CudaDriver = open_gpu  # type: ignore[misc, assignment]
-    choice.count_devices = lambda cuda=None: wanted()  # type: ignore[assignment]
+    choice.open_driver = open_gpu  # type: ignore[assignment]
+    choice.count_devices = wanted
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def drivers(monkeypatch) -> Iterator[list[EmulatedDriver]]:
         opened.append(EmulatedDriver())
         return opened[-1]
 
-    monkeypatch.setattr(choice, "CudaDriver", open_driver)
+    monkeypatch.setattr(choice, "open_driver", open_driver)
     monkeypatch.setattr("wfacli.run.align.may_have_gpu", lambda: True)
     yield opened
     assert all(driver._closed for driver in opened)
@@ -175,7 +175,7 @@ def test_batches_are_read_while_a_gpu_is_opened(align, folder, drivers, monkeypa
 
     Without a GPU, the CPU reads its own batches.
     """
-    read, opening, read_batches = threading.Event(), choice.CudaDriver, run.read_batches
+    read, opening, read_batches = threading.Event(), choice.open_driver, run.read_batches
 
     def reading(*arguments, **rest):
         for batch in read_batches(*arguments, **rest):
@@ -189,7 +189,7 @@ def test_batches_are_read_while_a_gpu_is_opened(align, folder, drivers, monkeypa
         raise DeviceError("no GPU")
 
     monkeypatch.setattr(run, "read_batches", reading)
-    monkeypatch.setattr(choice, "CudaDriver", slow)
+    monkeypatch.setattr(choice, "open_driver", slow)
     arguments = ("q.fq", "t.fa", "--metric", "edit", "-t", "2", "--batch-bases", "700")
     assert align(*arguments, "--engine", "auto", "-o", "some.paf", "--stats", "s.json") == 0
     assert align(*arguments, "--engine", "cpu", "-o", "cpu.paf") == 0
@@ -202,7 +202,7 @@ def test_without_a_gpu(align, folder, monkeypatch, capfd):
     def no_gpu(index: int, compiler: object) -> EmulatedDriver:
         raise DeviceError("this machine has no NVIDIA GPU")
 
-    monkeypatch.setattr(choice, "CudaDriver", no_gpu)
+    monkeypatch.setattr(choice, "open_driver", no_gpu)
     monkeypatch.setattr("wfacli.run.align.may_have_gpu", lambda: True)
     before = set(folder.iterdir())
     assert align("q.fq", "t.fa", "--engine", "gpu", "-o", "x.sam") == 1
@@ -214,11 +214,11 @@ def test_without_a_gpu(align, folder, monkeypatch, capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_without_pycuda_no_gpu_is_looked_for(align, monkeypatch, folder, capfd):
+def test_without_a_driver_no_gpu_is_looked_for(align, monkeypatch, folder, capfd):
     def looked(index: int, compiler: object) -> EmulatedDriver:
         raise DeviceError("the driver must not be asked")
 
-    monkeypatch.setattr(choice, "CudaDriver", looked)
+    monkeypatch.setattr(choice, "open_driver", looked)
     monkeypatch.setattr("wfacli.run.align.may_have_gpu", lambda: False)
     assert align("q.fq", "t.fa", "-o", "x.sam", "--quiet") == 0
     assert align("q.fq", "t.fa", "--engine", "gpu", "-o", "y.sam") == 1
@@ -243,7 +243,7 @@ def test_a_gpu_that_fails_in_mid_run(align, folder, monkeypatch, capfd, call, er
 
     arguments = ("q.fq", "t.fa", "--metric", "edit", "-t", "2", "--batch-bases", "500")
     assert align(*arguments, "--engine", "cpu", "-o", "cpu.paf") == 0
-    monkeypatch.setattr(choice, "CudaDriver", failing)
+    monkeypatch.setattr(choice, "open_driver", failing)
     assert align(*arguments, "--engine", "gpu", "-o", "gpu.paf", "--stats", "s.json") == 0
     assert (folder / "gpu.paf").read_bytes() == (folder / "cpu.paf").read_bytes()
     failure = json.loads((folder / "s.json").read_text())["engine"]["failure"]

@@ -312,6 +312,7 @@ def test_stats():
             "memory_bytes": (1 << 24) // IN_FLIGHT * IN_FLIGHT,
             "failure": None,
             "bus": "",
+            "through": "",
         }
     rows = ("copy", "pack", "bits-64", "bits-64-walk", "gather")
     assert set(stats.seconds) == {"stage", "unstage", *(f"gpu {row}" for row in rows)}

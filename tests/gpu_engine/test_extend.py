@@ -254,7 +254,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str) -
         drivers.append(EmulatedDriver())
         return drivers[-1]
 
-    monkeypatch.setattr(choice, "CudaDriver", open_driver)
+    monkeypatch.setattr(choice, "open_driver", open_driver)
     monkeypatch.setattr(ExtendGpuEngine.__init__, "__defaults__", (None, None, NARROWEST))
     # Make `auto` expect a slow CPU.
     monkeypatch.setattr(run_extend, "may_have_gpu", lambda: True)

@@ -305,13 +305,13 @@ def no_gpu(*_options) -> EmulatedDriver:
 
 
 def test_without_a_gpu_the_cpu_aligns(monkeypatch, cpu):
-    monkeypatch.setattr(choice, "CudaDriver", no_gpu)
+    monkeypatch.setattr(choice, "open_driver", no_gpu)
     assert choice.with_gpu(asked(EngineName.AUTO), cpu, Stats()) is cpu
     assert_equal(aligned(cpu, BATCHES[0], "stripes"), of_cpu(EDIT, BATCHES[0]))
 
 
 def test_without_a_gpu_that_is_asked_for(monkeypatch, cpu):
-    monkeypatch.setattr(choice, "CudaDriver", no_gpu)
+    monkeypatch.setattr(choice, "open_driver", no_gpu)
     with pytest.raises(DeviceError, match="no GPU here"):
         choice.with_gpu(asked(EngineName.GPU), cpu, Stats())
     with pytest.raises(RuntimeError, match="closed"):
@@ -328,7 +328,7 @@ def test_a_gpu_that_fails_at_once(monkeypatch, cpu, call, name):
         drivers[0].fail(call=call, after=2 if call == "stream" else 0)
         return drivers[0]
 
-    monkeypatch.setattr(choice, "CudaDriver", opened)
+    monkeypatch.setattr(choice, "open_driver", opened)
     if name is EngineName.AUTO:
         assert within(lambda: choice.with_gpu(asked(name), cpu, Stats())) is cpu
     else:
@@ -339,13 +339,13 @@ def test_a_gpu_that_fails_at_once(monkeypatch, cpu, call, name):
 
 
 def test_the_gpu_is_left_alone_where_it_cannot_help(monkeypatch, cpu):
-    monkeypatch.setattr(choice, "CudaDriver", lambda *_: pytest.fail("opened"))
+    monkeypatch.setattr(choice, "open_driver", lambda *_: pytest.fail("opened"))
     assert choice.with_gpu(asked(EngineName.CPU), cpu, Stats()) is cpu
     assert choice.with_gpu(asked(EngineName.AUTO, mode=Mode.HW), cpu, Stats()) is cpu
 
 
 def test_a_gpu_and_the_cpu_together(monkeypatch, cpu):
-    monkeypatch.setattr(choice, "CudaDriver", lambda *_: EmulatedDriver())
+    monkeypatch.setattr(choice, "open_driver", lambda *_: EmulatedDriver())
     both = choice.with_gpu(asked(EngineName.AUTO), cpu, Stats())
     assert isinstance(both, HybridEngine)
     rows = np.arange(3, dtype=np.int32)

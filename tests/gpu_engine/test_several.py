@@ -40,7 +40,7 @@ def gpus(monkeypatch):
         opened[index] = EmulatedDriver()
         return opened[index]
 
-    monkeypatch.setattr(choice, "CudaDriver", open_driver)
+    monkeypatch.setattr(choice, "open_driver", open_driver)
     monkeypatch.setattr(choice, "count_devices", lambda: GPUS)
     yield opened
     assert all(driver._closed for driver in opened.values())
@@ -87,7 +87,7 @@ def test_one_that_fails_leaves_its_pairs_to_the_others(align, folder, gpus, monk
     assert align(*FILES, "--engine", "gpu", "-o", "one.paf", "--stats", "one.json") == 0
     kernels = json.loads((folder / "one.json").read_text())["pairs_by_kernel"]
     gpus.clear()
-    open_driver = choice.CudaDriver
+    open_driver = choice.open_driver
 
     def failing(index: int, compiler: object) -> EmulatedDriver:
         driver = open_driver(index, compiler)
@@ -95,7 +95,7 @@ def test_one_that_fails_leaves_its_pairs_to_the_others(align, folder, gpus, monk
             driver.lose_gpu(after=calls)
         return driver
 
-    monkeypatch.setattr(choice, "CudaDriver", failing)
+    monkeypatch.setattr(choice, "open_driver", failing)
     capfd.readouterr()
     assert align(*FILES, "--engine", "gpu", "--devices", "all", "-o", "x.paf", "--stats", "s.json") == 0
     assert (folder / "x.paf").read_bytes() == (folder / "one.paf").read_bytes()
@@ -110,14 +110,14 @@ def test_one_that_fails_leaves_its_pairs_to_the_others(align, folder, gpus, monk
 
 def test_all_fail(align, folder, gpus, monkeypatch, capfd):  # noqa: F811
     assert align(*FILES, "--engine", "cpu", "-o", "cpu.paf") == 0
-    open_driver = choice.CudaDriver
+    open_driver = choice.open_driver
 
     def failing(index: int, compiler: object) -> EmulatedDriver:
         driver = open_driver(index, compiler)
         driver.lose_gpu(after=40 + 20 * index)
         return driver
 
-    monkeypatch.setattr(choice, "CudaDriver", failing)
+    monkeypatch.setattr(choice, "open_driver", failing)
     capfd.readouterr()
     assert align(*FILES, "--engine", "gpu", "--devices", "all", "-o", "x.paf", "--stats", "s.json") == 0
     assert (folder / "x.paf").read_bytes() == (folder / "cpu.paf").read_bytes()
@@ -129,7 +129,7 @@ def test_one_whose_memory_is_gone_leaves_its_pairs_to_the_others(align, folder, 
     assert align(*FILES, "--engine", "gpu", "-o", "one.paf", "--stats", "one.json") == 0
     kernels = json.loads((folder / "one.json").read_text())["pairs_by_kernel"]
     gpus.clear()
-    open_driver = choice.CudaDriver
+    open_driver = choice.open_driver
 
     def full(index: int, compiler: object) -> EmulatedDriver:
         driver = open_driver(index, compiler)
@@ -137,7 +137,7 @@ def test_one_whose_memory_is_gone_leaves_its_pairs_to_the_others(align, folder, 
             driver.fail(call="allocate", times=None, error=OutOfDeviceMemory)
         return driver
 
-    monkeypatch.setattr(choice, "CudaDriver", full)
+    monkeypatch.setattr(choice, "open_driver", full)
     capfd.readouterr()
     assert align(*FILES, "--engine", "gpu", "--devices", "all", "-o", "x.paf", "--stats", "s.json") == 0
     assert (folder / "x.paf").read_bytes() == (folder / "one.paf").read_bytes()
@@ -151,14 +151,14 @@ def test_one_whose_memory_is_gone_leaves_its_pairs_to_the_others(align, folder, 
 
 
 def test_of_all_gpus_those_that_do_not_open_are_left_out(align, folder, gpus, monkeypatch, capfd):  # noqa: F811
-    open_driver = choice.CudaDriver
+    open_driver = choice.open_driver
 
     def only_the_last(index: int, compiler: object) -> EmulatedDriver:
         if index < 2:
             raise DeviceError("its memory is somebody else's")
         return open_driver(index, compiler)
 
-    monkeypatch.setattr(choice, "CudaDriver", only_the_last)
+    monkeypatch.setattr(choice, "open_driver", only_the_last)
     assert align(*FILES, "--engine", "cpu", "-o", "cpu.paf") == 0
     capfd.readouterr()
     assert align(*FILES, "--engine", "gpu", "--devices", "all", "-o", "x.paf") == 0

@@ -6,13 +6,13 @@ import pytest
 
 from tests.emulation.driver import EmulatedDriver, leaks
 from tests.gpus import skip_without_gpu
-from wfacli.gpu.runtime.cuda_driver import CudaDriver
+from wfacli.gpu.runtime.opening import open_driver
 
 
 def open_gpu():
     """Open a real GPU; skip without one, and fail if it cannot be opened."""
     skip_without_gpu()
-    return CudaDriver()
+    return open_driver()
 
 
 @pytest.fixture(params=["first-to-last", "last-to-first", pytest.param("card", marks=pytest.mark.gpu)])

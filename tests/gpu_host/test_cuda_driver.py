@@ -76,7 +76,7 @@ def test_a_driver_that_does_not_start(cuda):
 
 def test_the_gpu_is_described(cuda):
     gpu = CudaDriver().gpu
-    assert gpu == Gpu("Some GPU", "sm_90", 132, 232448, 233472, 1 << 34, "13.0", "0000:01:00.0")
+    assert gpu == Gpu("Some GPU", "sm_90", 132, 232448, 233472, 1 << 34, "13.0", "0000:01:00.0", "PyCUDA")
 
 
 @pytest.mark.parametrize(("fault", "held"), [(None, 1), ("own init", 0), ("own device", 0), ("own retain", 0)])

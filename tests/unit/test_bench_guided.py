@@ -66,7 +66,7 @@ def test_pairs_have_something_unrelated_behind_and_batches_have_them_all(tmp_pat
 
 
 def test_everyone_is_compared_and_what_is_wrong_shows(tmp_path, monkeypatch):
-    monkeypatch.setattr(sw_ours, "CudaDriver", lambda compiler: EmulatedDriver())
+    monkeypatch.setattr(sw_ours, "open_driver", lambda compiler: EmulatedDriver())
     monkeypatch.setattr(ExtendGpuEngine.__init__, "__defaults__", (None, None, sw.BUILDS[:1]))
     monkeypatch.setattr(saving, "RESULTS", tmp_path)
     monkeypatch.setattr(guided_table, "ROWS", (Row("small", 6, 40), Row("real", 6, real="nothing")))

@@ -18,7 +18,7 @@ SAYS = 'echo "$GASAL_BATCH $@" >> {calls}; echo "Total execution time (in millis
 
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
-    monkeypatch.setattr(sw_ours, "CudaDriver", lambda compiler: EmulatedDriver())
+    monkeypatch.setattr(sw_ours, "open_driver", lambda compiler: EmulatedDriver())
     monkeypatch.setattr(ExtendGpuEngine.__init__, "__defaults__", (None, None, sw.BUILDS[:1]))
     monkeypatch.setattr(saving, "RESULTS", tmp_path)
     monkeypatch.setattr(sw_table, "GPU_BATCH", 500)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -34,6 +35,12 @@ def test_every_package_has_an_upper_bound_that_was_tried(text: str) -> None:
 @pytest.mark.parametrize("name", ["numpy", "rich", "isal", "pysam"])
 def test_what_has_broken_its_interface_before_is_among_them(name: str) -> None:
     assert name in {Requirement(text).name for text in requirements()}
+
+
+def test_pysam_comes_with_the_package_and_its_old_extra_installs_nothing() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert "pysam" in {Requirement(text).name for text in project["dependencies"]}
+    assert project["optional-dependencies"]["bam"] == []
 
 
 def test_the_newest_are_tried_once_a_week() -> None:

@@ -165,7 +165,7 @@ def _settings(
             counter, why = meter()
             left_out |= {"joules": why} if why else {}
     elif engine is EngineName.AUTO:
-        left_out["gpu"] = "PyCUDA is not installed (see wfacli doctor)"
+        left_out["gpu"] = "no NVIDIA driver, or no kernels for it (see wfacli doctor)"
     return settings, counter, left_out
 
 

@@ -13,7 +13,7 @@ from ..errors import shown
 from .console import note
 
 DOCTOR_HELP = "Show what wfacli finds on this machine, try it, and say what is missing and how to get it."
-_PACKAGES = ("numpy", "typer", "rich", "isal", "deflate")
+_PACKAGES = ("numpy", "typer", "rich", "isal", "deflate", "pysam")
 _GIB = 1 << 30
 
 
@@ -74,10 +74,12 @@ def _lines(found: dict[str, Any]) -> list[str]:
         ("works", _yes(gpu)),
         ("driver", f"CUDA {gpu['driver']}, {gpu['cards']} GPUs" if gpu["driver"] else "none"),
         ("GPU", _gpu(opened) if opened else "none opened"),
-        ("PyCUDA", gpu["pycuda"] or "none"),
+        ("opened by", opened["through"] if opened else "nothing"),
+        ("PyCUDA", gpu["pycuda"] or "none (not needed: ctypes takes its place)"),
         ("nvcc", f"{nvcc['version']}, {nvcc['path']}" if nvcc else "none"),
         ("cache", f"{cache['folder']}: {cache['kernels']} kernels, {cache['bytes'] / 1e6:.1f} MB{_readonly(cache)}"),
         ("kernels", gpu["kernels"]),
+        ("wfacli-kernels", _kernels(gpu["kernels_package"], found["wfacli"])),
     )
     lines += [f"  missing: {what}" for what in gpu["missing"]]
     return lines
@@ -94,6 +96,12 @@ def _yes(part: dict[str, Any]) -> str:
 def _gpu(gpu: dict[str, Any]) -> str:
     free, total = gpu["memory_free_bytes"] / _GIB, gpu["memory_total_bytes"] / _GIB
     return f"{gpu['index']}: {gpu['name']}, {gpu['architecture']}, {free:.1f} of {total:.1f} GiB free"
+
+
+def _kernels(package: str | None, own: str) -> str:
+    if package is None:
+        return "none"
+    return package if package == own else f"{package}, which is not used: pip install wfacli-kernels=={own}"
 
 
 def _readonly(cache: dict[str, Any]) -> str:

@@ -93,7 +93,7 @@ class LocalOutput:
             "--format",
             metavar="<paf|sam|bam|tsv>",
             show_default="by the suffix of --output, else paf",
-            help="Format of the alignments: paf, sam, bam (by pysam) or tsv. A is the query, B the target.",
+            help="Format of the alignments: paf, sam, bam or tsv. A is the query, B the target.",
             rich_help_panel=OUTPUT,
         ),
     ] = None

@@ -59,7 +59,7 @@ class ReadFiles:
         str,
         typer.Argument(
             metavar="READS",
-            help="FASTA, FASTQ, or BAM or SAM files (extra bam). - is standard input. For pairs in two files, the "
+            help="FASTA, FASTQ, or BAM or SAM files. - is standard input. For pairs in two files, the "
             "first reads, with the second reads as MATES. Several files of single reads are mapped one after the "
             "other.",
         ),

@@ -9,7 +9,8 @@ from ..config import AlignSpec, Config, EngineName
 from ..core.stats import Stats
 from ..errors import DeviceError, UsageError
 from ..gpu.compile.compiler import Compiler
-from ..gpu.runtime.cuda_driver import CudaDriver, count_devices
+from ..gpu.runtime.driver import Driver
+from ..gpu.runtime.opening import count_devices, open_driver
 from ..gpu.runtime.pinned_pool import PinnedPool
 from ..plan.traits import only_banded, plainly_global
 from ..scoring.spec import ExtendSpec
@@ -119,12 +120,12 @@ def extending(
     return ExtendGpuEngine(spec, cpu, _opening(tell), stats, gpu_memory)
 
 
-def _opening(tell: Callable[[str], None] | None, index: int = 0) -> Callable[[], CudaDriver]:
+def _opening(tell: Callable[[str], None] | None, index: int = 0) -> Callable[[], Driver]:
     def compiled(row: str, arch: str, seconds: float | None) -> None:
         if tell and seconds is not None:
             tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is kept for the next time")
 
-    return lambda: CudaDriver(index, Compiler(progress=compiled))
+    return lambda: open_driver(index, Compiler(progress=compiled))
 
 
 def serves(spec: AlignSpec) -> bool:

@@ -1,1 +1,1 @@
-"""The GPU: kernels as data, a narrow protocol to the GPU, and PyCUDA behind it. Importing it touches no GPU."""
+"""The GPU: kernels as data, a narrow protocol to it, and PyCUDA or ctypes behind that. Importing it touches no GPU."""

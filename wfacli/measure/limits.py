@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ..gpu.compile.compiler import Compiler
-from ..gpu.runtime.cuda_driver import CudaDriver
 from ..gpu.runtime.driver import Driver
+from ..gpu.runtime.opening import open_driver
 
 _BYTES = 48 << 20  # size of each thread's array: larger than a core's share of any cache
 _BUS_BYTES = 64 << 20
@@ -32,7 +32,7 @@ def memory_rate(threads: int, nbytes: int = _BYTES) -> float:
 
 def open_gpu(index: int = 0) -> Driver:
     """Open a GPU. Raises DeviceError."""
-    return CudaDriver(index, Compiler())
+    return open_driver(index, Compiler())
 
 
 def bus_rate(opened: Callable[[], Driver] | None = None, nbytes: int = _BUS_BYTES) -> float:

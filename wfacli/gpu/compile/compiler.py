@@ -6,6 +6,7 @@ PyCUDA's SourceModule is not used: it runs the preprocessor on every load of a s
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
@@ -27,6 +28,7 @@ OLDEST = "sm_80"  # the kernels need its warp-level reductions
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")  # architectures whose machine code packages ship
 NEWEST_PTX = "compute_100"  # shipped as well; drivers compile it for newer GPUs
 SHIPPED = Path(__file__).parents[2] / "cubins"
+KERNELS_PACKAGE = "wfacli_kernels"  # a package of its own with nothing but machine code (packaging/kernels.py)
 OPTIONS = ("-std=c++20", "-O3", "-Xptxas", "-v")
 GET_NVCC = "install the CUDA toolkit (conda-forge: cuda-nvcc) and set CUDA_HOME, or put nvcc on PATH"
 _TOOLKIT = Path("/usr/local/cuda")
@@ -59,6 +61,13 @@ def find_nvcc(environment: Mapping[str, str] = os.environ, toolkit: Path = _TOOL
     return next((path for path in candidates if os.access(path, os.X_OK)), None)
 
 
+def shipped_folders() -> tuple[Path, ...]:
+    """Return the folders of machine code that are installed: this package's, and that of the package of kernels."""
+    spec = importlib.util.find_spec(KERNELS_PACKAGE)
+    places = spec.submodule_search_locations if spec else None
+    return (SHIPPED, *(Path(place) / "cubins" for place in places or ()))
+
+
 @lru_cache
 def nvcc_version(nvcc: Path) -> str:
     """Return the version of nvcc, "13.0.88"; its whole output if no version is found in it."""
@@ -75,7 +84,7 @@ class Compiler:
         cache: Cache | None = None,
         nvcc: Path | None = None,
         folder: Path | None = None,
-        shipped: Path = SHIPPED,
+        shipped: Path | None = None,
         progress: Progress | None = None,
     ) -> None:
         """Locate the tools. A missing tool is an error only when it is needed.
@@ -84,13 +93,13 @@ class Compiler:
             cache: cache of compiled rows.
             nvcc: path of nvcc, instead of the one that is found.
             folder: folder of the kernel sources.
-            shipped: folder of machine code shipped with the package.
+            shipped: folder of machine code, instead of those that are installed.
             progress: called at the start and end of each compilation.
         """
         self.cache = cache or Cache()
         self.nvcc = nvcc or find_nvcc()
         self._folder = folder
-        self._shipped = shipped
+        self._shipped = shipped_folders() if shipped is None else (shipped,)
         self._progress = progress
 
     def image(self, row: Row, arch: str) -> bytes:
@@ -143,10 +152,14 @@ class Compiler:
         for other in (arch, *reversed(ARCHITECTURES)):
             of_other = capability(other) if other.startswith("sm_") else 0
             if other == arch or (of_other // 10 == own // 10 and of_other <= own):
-                content = read(self._shipped / self._file(row, other, key))
+                content = self._read_shipped(self._file(row, other, key))
                 if content is not None:
                     return content
         return None
+
+    def _read_shipped(self, name: str) -> bytes | None:
+        # A file's name has the hash of its source, so those of another version are never found.
+        return next((content for folder in self._shipped if (content := read(folder / name)) is not None), None)
 
     def _without_nvcc(self, row: Row, arch: str, key: str) -> bytes:
         # Accept the output of any version of nvcc, then PTX that the driver compiles for newer GPUs.
@@ -155,11 +168,12 @@ class Compiler:
             if content is not None:
                 return content
         if capability(arch) >= int(NEWEST_PTX.removeprefix("compute_")):
-            content = read(self._shipped / self._file(row, NEWEST_PTX, key))
+            content = self._read_shipped(self._file(row, NEWEST_PTX, key))
             if content is not None:
                 return content
         raise DeviceError(
-            f"no machine code for GPU kernel {row.name} on {arch}, and no nvcc to compile it: {GET_NVCC}"
+            f"no machine code for GPU kernel {row.name} on {arch}, and no nvcc to compile it: install wfacli-kernels "
+            f"of this version, or {GET_NVCC}"
         )
 
     def _compiler(self, row: Row) -> Path:

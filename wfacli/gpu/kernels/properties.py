@@ -16,6 +16,7 @@ class Gpu:
         memory_total: GPU memory, in bytes.
         driver_version: CUDA version that the driver supports, "13.0".
         bus: PCI address, which identifies a GPU of the machine whatever its device number; "" if there is none.
+        through: what calls the driver, "PyCUDA 2026.1" or "ctypes".
     """
 
     name: str
@@ -26,3 +27,4 @@ class Gpu:
     memory_total: int
     driver_version: str
     bus: str = ""
+    through: str = ""

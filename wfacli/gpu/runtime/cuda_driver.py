@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import sys
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,12 @@ import numpy.typing as npt
 from ...errors import DeviceError, OutOfDeviceMemory
 from ..compile.compiler import OLDEST, Compiler
 from ..kernels.catalogue import Row
-from ..kernels.occupancy import capability, resident_blocks
+from ..kernels.occupancy import capability
 from ..kernels.properties import Gpu
-from .driver import Bytes, Event, Kernel, Memory, Stream
+from .driver import Event, Kernel, Stream
+from .libcuda import NO_NVIDIA_DRIVER, PLAIN_SHARED, CudaEvent, CudaKernel, LibcudaDriver, load_libcuda
 
-_PLAIN_SHARED = 48 << 10  # bytes of shared memory per block without opt-in
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: does not synchronize with the default stream
-_OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
-_PORTABLE = 1  # CU_MEMHOSTREGISTER_PORTABLE: page-locked for all GPUs
-_PRIORITY = 8  # CU_STREAM_ATTRIBUTE_PRIORITY: priority of subsequent work on the stream
 GET_PYCUDA = (
     "pip install 'wfacli[gpu]' builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
 )
@@ -37,16 +34,9 @@ def load_pycuda() -> Any:
         raise DeviceError(f"the GPU engine needs PyCUDA ({problem}): {GET_PYCUDA}") from problem
     except ImportError as problem:
         if "libcuda.so" in str(problem):
-            raise DeviceError(
-                "no NVIDIA driver on this machine (libcuda.so.1 is missing): install it, or use --engine cpu"
-            ) from problem
+            raise DeviceError(NO_NVIDIA_DRIVER) from problem
         raise DeviceError(f"PyCUDA does not work here ({problem}): {GET_PYCUDA}") from problem
     return cuda
-
-
-def load_libcuda() -> Any:
-    """Return the CUDA driver library, which PyCUDA has already loaded."""
-    return ctypes.CDLL("libcuda.so.1")
 
 
 def count_devices(cuda: Any = None) -> int:
@@ -86,6 +76,7 @@ def describe(cuda: Any, device: Any) -> Gpu:
         memory_total=device.total_memory(),
         driver_version=f"{version // 1000}.{version % 1000 // 10}",
         bus=device.pci_bus_id(),
+        through=f"PyCUDA {getattr(sys.modules.get('pycuda'), 'VERSION_TEXT', '')}".rstrip(),
     )
 
 
@@ -108,51 +99,7 @@ def _awake(library: Any, index: int) -> Iterator[None]:
             library.cuDevicePrimaryCtxRelease_v2(device)
 
 
-@dataclass(eq=False)
-class CudaKernel:
-    """A function of a loaded module."""
-
-    row: Row
-    gpu: Gpu
-    module: Any  # must live as long as its function
-    function: Any
-    registers: int
-    static_shared: int
-    shared_limit: int = 0  # bytes of dynamic shared memory that launches may request
-    argument_bytes: int = 0  # argument size that the function is prepared for
-
-    @property
-    def name(self) -> str:
-        """Name of its row in the catalogue."""
-        return self.row.name
-
-    @property
-    def threads(self) -> int:
-        """Threads per block."""
-        return self.row.threads
-
-    def resident(self, shared_bytes: int = 0) -> int:
-        """Return the resident blocks per multiprocessor."""
-        return resident_blocks(self.gpu, self.threads, self.registers, self.static_shared + shared_bytes)
-
-
-class CudaEvent:
-    """Number of one of the driver's events; reused once this object is deleted.
-
-    PyCUDA's own events and streams print to standard error if their last reference is dropped in another thread than
-    the device's, or after the context is gone, so only the driver refers to them.
-    """
-
-    __slots__ = ("_unused", "number")
-
-    def __init__(self, number: int, unused: deque[int]) -> None:
-        self.number, self._unused = number, unused
-
-    def __del__(self) -> None:
-        self._unused.append(self.number)
-
-
-class CudaDriver:
+class CudaDriver(LibcudaDriver):
     """A GPU whose primary context is current in the calling thread until close()."""
 
     def __init__(self, index: int = 0, compiler: Compiler | None = None) -> None:
@@ -163,7 +110,7 @@ class CudaDriver:
             compiler: source of the kernels' machine code.
         """
         self._cuda = load_pycuda()
-        self._library = load_libcuda()
+        super().__init__(load_libcuda())
         with _awake(self._library, index):
             device = open_device(self._cuda, index)
             self._open(device, compiler)
@@ -171,19 +118,13 @@ class CudaDriver:
     def _open(self, device: Any, compiler: Compiler | None) -> None:
         self.gpu = describe(self._cuda, device)
         self._compiler = compiler or Compiler()
-        self._allocations: set[int] = set()
-        self._pins: set[int] = set()
-        self._locks: dict[int, Bytes] = {}
         self._kernels: dict[Row, CudaKernel] = {}
         self._streams: list[Any] = []
         self._events: list[Any] = []
         self._unused: deque[int] = deque()  # numbers of events that can be reused
-        self._brief: dict[Stream, bool] = {}  # whether subsequent work has priority
         with self._named("opening the GPU"):
             self._context: Any = self._entered(device)
-        least, greatest = ctypes.c_int(), ctypes.c_int()
-        self._library.cuCtxGetStreamPriorityRange(ctypes.byref(least), ctypes.byref(greatest))
-        self._priorities = least.value, greatest.value
+        self._read_priorities()
 
     @staticmethod
     def _entered(device: Any) -> Any:
@@ -215,61 +156,8 @@ class CudaDriver:
         with self._named("a query of free memory"):
             return int(self._cuda.mem_get_info()[0])
 
-    # Memory is allocated without PyCUDA. Its objects print to standard error if they cannot be freed, as when the
-    # failure of another GPU has ended CUDA for the process; and it sets a second base of an array that it page-locks,
-    # which numpy rejects.
-    def _called(self, what: str, name: str, *arguments: Any) -> None:
-        """Call a function of the driver library. Raises DeviceError, OutOfDeviceMemory."""
-        error = getattr(self._library, name)(*arguments)
-        if error == _OUT_OF_MEMORY:
-            raise OutOfDeviceMemory(f"{self.gpu.name}: out of memory in {what}")
-        if error:
-            raise DeviceError(f"{self.gpu.name}: {what} failed: {name.partition('_')[0]} gave error {error}")
-
-    def _given_back(self, name: str, address: int) -> None:
-        """Free memory, ignoring errors: a dead context has no memory, and the next call reports why it is dead."""
-        with contextlib.suppress(DeviceError):
-            self._called("freeing memory", name, ctypes.c_void_p(address))
-
-    def allocate(self, nbytes: int) -> Memory:
-        """Allocate GPU memory."""
-        address = ctypes.c_uint64()
-        what = f"an allocation of {nbytes:,} bytes"
-        self._called(what, "cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(int(nbytes)))
-        self._allocations.add(address.value)
-        return Memory(address.value, int(nbytes))
-
-    def free(self, memory: Memory) -> None:
-        """Free GPU memory."""
-        self._allocations.remove(memory.address)
-        self._given_back("cuMemFree_v2", memory.address)
-
-    def pinned(self, nbytes: int) -> Bytes:
-        """Allocate page-locked host memory."""
-        address = ctypes.c_void_p()
-        what = f"page-locking {nbytes:,} bytes of the host's memory"
-        self._called(what, "cuMemAllocHost_v2", ctypes.byref(address), ctypes.c_size_t(int(nbytes)))
-        assert address.value is not None
-        self._pins.add(address.value)
-        return np.ctypeslib.as_array((ctypes.c_uint8 * int(nbytes)).from_address(address.value))
-
-    def unpin(self, array: Bytes) -> None:
-        """Free page-locked memory."""
-        self._pins.remove(array.ctypes.data)
-        self._given_back("cuMemFreeHost", array.ctypes.data)
-
-    def lock(self, memory: Bytes) -> None:
-        """Page-lock host memory."""
-        what, address = f"page-locking {memory.nbytes:,} bytes of the host's memory", memory.ctypes.data
-        size = ctypes.c_size_t(memory.nbytes)
-        self._called(what, "cuMemHostRegister_v2", ctypes.c_void_p(address), size, _PORTABLE)
-        self._locks[address] = memory
-
-    def unlock(self, memory: Bytes) -> None:
-        """Unlock host memory."""
-        address = memory.ctypes.data
-        del self._locks[address]
-        self._called("unlocking memory", "cuMemHostUnregister", ctypes.c_void_p(address))
+    def _handle(self, stream: Stream) -> int:
+        return int(self._streams[stream].handle)
 
     def stream(self) -> Stream:
         """Create a stream."""
@@ -310,14 +198,6 @@ class CudaDriver:
             self._kernels[row] = CudaKernel(row, self.gpu, module, function, registers, shared)
         return self._kernels[row]
 
-    def _go_before(self, brief: bool, stream: Stream) -> None:
-        """Set the priority of subsequent work on a stream: highest if `brief`, else lowest; affects only timing."""
-        if self._brief.get(stream, False) != brief:
-            self._brief[stream] = brief
-            value = (ctypes.c_int * 16)(self._priorities[brief])  # a union of 64 bytes
-            handle = ctypes.c_void_p(self._streams[stream].handle)
-            self._library.cuStreamSetAttribute(handle, _PRIORITY, ctypes.byref(value))
-
     def launch(
         self, kernel: Kernel, grid: int, arguments: npt.NDArray[np.void], stream: Stream, shared_bytes: int = 0
     ) -> None:
@@ -329,7 +209,7 @@ class CudaDriver:
             if kernel.argument_bytes != arguments.nbytes:
                 kernel.function.prepare([f"{arguments.nbytes}s"])
                 kernel.argument_bytes = arguments.nbytes
-            if kernel.static_shared + shared_bytes > _PLAIN_SHARED and shared_bytes > kernel.shared_limit:
+            if kernel.static_shared + shared_bytes > PLAIN_SHARED and shared_bytes > kernel.shared_limit:
                 limit = self._cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
                 kernel.function.set_attribute(limit, int(shared_bytes))
                 kernel.shared_limit = shared_bytes
@@ -367,19 +247,11 @@ class CudaDriver:
         if self._context is None:
             return
         dead = self._dead()
-        for name, addresses in (("cuMemFree_v2", self._allocations), ("cuMemFreeHost", self._pins)):
-            for address in addresses:
-                self._given_back(name, address)
         if dead:
             modules = [part for kernel in self._kernels.values() for part in (kernel.function, kernel.module)]
             for held in (*modules, *self._streams, *self._events):
                 _abandon(held)
-        for memory in list(self._locks.values()):
-            with contextlib.suppress(DeviceError):
-                self.unlock(memory)
-        self._allocations.clear()
-        self._pins.clear()
-        self._locks.clear()
+        self._free_memory()
         for all_of_a_kind in (self._kernels, self._streams, self._events):
             all_of_a_kind.clear()
         with contextlib.suppress(self._cuda.Error):

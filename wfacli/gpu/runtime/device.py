@@ -75,6 +75,7 @@ class Device:
             "card": gpu.name,
             "architecture": gpu.arch,
             "driver": gpu.driver_version,
+            "through": gpu.through,
             "bus": gpu.bus,
             "memory_bytes": self.in_flight * job_bytes,
             "failure": str(failure) if failure else None,

@@ -13,7 +13,7 @@ from ..compile.cache import Cache
 from ..compile.compiler import GET_NVCC, Compiler, Progress, find_nvcc, nvcc_version
 from ..compile.package import prepare
 from ..kernels.catalogue import ROWS
-from .cuda_driver import GET_PYCUDA, CudaDriver
+from .opening import open_driver
 from .selftest import check_gpu
 
 
@@ -36,14 +36,13 @@ def diagnose(index: int = 0, progress: Progress | None = None) -> dict[str, Any]
         "nvcc": {"path": str(nvcc), "version": nvcc_version(nvcc)} if nvcc else None,
         "cache": _cache(cache),
         "kernels": len(ROWS),
+        "kernels_package": _version("wfacli-kernels"),
         "missing": [],
         "usable": False,
         "problem": "",
     }
     if driver is None:
         found["missing"].append("NVIDIA driver: install the one for this machine's GPU (libcuda.so.1)")
-    if found["pycuda"] is None:
-        found["missing"].append(f"PyCUDA: {GET_PYCUDA}")
     if nvcc is None:
         found["missing"].append(f"nvcc, for kernels that are not compiled yet: {GET_NVCC}")
     try:
@@ -67,7 +66,7 @@ def installed_driver() -> tuple[str | None, int]:
 
 
 def _try_gpu(index: int, compiler: Compiler) -> dict[str, Any]:
-    driver = CudaDriver(index, compiler)
+    driver = open_driver(index, compiler)
     try:
         gpu = driver.gpu
         prepare(compiler, ROWS.values(), gpu.arch, usable_cores())
@@ -78,6 +77,7 @@ def _try_gpu(index: int, compiler: Compiler) -> dict[str, Any]:
                 "index": index,
                 "name": gpu.name,
                 "architecture": gpu.arch,
+                "through": gpu.through,
                 "multiprocessors": gpu.multiprocessors,
                 "memory_total_bytes": gpu.memory_total,
                 "memory_free_bytes": driver.free_memory(),

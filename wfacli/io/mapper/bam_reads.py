@@ -33,7 +33,7 @@ class BamReads(Process):
         except ModuleNotFoundError:
             raise InputError(
                 path,
-                f"reads in BAM and SAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}",
+                f"reads in BAM and SAM are read by pysam, which is missing: pip install pysam, or {BY_HAND}",
             ) from None
         try:
             self._scratch = Scratch()

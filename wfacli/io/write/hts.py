@@ -49,7 +49,7 @@ def require_pysam() -> None:
         import pysam  # noqa: F401
     except ModuleNotFoundError:  # not one that cannot be loaded for lack of memory
         raise WfacliError(
-            "CRAM is written by pysam, which is missing: pip install 'wfacli[bam]', or pipe BAM to samtools"
+            "CRAM is written by pysam, which is missing: pip install pysam, or pipe BAM to samtools"
         ) from None
 
 

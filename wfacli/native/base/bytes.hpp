@@ -4,25 +4,39 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/buffer.hpp"
+
+#if defined(__clang__) && defined(__SSSE3__)
+#include <tmmintrin.h>
+#elif defined(__clang__) && defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
 namespace wfacli {
 
 using Bytes16 = std::uint8_t __attribute__((vector_size(16)));
 
 // Looks up 16 bytes at once: the low 4 bits of each index select a byte of `table`; with two tables, the low 5 bits
 // select a byte of low:high. GCC has a builtin for this; clang has none for variable indices.
-#if defined(__GNUC__) && !defined(__clang__)
-inline Bytes16 lookup16(Bytes16 table, Bytes16 index) { return __builtin_shuffle(table, index); }
-inline Bytes16 lookup16(Bytes16 low, Bytes16 high, Bytes16 index) { return __builtin_shuffle(low, high, index); }
+#if !defined(__clang__)
+WFACLI_INLINE Bytes16 lookup16(Bytes16 table, Bytes16 index) { return __builtin_shuffle(table, index); }
+WFACLI_INLINE Bytes16 lookup16(Bytes16 low, Bytes16 high, Bytes16 index) {
+  return __builtin_shuffle(low, high, index);
+}
 #else
-inline Bytes16 lookup16(Bytes16 table, Bytes16 index) {
+WFACLI_INLINE Bytes16 lookup16(Bytes16 table, Bytes16 index) {
+#if defined(__SSSE3__)
+  return (Bytes16)_mm_shuffle_epi8((__m128i)table, (__m128i)(index & 15));
+#elif defined(__aarch64__)
+  return (Bytes16)vqtbl1q_u8((uint8x16_t)table, (uint8x16_t)(index & 15));
+#else
   Bytes16 found;
   for (int i = 0; i < 16; ++i) found[i] = table[index[i] & 15];
   return found;
+#endif
 }
-inline Bytes16 lookup16(Bytes16 low, Bytes16 high, Bytes16 index) {
-  Bytes16 found;
-  for (int i = 0; i < 16; ++i) found[i] = index[i] & 16 ? high[index[i] & 15] : low[index[i] & 15];
-  return found;
+WFACLI_INLINE Bytes16 lookup16(Bytes16 low, Bytes16 high, Bytes16 index) {
+  return (index & 16) != 0 ? lookup16(high, index) : lookup16(low, index);
 }
 #endif
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/shuffle.hpp"
+
 namespace wfacli {
 namespace {
 
@@ -31,9 +33,8 @@ struct RunSums {
     gaps -= (are(kInsertion) | are(kDeletion)) & counted;
   }
   static std::int64_t sum(Runs lanes) {
-    constexpr Runs kHalves = {2, 3, 0, 1}, kNeighbours = {1, 0, 3, 2};
-    lanes += __builtin_shuffle(lanes, kHalves);
-    lanes += __builtin_shuffle(lanes, kNeighbours);
+    lanes += reordered(lanes, lanes, [](int lane) { return lane ^ 2; });
+    lanes += reordered(lanes, lanes, [](int lane) { return lane ^ 1; });
     return lanes[0];
   }
 };

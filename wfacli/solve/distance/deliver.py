@@ -90,7 +90,7 @@ def _pysam(command: str) -> Any:
         import pysam
     except ModuleNotFoundError:
         raise WfacliError(
-            "BAM is written by pysam, which is missing: pip install 'wfacli[bam]', "
+            "BAM is written by pysam, which is missing: pip install pysam, "
             f"or {command} --format sam | samtools view -b"
         ) from None
     return pysam

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from ...errors import DeviceError
 from ...gpu.compile.compiler import Compiler
-from ...gpu.runtime.cuda_driver import CudaDriver
 from ...gpu.runtime.driver import Driver
+from ...gpu.runtime.opening import open_driver
 
 
 class GpuOnDemand:
@@ -69,4 +69,4 @@ def any_gpu(tell: Callable[[str], None]) -> GpuOnDemand:
         if seconds is not None:
             tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is cached")
 
-    return GpuOnDemand(lambda: CudaDriver(compiler=Compiler(progress=compiled)))
+    return GpuOnDemand(lambda: open_driver(compiler=Compiler(progress=compiled)))

@@ -5,6 +5,7 @@
 // 1999, in the form of H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances", 2003.
 #pragma once
 
+#include "base/shuffle.hpp"
 #include "kernels/bits/bits_vector.hpp"
 
 namespace wfacli {
@@ -45,10 +46,8 @@ WFACLI_INLINE V unequal_rows(const V (&rows)[P], V (&columns)[P]) {
 WFACLI_INLINE V next_lane(V v, V before) {
 #if defined(__AVX512BW__)
   return (V)_mm512_alignr_epi64((__m512i)v, (__m512i)before, 7);
-#elif defined(__AVX2__)
-  return __builtin_shuffle(before, v, V{3, 4, 5, 6});
 #else
-  return __builtin_shuffle(before, v, V{1, 2});
+  return reordered(before, v, [](int lane) { return lane + kLanes - 1; });
 #endif
 }
 

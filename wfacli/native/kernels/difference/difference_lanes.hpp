@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "base/buffer.hpp"
+#include "base/shuffle.hpp"
 #include "base/vector_width.hpp"
 
 namespace wfacli {
@@ -101,7 +102,7 @@ struct Lanes {
       return (Vector)_mm256_alignr_epi8((__m256i)v, lower, 16 - sizeof(Lane));
     }
 #endif
-    return __builtin_shuffle(before, v, numbers() + all(kCount - 1));
+    return reordered(before, v, [](int lane) { return lane + kCount - 1; });
   }
   // Shifts lanes down by one: each gets the value of the lane above, and the last one that of the first lane of
   // `after`.
@@ -118,7 +119,7 @@ struct Lanes {
       return (Vector)_mm256_alignr_epi8(upper, (__m256i)v, sizeof(Lane));
     }
 #endif
-    return __builtin_shuffle(v, after, numbers() + all(1));
+    return reordered(v, after, [](int lane) { return lane + 1; });
   }
 };
 

@@ -1,6 +1,7 @@
 // Arranges the symbols of many pairs with one pair per lane, and finds the symbols of a pair that differ.
 #pragma once
 
+#include "base/bytes.hpp"
 #include "kernels/difference/difference_lanes.hpp"
 
 namespace wfacli {
@@ -21,9 +22,8 @@ WFACLI_INLINE void transpose(SymbolsV (&x)[16]) {
       y[2 * r] = (SymbolsV)_mm256_unpacklo_epi8((__m256i)x[r], (__m256i)x[r + 8]);
       y[2 * r + 1] = (SymbolsV)_mm256_unpackhi_epi8((__m256i)x[r], (__m256i)x[r + 8]);
 #else
-      y[2 * r] = __builtin_shuffle(x[r], x[r + 8], SymbolsV{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23});
-      y[2 * r + 1] =
-          __builtin_shuffle(x[r], x[r + 8], SymbolsV{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
+      y[2 * r] = reordered(x[r], x[r + 8], [](int lane) { return lane / 2 + lane % 2 * 16; });
+      y[2 * r + 1] = reordered(x[r], x[r + 8], [](int lane) { return 8 + lane / 2 + lane % 2 * 16; });
 #endif
     }
     for (int r = 0; r < 16; ++r) x[r] = y[r];
@@ -42,7 +42,7 @@ WFACLI_INLINE Symbols16 symbols_at(const ReversedSequence& s, std::int32_t at) {
   const std::int32_t readable = s.length + 48, from = at < 0 ? 0 : at < readable ? at : readable;
   Symbols16 found;
   std::memcpy(&found, s.symbols + from, 16);
-  if (at < 0) found = __builtin_shuffle(found, (numbers + static_cast<std::uint8_t>(at)) & 15);
+  if (at < 0) found = lookup16(found, (numbers + static_cast<std::uint8_t>(at)) & 15);
   return found;
 }
 

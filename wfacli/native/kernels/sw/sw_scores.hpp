@@ -5,6 +5,7 @@
 // of 16 bytes are then transposed into one vector per symbol.
 #pragma once
 
+#include "base/bytes.hpp"
 #include "kernels/difference/difference_lanes.hpp"
 #include "kernels/sw/sw.hpp"
 
@@ -163,7 +164,7 @@ struct SwChunks {
 #if defined(__SSSE3__)
     if constexpr (Chunks == 1) return (Bytes)_mm_shuffle_epi8((__m128i)table, (__m128i)index);
 #endif
-    if constexpr (Chunks == 1) return __builtin_shuffle(table, index & 15);
+    if constexpr (Chunks == 1) return lookup16(table, index & 15);
     Bytes found{};
     for (int b = 0; b < kBytes; ++b) found[b] = table[b / 16 * 16 + (index[b] & 15)];
     return found;
@@ -189,10 +190,16 @@ struct SwChunks {
       return Upper ? (Bytes)_mm256_unpackhi_epi8((__m256i)a, (__m256i)b)
                    : (Bytes)_mm256_unpacklo_epi8((__m256i)a, (__m256i)b);
 #endif
+    constexpr auto from = [](int b16) {
+      return b16 / 16 * 16 + (b16 % 16) / 2 + (Upper ? 8 : 0) + (b16 % 2) * kBytes;
+    };
+#if defined(__clang__)
+    return reordered(a, b, from);
+#else  // GCC makes other code of reordered() here
     Bytes order{};
-    for (int b16 = 0; b16 < kBytes; ++b16)
-      order[b16] = static_cast<std::uint8_t>(b16 / 16 * 16 + (b16 % 16) / 2 + (Upper ? 8 : 0) + (b16 % 2) * kBytes);
+    for (int b16 = 0; b16 < kBytes; ++b16) order[b16] = static_cast<std::uint8_t>(from(b16));
     return __builtin_shuffle(a, b, order);
+#endif
   }
   // Transposes 16 rows of 16 bytes in each chunk.
   static WFACLI_INLINE void transpose(Bytes (&rows)[16]) {
