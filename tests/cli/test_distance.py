@@ -269,7 +269,7 @@ WRONG = [
     (("a.fa", "b.fa", "--ambiguous", "wildcard"), 2, "--ambiguous wildcard does not go with distance"),
     (("a.fa", "b.fa", "--path", "--json"), 2, "cannot both go to standard output"),
     (("a.fa", "b.fa", "--path", "-o", "x.cram"), 2, "CRAM is not written"),
-    (("a.fa", "b.fa", "--path", "-o", "x.paf.gz"), 2, "not compressed by wfacli"),
+    (("a.fa", "b.fa", "--path", "-o", "x.paf.gz"), 2, "does not compress its output"),
     (("a.fa", "b.fa", "--path", "-o", "x.PNG"), 2, "x.PNG is the name of a picture, and -o gets alignments"),
     (("a.fa", "b.fa", "--path", "--format", "tsv"), 2, "--path writes symbols as PAF or SAM or BAM, not as TSV"),
     (("a.fa", "b.fa", "--format", "sam"), 2, "give --path"),

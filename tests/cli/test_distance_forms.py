@@ -72,7 +72,7 @@ def test_bam_of_more_operations_than_its_field_holds(distance: Distance, folder:
 
 def test_bam_without_pysam(distance: Distance, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pysam", None)
-    assert_failure(distance("a.fa", "b.fa", "--path", "-o", "x.bam"), 1, "pip install 'wfacli[bam]'")
+    assert_failure(distance("a.fa", "b.fa", "--path", "-o", "x.bam"), 1, "pip install '.[bam]'")
     assert not (folder / "x.bam").exists()
 
 

@@ -83,7 +83,7 @@ def test_text_says_what_is_missing_and_how_to_get_it(wfacli: Wfacli, found: dict
         assert word in result.text
     assert result.text.count("missing: ") == len(found["gpu"]["missing"])
     if found["gpu"]["pycuda"] is None:
-        assert "pip install 'wfacli[gpu]'" in result.text
+        assert "pip install '.[gpu]'" in result.text
 
 
 def test_help(wfacli: Wfacli) -> None:

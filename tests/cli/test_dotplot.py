@@ -211,7 +211,7 @@ def test_html_needs_no_matplotlib_and_others_say_so(plots: Path) -> None:
     program = [sys.executable, "-c", "import sys; sys.path.insert(0, 'without'); import wfacli.cli as c; c.entry()"]
     without = partial(run, "dotplot", "q.fa", "t.fa", "-o", cwd=plots, program=program)
     assert_success(without("plot.html"))
-    assert_failure(without("plot.png"), 1, "pip install 'wfacli[plot]'")
+    assert_failure(without("plot.png"), 1, "pip install '.[plot]'")
     assert not (plots / "plot.png").exists()
 
 
@@ -334,7 +334,7 @@ def test_help_fits_a_narrow_terminal(dotplot: Dotplot) -> None:
     result = dotplot("--help", env=environment(COLUMNS="80", NO_COLOR="1"))
     assert_success(result)
     assert max(map(len, result.text.splitlines())) <= 80
-    for words in ("lower left corner", "wfacli[plot]", "--target-name", "cg:Z"):
+    for words in ("lower left corner", ".[plot]", "--target-name", "cg:Z"):
         assert words in result.text
 
 

@@ -89,7 +89,7 @@ def test_scores_alone_are_the_alignments_scores(align: Align, options: str) -> N
     assert tsv(align, f"{options} --score-only --check", "ragged.tsv") == expected
 
 
-@pytest.mark.parametrize("output", [(), ("-o", "x.tsv"), ("-o", "x.txt"), ("-o", "x.sam", "--format", "tsv")])
+@pytest.mark.parametrize("output", [(), ("-o", "x.tsv"), ("-o", "x.txt"), ("-o", "x.txt", "--format", "tsv")])
 def test_scores_alone_are_written_as_a_table(align: Align, tmp_path: Path, output: tuple[str, ...]) -> None:
     result = align("--score-only", *output)
     assert_success(result)

@@ -14,6 +14,7 @@ import pytest
 
 import wfacli
 from bench.pages import speed
+from wfacli.errors import install
 
 from .pages import DOCS, ROOT, anchors, links
 
@@ -211,6 +212,9 @@ def test_the_readme_says_whether_there_is_a_release():
     newest = re.search(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
     assert newest.split()[0] == wfacli.__version__
     assert ("no release on PyPI yet" in README) == newest.endswith("(not released)")
+    assert install("bam").startswith(
+        "pip install '.[bam]'" if newest.endswith("(not released)") else "pip install 'wf"
+    )
 
 
 def test_the_citation_is_of_this_version():

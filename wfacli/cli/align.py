@@ -12,6 +12,7 @@ import typer
 from .. import __version__
 from ..io.mapper.mapped import MappedFiles
 from ..io.read.reader import PairFiles
+from ..io.read.sources import is_pipe
 from ..plan.kernels import CPU_KERNELS
 from ..run.align import align_run
 from ..run.batch_run import BatchRun
@@ -113,6 +114,8 @@ def align(
             score_only=scoring.score_only,
             hard_clip=placement.clip is Clip.HARD,
             checksums=checksums,
+            piped=mapping is None and is_pipe(pairs.target or pairs.query),
+            tell=None if reporting.quiet else note,
         ),
         check=check,
         kernel=None if kernel is None else kernel.value,

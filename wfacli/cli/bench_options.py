@@ -150,7 +150,7 @@ BenchPlotOption = Annotated[
         metavar="FILE",
         show_default=False,
         help="Also draw the results: .html (self-contained, with the whole table), .png, .svg or .pdf (by "
-        r"matplotlib: pip install 'wfacli\[plot]').",
+        r"matplotlib: pip install '.\[plot]').",
         rich_help_panel=_OUTPUT,
     ),
 ]

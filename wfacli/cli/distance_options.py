@@ -125,7 +125,7 @@ class DistanceOutput:
             "--format",
             show_default="by the suffix of --output, else paf, for --lines diff, for --text tsv",
             help="Format of the alignment of --path: of sequences paf, sam or bam (by pysam: pip install "
-            r"'wfacli\[bam]'), of lines diff or tsv, of texts tsv.",
+            r"'.\[bam]'), of lines diff or tsv, of texts tsv.",
             rich_help_panel=OUTPUT,
         ),
     ] = None

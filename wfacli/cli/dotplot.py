@@ -130,7 +130,7 @@ PlotOption = Annotated[
         "--output",
         metavar="FILE",
         help="Output file: .html (one self-contained page that zooms), .png, .svg or .pdf (by matplotlib: pip "
-        r"install 'wfacli\[plot]').",
+        r"install '.\[plot]').",
         rich_help_panel=_OUTPUT,
     ),
 ]

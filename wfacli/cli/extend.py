@@ -7,6 +7,7 @@ from ..config import Ambiguous
 from ..core.cores import usable_cores
 from ..errors import UsageError
 from ..io.read.reader import PairFiles
+from ..io.read.sources import is_pipe
 from ..io.write.output import refuse_overwriting
 from ..run.extend import ExtendConfig, extend_run
 from ..run.pairs import Choice
@@ -46,7 +47,12 @@ def extend(
             xdrop=extent.xdrop,
             zdrop=extent.zdrop,
         ),
-        output=records.spec("extend", score_only=scores.score_only),
+        output=records.spec(
+            "extend",
+            score_only=scores.score_only,
+            piped=is_pipe(pairs.target or pairs.query),
+            tell=None if reporting.quiet else note,
+        ),
         limits=limits_of(engine.max_memory),
         threads=engine.threads or usable_cores(),
         engine=engine.engine,

@@ -26,7 +26,7 @@ PlotOption = Annotated[
         metavar="FILE",
         show_default=False,
         help="Also draw the alignment over what A and B have in common, as wfacli dotplot does: .html "
-        r"(self-contained), .png, .svg or .pdf (by matplotlib: pip install 'wfacli\[plot]').",
+        r"(self-contained), .png, .svg or .pdf (by matplotlib: pip install '.\[plot]').",
         rich_help_panel=OUTPUT,
     ),
 ]

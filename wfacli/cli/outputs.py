@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -111,15 +112,22 @@ class Records:
             "--compression",
             min=0,
             max=9,
-            show_default="6 for BAM, htslib's for CRAM",
-            help="Compression level of BAM and CRAM. Compared with 6, level 1 takes a quarter of the time for BAM "
-            "that is a tenth larger; 0 is for pipes.",
+            show_default="6; for CRAM htslib's",
+            help="Compression level of BAM, CRAM and .gz. Compared with 6, level 1 takes a quarter of the "
+            "time, and BAM is a tenth larger; 0 is for pipes.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
 
     def spec(
-        self, command: str, *, score_only: bool = False, hard_clip: bool = False, checksums: bool = False
+        self,
+        command: str,
+        *,
+        score_only: bool = False,
+        hard_clip: bool = False,
+        checksums: bool = False,
+        piped: bool = False,
+        tell: Callable[[str], None] | None = None,
     ) -> OutputSpec:
         """Return the OutputSpec of these options.
 
@@ -128,14 +136,20 @@ class Records:
             score_only: True if only scores are computed.
             hard_clip: see OutputSpec.
             checksums: see OutputSpec.
+            piped: True if targets can be read only once, so that SAM cannot begin with their names: PAF is then the
+                default, unless other options are of SAM alone.
+            tell: called with a message if PAF is chosen for that reason; None: it is not said.
 
         Raises:
             UsageError: options are incompatible.
             WfacliError: pysam, which writes CRAM, is missing.
         """
-        format_ = self.format_ or _format_of(
-            command, self.output, OutputFormat.TSV if score_only else OutputFormat.SAM
-        )
+        default = OutputFormat.TSV if score_only else OutputFormat.SAM
+        if piped and self.header and not (score_only or self.sort or self.read_group or hard_clip):
+            default = OutputFormat.PAF
+        format_, bgzip, chosen = _format_of(command, self.output, self.format_, default)
+        if tell and format_ is OutputFormat.PAF and not chosen:
+            tell("writing PAF: SAM begins with the names of all targets, which a pipe gives only once (see --format)")
         container = format_.container
         if score_only and format_ is not OutputFormat.TSV:
             raise UsageError(f"--score-only writes TSV, and {format_.upper()} contains alignments: give --format tsv")
@@ -143,7 +157,7 @@ class Records:
             raise UsageError(f"--read-group belongs to SAM, and the output is {format_.upper()}")
         if not container and format_ is not OutputFormat.PAF and (self.md or self.cs):
             raise UsageError(f"--md and --cs are tags of SAM and PAF; {format_.upper()} has none")
-        self._refuse_storage(format_, hard_clip, checksums)
+        self._refuse_storage(format_, hard_clip, checksums, bgzip)
         if container is Container.CRAM:
             require_pysam()
         return OutputSpec(
@@ -158,10 +172,11 @@ class Records:
             self.write_index,
             hard_clip,
             checksums,
+            bgzip,
             self.compression,
         )
 
-    def _refuse_storage(self, format_: OutputFormat, hard_clip: bool, checksums: bool) -> None:
+    def _refuse_storage(self, format_: OutputFormat, hard_clip: bool, checksums: bool, bgzip: bool) -> None:
         binary = format_ in (OutputFormat.BAM, OutputFormat.CRAM)
         if not self.header and (binary or self.sort):
             raise UsageError("BAM, CRAM and sorted files have a header; --no-header is for SAM and TSV")
@@ -169,16 +184,34 @@ class Records:
             raise UsageError(f"--sort is for SAM, BAM and CRAM, and the output is {format_.upper()}")
         if self.write_index and not (binary and self.sort and self.output not in (None, "-")):
             raise UsageError("--write-index is for sorted BAM and CRAM in a file: give --sort and -o FILE.bam")
-        if self.compression is not None and not binary:
-            raise UsageError(f"--compression is for BAM and CRAM, and the output is {format_.upper()}")
+        if self.compression is not None and not (binary or bgzip):
+            raise UsageError(
+                f"--compression is for BAM, CRAM and names in .gz, and the output is plain {format_.upper()}"
+            )
         if hard_clip and not format_.container:
             raise UsageError(f"--clip is for SAM, BAM and CRAM, and the output is {format_.upper()}")
         if checksums and not (format_.container and self.header):
             raise UsageError("--checksums go to SAM's header, and there is none")
 
 
-def _format_of(command: str, path: str | None, default: OutputFormat) -> OutputFormat:
-    if program := compressor_of(path):
-        raise UsageError(f"the output is not compressed by wfacli: wfacli {command} … | {program} > {path}")
-    refuse_picture(path, "wfacli dotplot --path ALIGNMENTS draws them")
-    return _SUFFIXES.get(Path(path).suffix.lower(), default) if path else default
+def _format_of(
+    command: str, path: str | None, chosen: OutputFormat | None, default: OutputFormat
+) -> tuple[OutputFormat, bool, bool]:
+    """Return the format of an output, whether bgzip compresses it, and whether the user chose the format.
+
+    Raises:
+        UsageError: name and option differ, or the name is of something else.
+    """
+    program = compressor_of(path)
+    inner = Path(path).with_suffix("") if path and program else Path(path or "")
+    named = _SUFFIXES.get(inner.suffix.lower())
+    if program == "zstd":
+        raise UsageError(f"zstd is not written: wfacli {command} … | zstd > {path}, or -o {inner}.gz")
+    if chosen is None:
+        refuse_picture(path, "wfacli dotplot --path ALIGNMENTS draws them")
+    format_ = chosen or named or default
+    if named not in (None, OutputFormat.TSV, format_):
+        raise UsageError(f"{path} is named as {named.upper()}, and --format is {format_}: change one of them")
+    if program and format_ in (OutputFormat.BAM, OutputFormat.CRAM):
+        raise UsageError(f"{format_.upper()} is compressed already: give -o {inner}")
+    return format_, program is not None, bool(chosen or named)

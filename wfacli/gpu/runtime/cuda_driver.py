@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import DeviceError, OutOfDeviceMemory
+from ...errors import DeviceError, OutOfDeviceMemory, install
 from ..compile.compiler import OLDEST, Compiler
 from ..kernels.catalogue import Row
 from ..kernels.occupancy import capability, resident_blocks
@@ -24,9 +24,7 @@ _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: does not synchronize with the defau
 _OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 _PORTABLE = 1  # CU_MEMHOSTREGISTER_PORTABLE: page-locked for all GPUs
 _PRIORITY = 8  # CU_STREAM_ATTRIBUTE_PRIORITY: priority of subsequent work on the stream
-GET_PYCUDA = (
-    "pip install 'wfacli[gpu]' builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
-)
+GET_PYCUDA = f"{install('gpu')} builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
 
 
 def load_pycuda() -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import InputError
+from ...errors import InputError, install
 from ..write.operand import operand
 from ..write.python_child import python_command, scratch_environment
 from ..write.scratch import Scratch
@@ -33,7 +33,7 @@ class BamReads(Process):
         except ModuleNotFoundError:
             raise InputError(
                 path,
-                f"reads in BAM and SAM are read by pysam, which is missing: pip install 'wfacli[bam]', or {BY_HAND}",
+                f"reads in BAM and SAM are read by pysam, which is missing: {install('bam')}, or {BY_HAND}",
             ) from None
         try:
             self._scratch = Scratch()

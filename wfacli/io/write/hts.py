@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...config import OutputSpec
 from ...core.batch import U8
-from ...errors import OutputClosed, OutputError, WfacliError, text_of
+from ...errors import OutputClosed, OutputError, WfacliError, install, text_of
 from ..read.unnamed import unnamed_file
 from .complete import LineCount, fault_of
 from .cram_reference import cram_reference
@@ -49,7 +49,7 @@ def require_pysam() -> None:
         import pysam  # noqa: F401
     except ModuleNotFoundError:  # not one that cannot be loaded for lack of memory
         raise WfacliError(
-            "CRAM is written by pysam, which is missing: pip install 'wfacli[bam]', or pipe BAM to samtools"
+            f"CRAM is written by pysam, which is missing: {install('bam')}, or pipe BAM to samtools"
         ) from None
 
 

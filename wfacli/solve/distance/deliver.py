@@ -14,7 +14,7 @@ from ...dotplot.draw import write as write_picture
 from ...dotplot.paths import Block, read_blocks
 from ...dotplot.picture import default_size, picture_of, refuse_picture
 from ...dotplot.sequences import Axis
-from ...errors import OutputError, UsageError, WfacliError
+from ...errors import OutputError, UsageError, WfacliError, install
 from ...io.write.output import Output, compressor_of
 from ...io.write.scratch import Scratch
 from .inputs import Inputs, Unit
@@ -74,7 +74,7 @@ def choose_form(possible: Sequence[Form], path: str | None, chosen: Form | None,
     if suffix == ".cram":
         raise UsageError(f"CRAM is not written: {command} --format sam | samtools view -C -o {path}")
     if program := compressor_of(path):
-        raise UsageError(f"the output is not compressed by wfacli: {command} | {program} > {path}")
+        raise UsageError(f"this command does not compress its output: {command} | {program} > {path}")
     if chosen is None:
         refuse_picture(path, f"--plot {path}")
     form = chosen or _SUFFIXES.get(suffix, possible[0])
@@ -90,7 +90,7 @@ def _pysam(command: str) -> Any:
         import pysam
     except ModuleNotFoundError:
         raise WfacliError(
-            "BAM is written by pysam, which is missing: pip install 'wfacli[bam]', "
+            f"BAM is written by pysam, which is missing: {install('bam')}, "
             f"or {command} --format sam | samtools view -b"
         ) from None
     return pysam
