@@ -157,7 +157,7 @@ def test_stats_say_what_was_asked(inside: Inside, tmp_path: Path) -> None:
         (("--all", "--pairs", "candidates.txt"), "give one of them"),
         (("--score-only", "--format", "blast6"), "--score-only writes TSV"),
         (("--md", "--format", "blast6"), "BLAST6 has none"),
-        (("-o", "x.sam.gz"), "wfacli extend … | gzip > x.sam.gz"),
+        (("-o", "x.sam.zst"), "wfacli extend … | zstd > x.sam.zst"),
         (("--sort", "--format", "paf"), "--sort is for SAM, BAM and CRAM"),
     ],
 )

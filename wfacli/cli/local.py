@@ -20,13 +20,13 @@ from ..solve.checkpoint import Identity
 from ..solve.distance.deliver import Form, choose_form
 from ..solve.distance.inputs import Inputs
 from ..solve.distance.path import check_names
-from ..solve.local.inputs import codes_of, read_pair
+from ..solve.local.inputs import are_nucleotides, codes_of, read_pair
 from ..solve.local.result import as_values
 from ..solve.local.run import LocalRun, Outcome
 from ..solve.local.searches import OnCpu, OnGpu, Searches
 from ..solve.local.task import Task
 from ..solve.local.writing import FORMS, write_alignments
-from .console import note
+from .console import note, warning
 from .extend import scheme_of
 from .groups import grouped
 from .local_options import LocalEngine, LocalOutput, LocalScores
@@ -133,6 +133,11 @@ class _Command(LongCommand):
             query, target = codes_of(inputs, order.scheme)
         if order.form in (Form.SAM, Form.BAM):
             check_names(inputs)  # fails before the long computation
+        if order.scheme.nucleotides_only and not order.reporting.quiet and not are_nucleotides(inputs):
+            warning(
+                "a sequence contains characters that are not nucleotide codes and match nothing; for proteins give "
+                "--matrix BLOSUM62"
+            )
         task = Task(query, target, order.scheme, order.top, order.form is None, order.threads, order.memory)
         saved = self._opened_checkpoint(lambda: order.identity(Pair(query, target, False)))
         run = LocalRun(task, self._watchers, self._checkpoint, order.interval, self._searches)

@@ -69,13 +69,13 @@ def _incomplete_output(run: BatchRun, stopped: bool) -> str | None:
 
 def _print_summary(run: BatchRun) -> None:
     non_nucleotide = run.stats.counts["non_nucleotide"]
-    if non_nucleotide and run.account.nucleotides_only:
+    if non_nucleotide and (options := run.account.protein_options):
         warning(
             f"{counted(non_nucleotide, 'pair', 'contains', 'contain')} characters that are not nucleotide codes and "
-            "match nothing; for proteins give --ambiguous literal"
+            f"match nothing; for proteins give {options}"
         )
     if failure := run.aligner.engine.stats().get("failure"):
         warning(f"the GPU failed, and the CPU aligned the rest: {failure}")
-    if skipped := run.account.skipped():
-        warning(skipped)
+    if caution := run.account.caution():
+        warning(caution)
     note(summary(run))

@@ -61,7 +61,8 @@ def align_run(
         asdict(config.spec),
         lambda: counted(stats.counts["pairs"], "pair"),
         left_out(config.spec),
-        nucleotides_only=config.spec.ambiguous is not Ambiguous.LITERAL,
+        caution=inputs.caution,
+        protein_options=protein_options(config.spec),
         kernel=config.kernel,
     )
     return opened(config, inputs, open_aligner, Formatter.of(config), output, report, account, stats)
@@ -119,6 +120,11 @@ def expected_gpus(config: Config) -> int:
 def planner_of(config: Config, gpus: int) -> Planner:
     """Return the planner of a configuration beside a number of GPUs."""
     return Planner(config.spec, config.limits, config.kernel, gpus)
+
+
+def protein_options(spec: AlignSpec) -> str:
+    """Return the options that align proteins; "" if `spec` does."""
+    return "" if spec.ambiguous is Ambiguous.LITERAL else "--ambiguous literal, or wfacli extend --matrix BLOSUM62"
 
 
 def left_out(spec: AlignSpec) -> dict[str, str]:

@@ -12,6 +12,7 @@ from ..core.stats import Stats
 from ..errors import UsageError
 from ..io.read.ahead import Ahead
 from ..io.read.chosen import Sequences
+from ..io.read.name_order import NameOrder
 from ..io.read.reader import PairFiles, layout_of, read_batches
 from ..io.read.sources import Source
 from ..io.write.header import sam_header
@@ -83,6 +84,7 @@ class PairInputs:
         self._header: Ahead[bytes] | None = None
         self._early: EarlyBatches | None = None
         self._lend: Lend | None = None
+        self._order: NameOrder | None = None
 
     @property
     def paths(self) -> tuple[str | None, ...]:
@@ -132,7 +134,20 @@ class PairInputs:
 
     def batches(self) -> Iterator[PairBatch]:
         """See Inputs."""
-        return iter(self._early) if self._early else timed(self._chosen(), self._stats)
+        batches = iter(self._early) if self._early else timed(self._chosen(), self._stats)
+        if len(self.sources) < 2 or self._choice != Choice():
+            return batches
+        self._order = NameOrder()
+        return self._order.watched(batches)
+
+    def caution(self) -> str:
+        """Return a warning if the records of the two files seem to be in different orders; else ""."""
+        if not self._order or not self._order.is_shuffled():
+            return ""
+        return (
+            f"{self.files.query} and {self.files.target} hold the same names in different orders, and record i was "
+            "aligned to record i: sort one of them, or give wfacli extend --pairs FILE"
+        )
 
     def _chosen(self) -> Iterator[PairBatch]:
         if self._listed:

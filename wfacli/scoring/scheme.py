@@ -75,6 +75,11 @@ class Scheme:
         """True if a sequence may contain symbols without a score."""
         return bool((self.codes[np.frombuffer(_PRINTABLE, np.uint8)] == NO_CODE).any())
 
+    @property
+    def nucleotides_only(self) -> bool:
+        """True if characters other than nucleotide codes are one symbol, which matches nothing."""
+        return bool(self.codes[ord("E")] == self.codes[ord("F")] != NO_CODE)
+
     def require_positive(self, mode: str) -> None:
         """Raise UsageError if no substitution score is positive, so that the empty alignment would always be best."""
         if self.matrix.max() <= 0:
