@@ -131,11 +131,11 @@ def test_standard_input(folder: Path) -> None:
 
 
 def test_records_by_name(distance: Distance) -> None:
-    values = found(distance("several.fa", "several.fa", "--name-a", "a", "--name-b", "b", "--json"))
+    values = found(distance("several.fa", "several.fa", "--query-name", "a", "--target-name", "b", "--json"))
     assert (values["a"]["name"], values["b"]["name"], values["distance"]) == ("a", "b", EDITS)
-    assert_failure(distance("several.fa", "b.fa"), 1, "several.fa: has more than one record (x, a, b)", "--name-a")
-    assert_failure(distance("a.fa", "several.fa"), 1, "--name-b NAME")
-    assert_failure(distance("a.fa", "b.fa", "--name-b", "c"), 1, "b.fa: has no record c; it has b")
+    assert_failure(distance("several.fa", "b.fa"), 1, "several.fa: has more than one record (x, a, b)", "--query-name")
+    assert_failure(distance("a.fa", "several.fa"), 1, "--target-name NAME")
+    assert_failure(distance("a.fa", "b.fa", "--target-name", "c"), 1, "b.fa: has no record c; it has b")
 
 
 @pytest.mark.parametrize(("rule", "edits"), [("literal", 2), ("mismatch", 3)])
@@ -254,11 +254,11 @@ WRONG = [
     (("a.fa", "empty"), 1, "empty: has no sequence"),
     (("a.fa", "."), 1, ".: Is a directory"),
     (("a.fa", "bare"), 1, "bare, record b: the sequence is empty"),
-    (("-", "-"), 2, "only one of A and B can be standard input"),
+    (("-", "-"), 2, "only one of QUERY and TARGET can be standard input"),
     (("nothing", "a.fa", "--text"), 1, "nothing: No such file"),
     ((".", "a.fa", "--lines"), 1, ".: Is a directory"),
     (("a.fa", "b.fa", "--text", "--lines"), 2, "--text and --lines do not go together"),
-    (("a.fa", "b.fa", "--lines", "--name-a", "a"), 2, "are for sequences"),
+    (("a.fa", "b.fa", "--lines", "--query-name", "a"), 2, "are for sequences"),
     (("a.fa", "b.fa", "--text", "--ambiguous", "mismatch"), 2, "are for sequences"),
     (("a.fa", "b.fa", "--text", "--path", "-o", "x.paf"), 2, "--path writes bytes as TSV, not as PAF"),
     (("a.fa", "b.fa", "--lines", "--path", "--format", "bam"), 2, "--path writes lines as DIFF or TSV, not as BAM"),
@@ -309,11 +309,11 @@ def test_a_gpu_that_is_not_there(distance: Distance, monkeypatch: pytest.MonkeyP
 
 def test_help_teaches(distance: Distance, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    words = distance("--help").text
+    words = distance("--help-all").text.replace("\n", " ")
     for part in (
         "Usage: wfacli distance",
-        "─ Long runs ─",
-        "identity is 1 - distance / length of the longer",
+        "Long runs:",
+        "Identity is 1 - distance / length of the longer",
         "TCUPS",
     ):
         assert part in words

@@ -98,6 +98,6 @@ def test_chosen_pairs_are_not_shuffled(orders: Path) -> None:
         (orders / name).write_text(text)
     assert "warning" not in run("align", "q.fa", "t.fa", "--score-only", cwd=orders).err
     (orders / "pairs.txt").write_text("read00001\tread00002\nread00002\tread00001\n")
-    chosen = run("extend", "a.fa", "shuffled.fa", "--pairs", "pairs.txt", "--mode", "local", cwd=orders)
+    chosen = run("extend", "a.fa", "shuffled.fa", "--pair-list", "pairs.txt", "--mode", "local", cwd=orders)
     assert_success(chosen)
     assert "warning" not in chosen.err

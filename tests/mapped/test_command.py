@@ -329,7 +329,7 @@ def test_symbols_that_seq_cannot_hold_are_n(tmp_path: Path) -> None:
     (tmp_path / "map.paf").write_text("r\t15\t1\t10\t+\tt\t9\t0\t9\t9\t9\t7\ttp:A:P\n")
     for row in align(tmp_path, "--mappings", "map.paf").rows:
         assert row[9] == "NACGTNACGTNa.=N" and row[5] == "1S4=1X4=5S"
-    (pair,) = run("align", "reads.fq", "ref.fa", "--mode", "hw", cwd=tmp_path).rows
+    (pair,) = run("align", "reads.fq", "ref.fa", "--mode", "semiglobal", cwd=tmp_path).rows
     assert pair[9] == "NACGTNACGTNa.=N"
     assert_success(align(tmp_path, "--mappings", "map.paf", "-o", "x.bam"))
     with pysam.AlignmentFile(str(tmp_path / "x.bam")) as file:
@@ -348,7 +348,7 @@ def test_nothing_mapped_is_no_failure(world: World, tmp_path: Path) -> None:
     ("options", "words"),
     [
         (("--mappings", "map.paf", "--pad", "5"), "--pad belongs to --span padded"),
-        (("--mappings", "map.paf", "--mode", "hw"), "--mode and --free are for pairs"),
+        (("--mappings", "map.paf", "--mode", "semiglobal"), "--mode and --free are for pairs"),
         (("--mappings", "map.paf", "--score-only"), "--score-only is for pairs"),
         (("--mappings", "map.paf", "--format", "paf", "--sort"), "--sort is for SAM, BAM and CRAM"),
         (("--mappings", "map.paf", "--format", "paf", "--clip", "hard"), "--clip is for SAM"),

@@ -77,7 +77,7 @@ def test_a_gap_has_one_or_two_pieces():
 def test_free_ends():
     assert not FreeEnds() and FreeEnds(target_end=1)
     assert FreeEnds(1, 2, 3, 4).as_tuple() == (1, 2, 3, 4)
-    assert FreeEnds.of(Mode.HW).as_tuple() == (0, 0, WHOLE, WHOLE)
+    assert FreeEnds.of(Mode.SEMIGLOBAL).as_tuple() == (0, 0, WHOLE, WHOLE)
     assert FreeEnds.of(Mode.OVERLAP).as_tuple() == (WHOLE,) * 4
     assert not any(map(FreeEnds.of, (Mode.GLOBAL, Mode.EXTENSION, Mode.ENDS_FREE)))
     for symbols in (-1, WHOLE + 1):

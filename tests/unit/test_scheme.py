@@ -142,7 +142,7 @@ def test_without_a_score_above_0_nothing_is_best(mode: str) -> None:
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"zdrop": 5}, "Z-drop"), ({"xdrop": 5, "mode": "global"}, "X-drop"), ({"band": 5}, "--bandwidth"),
+    [({"zdrop": 5}, "Z-drop"), ({"xdrop": 5, "mode": "global"}, "X-drop"), ({"band": 5}, "--band"),
      ({"band": -1, "mode": "global"}, "bandwidth is -1"), ({"second_best": True, "mode": "global"}, "--second-best")],
 )  # fmt: skip
 def test_options_that_do_not_go_together(options: dict, words: str) -> None:

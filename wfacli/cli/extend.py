@@ -12,8 +12,8 @@ from ..io.write.output import refuse_overwriting
 from ..run.extend import ExtendConfig, extend_run
 from ..run.pairs import Choice
 from ..scoring.scheme import DEFAULT_SCORES, Scheme, numbers
-from ..scoring.spec import ExtendSpec
-from .console import note
+from ..scoring.spec import ExtendMode, ExtendSpec
+from .console import note, warning
 from .extend_options import ExtendEngineOptions, ExtendExtent, ExtendScores, Scores, Selection
 from .groups import grouped
 from .options import CheckOption, DebugOption, MaxLineOption, Reporting, command_line
@@ -36,14 +36,16 @@ def extend(
     debug: DebugOption = False,
 ) -> None:
     """Aligns pairs under any scores; the help is extend_options.EXTEND_HELP."""
+    if extent.mode is None and not reporting.quiet:
+        warning("extend aligns locally, since --mode is not given: give --mode local, or another mode")
     refuse_overwriting([scores.matrix], [records.output, reporting.stats])
     config = ExtendConfig(
         spec=ExtendSpec(
             scheme=scheme_of(scores),
-            mode=extent.mode,
+            mode=extent.mode or ExtendMode.LOCAL,
             score_only=scores.score_only,
             second_best=scores.second_best,
-            band=extent.bandwidth,
+            band=extent.band,
             xdrop=extent.xdrop,
             zdrop=extent.zdrop,
         ),
@@ -63,7 +65,9 @@ def extend(
     )
     outputs = records.output, __version__, reporting.stats, None if reporting.quiet else note
     execute(
-        lambda: extend_run(config, PairFiles(pairs.query, pairs.target), Choice(pairs.all_, pairs.pairs), *outputs),
+        lambda: extend_run(
+            config, PairFiles(pairs.query, pairs.target), Choice(pairs.all_, pairs.pair_list), *outputs
+        ),
         progress=reporting.progress,
         quiet=reporting.quiet,
     )

@@ -53,7 +53,7 @@ def local(
     reporting: LongReporting,
     debug: DebugOption = False,
 ) -> None:
-    """Finds the best local alignments of A and B; the help is local_options.LOCAL_HELP."""
+    """Finds the best local alignments of QUERY and TARGET; the help is local_options.LOCAL_HELP."""
     score_only, output, plot = wanted.score_only, wanted.output, wanted.plot
     if plot is not None:
         picture_format(plot)
@@ -129,7 +129,7 @@ class _Command(LongCommand):
     def _compute(self, out: Output) -> None:
         order = self._order
         with self._stats.timed("read"):
-            inputs = read_pair((order.pair.a, order.pair.b), (order.pair.name_a, order.pair.name_b))
+            inputs = read_pair((order.pair.a, order.pair.b), (order.pair.query_name, order.pair.target_name))
             query, target = codes_of(inputs, order.scheme)
         if order.form in (Form.SAM, Form.BAM):
             check_names(inputs)  # fails before the long computation

@@ -35,7 +35,7 @@ def progress_line(progress: Progress) -> ProgressLine:
 def _found(found: Found) -> str:
     q, q_end, t, t_end = found.span
     if found.cigar is None:
-        return f"{found.score:,}, from {q:,} of A and {t:,} of B on"
+        return f"{found.score:,}, from {q:,} of QUERY and {t:,} of TARGET on"
     counts = found.counts()
     return (
         f"{found.score:,}   A {q:,} to {q_end:,}, B {t:,} to {t_end:,}: {counted(counts['matches'], 'match')}, "

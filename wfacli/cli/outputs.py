@@ -41,7 +41,7 @@ ChecksumsOption = Annotated[
     bool,
     typer.Option(
         "--checksums",
-        help="With --mappings: MD5 sums of the reference's sequences in the header (M5).",
+        help="Write MD5 sums of the reference's sequences (M5) to the header. With --mappings.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -66,14 +66,15 @@ class Records:
         OutputFormat | None,
         typer.Option(
             "--format",
-            show_default="by the suffix of --output, else sam; tsv with --score-only",
-            help="Output format.",
+            show_default="from the suffix of -o, else sam",
+            metavar="NAME",
+            help="sam, bam, cram, paf, tsv or blast6.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
     cigar: Annotated[
         CigarStyle,
-        typer.Option("--cigar", help="eqx: = and X. m: M for both.", rich_help_panel=OUTPUT),
+        typer.Option("--cigar", help="CIGAR operations: = and X (eqx), or M (m).", rich_help_panel=OUTPUT),
     ] = CigarStyle.EQX
     md: Annotated[bool, typer.Option("--md", help="Add the MD tag.", rich_help_panel=OUTPUT)] = False
     cs: Annotated[bool, typer.Option("--cs", help="Add the cs tag (short form).", rich_help_panel=OUTPUT)] = False
@@ -84,14 +85,14 @@ class Records:
             "--read-group",
             metavar="LINE",
             show_default=False,
-            help=r"SAM read group, like '@RG\tID:run1\tSM:sample1'; each record gets its RG tag. Without it, records "
-            "keep the read groups of reads and mappings in SAM and BAM.",
+            help=r"Read group, like '@RG\tID:run1\tSM:me'. Each record gets its RG tag. Without it, records keep "
+            "the read groups of reads and mappings in SAM and BAM.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
     header: Annotated[
         bool,
-        typer.Option("--header/--no-header", help="Write a header in SAM and TSV.", rich_help_panel=OUTPUT),
+        typer.Option("--header/--no-header", help="Write the header of SAM and TSV.", rich_help_panel=OUTPUT),
     ] = True
     sort: Annotated[
         bool,
@@ -101,8 +102,7 @@ class Records:
         bool,
         typer.Option(
             "--write-index",
-            help="Write the index of sorted BAM or CRAM beside it (.bai, .crai; .csi where a target is longer than "
-            "2^29).",
+            help="Write the index of sorted BAM or CRAM. It is .bai or .crai; .csi if a target is longer than 2^29.",
             rich_help_panel=OUTPUT,
         ),
     ] = False
@@ -113,7 +113,8 @@ class Records:
             min=0,
             max=9,
             show_default="6; for CRAM htslib's",
-            help="Compression level of BAM, CRAM and .gz. Compared with 6, level 1 takes a quarter of the "
+            metavar="N",
+            help="Compression level of BAM, CRAM and .gz, 0 to 9. Compared with 6, level 1 takes a quarter of the "
             "time, and BAM is a tenth larger; 0 is for pipes.",
             rich_help_panel=OUTPUT,
         ),
@@ -208,7 +209,7 @@ def _format_of(
     if program == "zstd":
         raise UsageError(f"zstd is not written: wfacli {command} … | zstd > {path}, or -o {inner}.gz")
     if chosen is None:
-        refuse_picture(path, "wfacli dotplot --path ALIGNMENTS draws them")
+        refuse_picture(path, "wfacli dotplot --alignments FILE draws them")
     format_ = chosen or named or default
     if named not in (None, OutputFormat.TSV, format_):
         raise UsageError(f"{path} is named as {named.upper()}, and --format is {format_}: change one of them")

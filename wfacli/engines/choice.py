@@ -113,8 +113,8 @@ def extending(
     """
     if not spec.for_gpus:
         raise UsageError(
-            "of bands and drops a GPU has only --mode extension with --bandwidth, --zdrop and --score-only; the rest "
-            "and --second-best are the CPU's alone: leave --engine gpu out, or what it does not have"
+            "of the heuristics, a GPU supports --mode extension with --band, --zdrop and --score-only; the rest "
+            "and --second-best run on the CPU: leave out --engine gpu or these options"
         )
     return ExtendGpuEngine(spec, cpu, _opening(tell), stats, gpu_memory)
 

@@ -129,5 +129,5 @@ def protein_options(spec: AlignSpec) -> str:
 
 def left_out(spec: AlignSpec) -> dict[str, str]:
     """Return the statuses that result from the user's own bounds and heuristics, each with its meaning."""
-    asked = {"SCORE_LIMIT": "over --max-score"} if spec.max_cost is not None else {}
+    asked = {"SCORE_LIMIT": "over --max-cost"} if spec.max_cost is not None else {}
     return asked | ({"DROPPED": "given up by heuristics"} if spec.heuristics else {})

@@ -39,14 +39,16 @@ class Choice:
 
     def __post_init__(self) -> None:
         if self.every and self.listed is not None:
-            raise UsageError("--all aligns every query to every target, and --pairs those of a file: give one of them")
+            raise UsageError(
+                "--all aligns every query to every target, and --pair-list those of a file: give one of them"
+            )
 
     def check(self, files: PairFiles) -> None:
         """Raise UsageError if these files do not allow the selection."""
         if (self.every or self.listed is not None) and files.target is None:
-            raise UsageError("--all and --pairs choose pairs out of two files: give QUERY and TARGET")
+            raise UsageError("--all and --pair-list choose pairs out of two files: give QUERY and TARGET")
         if self.listed == "-" and "-" in (files.query, files.target):
-            raise UsageError("only one of QUERY, TARGET and --pairs can be standard input")
+            raise UsageError("only one of QUERY, TARGET and --pair-list can be standard input")
 
 
 class PairInputs:
@@ -146,7 +148,7 @@ class PairInputs:
             return ""
         return (
             f"{self.files.query} and {self.files.target} hold the same names in different orders, and record i was "
-            "aligned to record i: sort one of them, or give wfacli extend --pairs FILE"
+            "aligned to record i: sort one of them, or give wfacli extend --pair-list FILE"
         )
 
     def _chosen(self) -> Iterator[PairBatch]:

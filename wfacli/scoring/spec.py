@@ -60,7 +60,7 @@ class ExtendSpec:
         if (self.xdrop or self.zdrop) and self.mode is not ExtendMode.EXTENSION:
             raise UsageError("X-drop and Z-drop end extensions (--mode extension); other modes go to their ends")
         if self.band and self.mode not in (ExtendMode.EXTENSION, ExtendMode.GLOBAL):
-            raise UsageError(f"a band (--bandwidth) needs an end that is fixed, and {self.mode} has none")
+            raise UsageError(f"a band (--band) needs an end that is fixed, and {self.mode} has none")
         if self.second_best and self.mode not in (ExtendMode.LOCAL, ExtendMode.SEMIGLOBAL):
             raise UsageError(
                 f"a second best place (--second-best) makes no sense where the place is fixed: {self.mode}"

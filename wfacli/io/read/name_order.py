@@ -12,7 +12,7 @@ _EARLY = 4096  # pairs after which it is judged whether the rest is worth lookin
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits everywhere, as in Fibonacci hashing
 _SHIFT = np.uint64(31)
 _LONGEST = 256  # bytes of a name that count, beside its length
-_SLASH, _MATES = ord("/"), (ord("1"), ord("2"))
+_SLASH, _FIRST, _SECOND = b"/12"
 
 
 class NameOrder:
@@ -53,12 +53,20 @@ class NameOrder:
 
     def _judge(self) -> None:
         queries, targets = (np.concatenate([np.empty(0, np.uint64), *column]) for column in self._columns())
-        unique = len(np.unique(queries)) == len(queries)  # lists of chosen pairs repeat names
-        self._suspected = bool(unique and (queries != targets).any() and np.isin(queries, targets).any())
+        differ = bool((queries != targets).any())
+        queries.sort()
+        targets.sort()
+        unique = bool((queries[1:] != queries[:-1]).all())  # lists of chosen pairs repeat names
+        self._suspected = unique and differ and _have_common(queries, targets)
         self._early.clear()
 
     def _columns(self) -> tuple[list[U64], list[U64]]:
         return [queries for queries, _ in self._early], [targets for _, targets in self._early]
+
+
+def _have_common(one: U64, other: U64) -> bool:
+    """Return True if two sorted arrays of the same length, above 0, have a common value."""
+    return bool((other[np.minimum(np.searchsorted(other, one), len(other) - 1)] == one).any())
 
 
 def _hashes(text: U8, starts: I64, lengths: I32) -> U64:
@@ -67,7 +75,7 @@ def _hashes(text: U8, starts: I64, lengths: I32) -> U64:
         return np.zeros(len(starts), np.uint64)
     long = lengths > 2
     last, before = text[np.where(long, starts + lengths - 1, 0)], text[np.where(long, starts + lengths - 2, 0)]
-    sizes = lengths.astype(np.int64) - 2 * (long & (before == _SLASH) & np.isin(last, _MATES))
+    sizes = lengths.astype(np.int64) - 2 * (long & (before == _SLASH) & ((last == _FIRST) | (last == _SECOND)))
     hashes: U64 = sizes.astype(np.uint64)
     for place in range(min(int(sizes.max(initial=0)), _LONGEST)):
         rows = np.flatnonzero(sizes > place)
