@@ -32,7 +32,7 @@ test-newest: .venv/dev
 	$(BIN)/python -m pytest -n auto
 
 lint: .venv/dev
-	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python docs/style.py
 
 type: .venv/dev
 	$(BIN)/mypy

@@ -132,7 +132,7 @@ class Aligner:
         costs = None if penalties is None else [_whole("penalties", cost) for cost in penalties]
         ends = FreeEnds(*(_whole("free", bases) for bases in free))
         if ends and chosen is not Mode.ENDS_FREE:
-            raise UsageError(f"free belongs to mode ends-free, not to {chosen}")
+            raise UsageError(f"free requires mode ends-free, not {chosen}")
         self.spec = AlignSpec(
             metric=charged,
             penalties=Penalties.of(charged, costs, _whole("match", match)),
@@ -292,7 +292,7 @@ def _whole(option: str, value: int) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{option}: a whole number is wanted, not {value!r}") from None
+        raise TypeError(f"{option}: a whole number is required, not {value!r}") from None
 
 
 def pack(queries: Sequences, targets: Sequences) -> PairBatch:

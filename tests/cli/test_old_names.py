@@ -90,7 +90,7 @@ def test_extend_says_that_it_is_local(files: Path) -> None:
 # samtools and minimap2
 
 
-def test_version_by_a_letter(wfacli: Wfacli) -> None:
+def test_version_by_a_short_option(wfacli: Wfacli) -> None:
     assert wfacli("-V").out == wfacli("--version").out
 
 

@@ -319,8 +319,8 @@ def test_memory_is_bounded_by_the_shorter_sequence(align: Align, tmp_path: Path)
         ("--band 99999999999", ("band's width", "1,000,000,000")),
         ("--band 5,99999999999", ("band's step", "1,000,000,000")),
         ("--max-memory much", ("--max-memory", "500M", "'much'")),
-        ("--max-memory 0", ("--max-memory", "1M at least")),
-        ("--max-memory 1000K", ("--max-memory", "1000K", "1M at least")),
+        ("--max-memory 0", ("--max-memory", "the minimum is 1M")),
+        ("--max-memory 1000K", ("--max-memory", "1000K", "the minimum is 1M")),
         ("--max-memory=-1G", ("--max-memory", "'-1G'")),
     ],
 )

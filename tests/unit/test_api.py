@@ -59,12 +59,12 @@ def test_arguments_out_of_range(arguments, error):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"penalties": (4, 6, 2.0)}, "penalties: a whole number is wanted, not 2.0"),
-        ({"penalties": (4, 6.5, 2)}, "penalties: a whole number is wanted, not 6.5"),
+        ({"penalties": (4, 6, 2.0)}, "penalties: a whole number is required, not 2.0"),
+        ({"penalties": (4, 6.5, 2)}, "penalties: a whole number is required, not 6.5"),
         ({"penalties": "4,6,2"}, "penalties are whole numbers, not '4,6,2'"),
-        ({"match": 1.5}, "match: a whole number is wanted, not 1.5"),
-        ({"max_cost": 3.0}, "max_cost: a whole number is wanted, not 3.0"),
-        ({"mode": "ends-free", "free": (1.0, 0, 0, 0)}, "free: a whole number is wanted, not 1.0"),
+        ({"match": 1.5}, "match: a whole number is required, not 1.5"),
+        ({"max_cost": 3.0}, "max_cost: a whole number is required, not 3.0"),
+        ({"mode": "ends-free", "free": (1.0, 0, 0, 0)}, "free: a whole number is required, not 1.0"),
     ],
 )
 def test_numbers_that_are_not_whole(arguments, words):

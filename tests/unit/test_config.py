@@ -88,11 +88,11 @@ def test_free_ends():
 @pytest.mark.parametrize(
     ("match", "options", "words"),
     [
-        (0, {"mode": Mode.OVERLAP}, "overlap needs a match bonus"),
-        (0, {"mode": Mode.EXTENSION}, "extension needs a match bonus"),
+        (0, {"mode": Mode.OVERLAP}, "overlap requires a match score"),
+        (0, {"mode": Mode.EXTENSION}, "extension requires a match score"),
         (0, {"free": FreeEnds(1)}, "global has no free ends"),
         (1, {"free": FreeEnds(1), "mode": Mode.EXTENSION}, "extension has no free ends"),
-        (0, {"heuristics": Heuristics(xdrop=9)}, "X-drop needs a match bonus"),
+        (0, {"heuristics": Heuristics(xdrop=9)}, "X-drop requires a match score"),
         (1, {"heuristics": Heuristics(zdrop=9)}, "Z-drop"),
         (1, {"max_cost": 9}, "bound"),
     ],

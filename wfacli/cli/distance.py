@@ -43,7 +43,7 @@ def distance(
 ) -> None:
     """Computes the distance of QUERY and TARGET; the help is distance_options.DISTANCE_HELP."""
     if pair.text and pair.lines:
-        raise UsageError("--text and --lines do not go together")
+        raise UsageError("--text and --lines cannot be used together")
     named = pair.query_name is not None or pair.target_name is not None
     if (pair.text or pair.lines) and (named or pair.ambiguous is not Ambiguous.LITERAL):
         raise UsageError("--query-name, --target-name and --ambiguous are for sequences, not for --text and --lines")

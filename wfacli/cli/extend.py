@@ -36,8 +36,6 @@ def extend(
     debug: DebugOption = False,
 ) -> None:
     """Aligns pairs under any scores; the help is extend_options.EXTEND_HELP."""
-    if extent.mode is None and not reporting.quiet:
-        warning("extend aligns locally, since --mode is not given: give --mode local, or another mode")
     refuse_overwriting([scores.matrix], [records.output, reporting.stats])
     config = ExtendConfig(
         spec=ExtendSpec(
@@ -64,6 +62,8 @@ def extend(
         command_line=command_line(),
     )
     outputs = records.output, __version__, reporting.stats, None if reporting.quiet else note
+    if extent.mode is None and not reporting.quiet:
+        warning("extend aligns locally, since --mode is not given: give --mode local, or another mode")
     execute(
         lambda: extend_run(
             config, PairFiles(pairs.query, pairs.target), Choice(pairs.all_, pairs.pair_list), *outputs
@@ -83,13 +83,15 @@ def scheme_of(options: Scores) -> Scheme:
     scores, matrix, gaps = options.scores, options.matrix, options.gaps
     if matrix is None:
         if gaps is not None:
-            raise UsageError("--gaps belongs to --matrix; --scores M,X,O,E has costs of gaps in it")
+            raise UsageError("--gaps requires --matrix; --scores M,X,O,E includes the gap penalties")
         text = ",".join(map(str, DEFAULT_SCORES)) if scores is None else scores
         return Scheme.parse(text, options.ambiguous, options.n_score)
     if scores is not None:
         raise UsageError("--scores and --matrix both set substitution scores: give one of them (gaps: --gaps O,E)")
     if options.ambiguous is not Ambiguous.MISMATCH or options.n_score is not None:
-        raise UsageError("--ambiguous and --n-score do not go with --matrix, which has scores for all its symbols")
+        raise UsageError(
+            "--ambiguous and --n-score cannot be used with --matrix, which has scores for all its symbols"
+        )
     costs = None
     if gaps is not None:
         values = numbers(gaps)

@@ -58,12 +58,12 @@ def local(
     if plot is not None:
         picture_format(plot)
     if score_only and (wanted.format_ is not None or plot is not None or wanted.top > 1):
-        raise UsageError("--score-only writes no alignments: --format, --plot and --top do not go with it")
+        raise UsageError("--score-only writes no alignments: --format, --plot and --top cannot be used with it")
     if wanted.as_json and not score_only and output in (None, "-"):
         raise UsageError("--json and the alignments cannot both go to standard output: give -o")
     memory = bytes_of("--max-memory", engine.max_memory)
     if memory < _MIN_MEMORY:
-        raise UsageError(f"--max-memory is {engine.max_memory}; it must be 1M at least")
+        raise UsageError(f"--max-memory is {engine.max_memory}; the minimum is 1M")
     refuse_overwriting((scores.matrix,), (output, reporting.stats, checkpoints.checkpoint, plot))
     scheme = scheme_of(scores)
     scheme.require_positive("local")

@@ -127,7 +127,7 @@ class Checkpoints:
         if self.checkpoint_every is None:
             return _DEFAULT_INTERVAL
         if self.checkpoint is None:
-            raise UsageError("--checkpoint-every belongs to --checkpoint FILE")
+            raise UsageError("--checkpoint-every requires --checkpoint FILE")
         found = _TIME.fullmatch(self.checkpoint_every.strip().lower())
         if not found or not float(found[1]):
             raise UsageError(f"--checkpoint-every expects a time like 30s, 5m or 1h, not {self.checkpoint_every!r}")

@@ -165,7 +165,7 @@ def _mates_or_more(others: list[str], mates: str | None, preset: str | None) -> 
     if mates is not None:
         if pairing and len(others) == 1:
             raise UsageError("the second reads of pairs are given twice: as a third file and by --mates")
-        raise UsageError("--mates is of one file of reads; several files are single reads")
+        raise UsageError("--mates requires one file of reads; several files are single reads")
     if not pairing:
         return None, others
     if len(others) > 1:

@@ -179,7 +179,7 @@ def mapping_spec(placement: Placement, *, skip: bool = False, mates: bool, ends:
     span, pad = placement.span, placement.pad
     without = span in (Span.EXTENDED, Span.MAPPED)
     if pad is not None and without:
-        raise UsageError(f"--pad belongs to --span padded and read; --span {span} has no use for it")
+        raise UsageError(f"--pad requires --span padded or read, not {span}")
     return MappingSpec(
         span,
         0 if without else _DEFAULT_PAD if pad is None else pad,

@@ -77,7 +77,7 @@ def _set_longest_line(size: str) -> str:
     # The limit is global to the process, since lines are read in many places.
     longest = bytes_of("--max-line", size)
     if not longest:
-        raise UsageError(f"--max-line is {size}; it must be 1 at least")
+        raise UsageError(f"--max-line is {size}; the minimum is 1")
     set_max_line_bytes(longest)
     return size
 

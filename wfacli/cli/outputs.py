@@ -155,7 +155,7 @@ class Records:
         if score_only and format_ is not OutputFormat.TSV:
             raise UsageError(f"--score-only writes TSV, and {format_.upper()} contains alignments: give --format tsv")
         if not container and self.read_group is not None:
-            raise UsageError(f"--read-group belongs to SAM, and the output is {format_.upper()}")
+            raise UsageError(f"--read-group is for SAM, BAM and CRAM, and the output is {format_.upper()}")
         if not container and format_ is not OutputFormat.PAF and (self.md or self.cs):
             raise UsageError(f"--md and --cs are tags of SAM and PAF; {format_.upper()} has none")
         self._refuse_storage(format_, hard_clip, checksums, bgzip)

@@ -188,7 +188,7 @@ def spec_of(scoring: Costs, extent: Extent, heuristics: HeuristicOptions, preset
     metric, charged = _charged(scoring, preset)
     mode, free = extent.mode, extent.free
     if free is not None and mode is not Mode.ENDS_FREE:
-        raise UsageError(f"--free belongs to --mode ends-free, not to {mode}")
+        raise UsageError(f"--free requires --mode ends-free, not {mode}")
     if mode is Mode.ENDS_FREE and free is None:
         raise UsageError("--mode ends-free needs --free QB,QE,TB,TE")
     width, step = _band(heuristics.band)
@@ -208,7 +208,7 @@ def spec_of(scoring: Costs, extent: Extent, heuristics: HeuristicOptions, preset
 def preset_named(name: str) -> Ends:
     """Return the scores and extension parameters of a minimap2 preset. Raises UsageError if it is unknown."""
     if name not in PRESETS:
-        raise UsageError(f"--preset: there are no scores of {name!r}; there are those of {', '.join(PRESETS)}")
+        raise UsageError(f"--preset: no scores are known for {name!r}; known presets are {', '.join(PRESETS)}")
     return PRESETS[name]
 
 
@@ -232,7 +232,7 @@ def limits_of(max_memory: str) -> Limits:
     """Parse `--max-memory`, the memory of a thread per pair, into limits. Raises UsageError."""
     nbytes = bytes_of("--max-memory", max_memory)
     if nbytes < _MIN_MEMORY:
-        raise UsageError(f"--max-memory is {max_memory}; it must be 1M at least")
+        raise UsageError(f"--max-memory is {max_memory}; the minimum is 1M")
     table = min(Limits.table, nbytes // 8)
     return Limits(table=table, checkpoints=nbytes - table)
 
@@ -245,7 +245,7 @@ def gpu_memory_of(text: str | None) -> float | None:
         return min(float(text), 0.95)
     nbytes = bytes_of("--gpu-memory", text)
     if nbytes < _MIN_GPU_MEMORY:
-        raise UsageError(f"--gpu-memory is {text}; it must be 64M at least, or a share like 0.5")
+        raise UsageError(f"--gpu-memory is {text}; the minimum is 64M, or a fraction like 0.5")
     return float(nbytes)
 
 

@@ -216,15 +216,15 @@ class AlignSpec:
             raise UsageError(f"{self.metric} has penalties of its own (Penalties.of), not {self.penalties}")
         if self.mode in (Mode.OVERLAP, Mode.EXTENSION) and not self.penalties.match:
             raise UsageError(
-                f"{self.mode} needs a match bonus (--match): where matches earn nothing, aligning nothing is best"
+                f"{self.mode} requires a match score (--match): without it, the empty alignment is the best"
             )
         if self.free and self.mode in (Mode.GLOBAL, Mode.EXTENSION):
             raise UsageError(f"{self.mode} has no free ends")
         if self.heuristics.xdrop and not self.penalties.match:
-            raise UsageError("an X-drop needs a match bonus (--match): without one every score falls")
+            raise UsageError("an X-drop requires a match score (--match): without it, every score falls")
         if self.heuristics.zdrop and self.mode is not Mode.EXTENSION:
-            raise UsageError("a Z-drop ends extensions (--mode extension); other modes go to their ends")
+            raise UsageError("a Z-drop requires --mode extension")
         if self.max_cost is not None and not 0 <= self.max_cost <= MAX_SCORE:
             raise UsageError(f"the bound on the cost is {self.max_cost}; it must be 0 to {MAX_SCORE:,}")
         if self.max_cost is not None and self.penalties.match:
-            raise UsageError("a bound on the cost (--max-cost) does not go with a match bonus (--match)")
+            raise UsageError("a bound on the cost (--max-cost) cannot be used with a match score (--match)")

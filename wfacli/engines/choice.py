@@ -57,7 +57,7 @@ def with_gpu(
         fault = "the GPU's kernel for --band gives other answers than the CPU, by a fault of its compiler most likely"
         if config.engine is EngineName.GPU:
             cpu.close()
-            raise DeviceError(f"{fault}: leave --engine gpu out, and tell us what wfacli doctor says")
+            raise DeviceError(f"{fault}: leave out --engine gpu, and report the output of wfacli doctor")
         if tell:
             tell(f"warning: the CPU aligns everything: {fault}")
         return cpu
@@ -122,7 +122,7 @@ def extending(
 def _opening(tell: Callable[[str], None] | None, index: int = 0) -> Callable[[], CudaDriver]:
     def compiled(row: str, arch: str, seconds: float | None) -> None:
         if tell and seconds is not None:
-            tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is kept for the next time")
+            tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is cached")
 
     return lambda: CudaDriver(index, Compiler(progress=compiled))
 

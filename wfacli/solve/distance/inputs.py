@@ -117,8 +117,8 @@ def read_sequences(
     """
     if rule is Ambiguous.WILDCARD:
         raise UsageError(
-            "--ambiguous wildcard does not go with distance: N equals A and C there, which do not equal each other; "
-            "literal and mismatch do"
+            "--ambiguous wildcard cannot be used with distance: N would equal A and C, which do not equal each other; "
+            "use literal or mismatch"
         )
     _reject_stdin_twice(paths)
     folds, bases, records = _folds(rule), bytearray(), list[Record]()
