@@ -65,6 +65,17 @@ def test_all_help_has_every_option(wfacli: Wfacli, name: str) -> None:
     assert max(map(len, prose)) <= 80
 
 
+def test_values_of_an_option_are_named(wfacli: Wfacli) -> None:
+    for name in COMMANDS:
+        text = wfacli(name, "--help-all", env=SCREEN).text.lower()
+        choices = [
+            c for p in loaded(name).params if not getattr(p, "hidden", False) for c in getattr(p.type, "choices", ())
+        ]
+        assert not [choice for choice in choices if str(choice).lower() not in text]
+    assert "wavefront-table" in wfacli("align", "--help-all").text
+    assert not re.search(r"-$", wfacli("align", "--help-all", env=environment(COLUMNS="100")).text, re.M)
+
+
 def test_help_follows_the_width_of_the_terminal(wfacli: Wfacli) -> None:
     for columns in (60, 100):
         text = wfacli("align", "--help-all", env=environment(COLUMNS=str(columns))).text

@@ -217,6 +217,11 @@ def test_the_readme_says_whether_there_is_a_release():
     )
 
 
+def test_the_readme_is_short():
+    prose = re.sub(r"^```.*?^```|<!--.*?-->", "", README, flags=re.M | re.S)
+    assert len(prose.split()) <= 750
+
+
 def test_the_citation_is_of_this_version():
     said = dict(re.findall(r"^(\S+): (.*)$", (ROOT / "CITATION.cff").read_text(), re.M))
     assert said["cff-version"] == "1.2.0" and said["title"] == "wfacli" and said["license"] == "MIT"

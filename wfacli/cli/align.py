@@ -67,7 +67,7 @@ KernelOption = Annotated[
     typer.Option(
         "--kernel",
         show_default="the fastest for each pair",
-        help="The kernel that gets every pair first. The output does not depend on it; see --explain.",
+        help="First kernel for every pair, for measurements. The output does not depend on it; see --explain.",
         rich_help_panel=ENGINE,
     ),
 ]

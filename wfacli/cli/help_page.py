@@ -146,7 +146,7 @@ def command_list(commands: Sequence[tuple[str, str]], options: Sequence[tuple[st
 
 def _short(page: Page, width: int) -> Iterator[str]:
     yield from (f"Usage: wfacli {page.usage}", "")
-    yield from (*textwrap.wrap(page.summary, width), "")
+    yield from (*_wrapped(page.summary, width), "")
     for item in page.arguments:
         yield from _beside(item.long.strip("[]").replace("]...", ""), item.first_sentence, width)
     if page.arguments:
@@ -170,7 +170,7 @@ def _full(page: Page, width: int) -> Iterator[str]:
             yield from (f"{heading}:", *(f"  {line}" for line in lines), "")
             continue
         for paragraph in lines:
-            yield from (*textwrap.wrap(paragraph, width), "")
+            yield from (*_wrapped(paragraph, width), "")
     yield from _group("Arguments", page.arguments, width)
     for panel, items in page.panels().items():
         yield from _group(panel, items, width)
@@ -183,16 +183,21 @@ def _group(heading: str, items: Sequence[Item], width: int) -> Iterator[str]:
     for item in items:
         yield f"  {item.names}"
         text = item.described(item.text) + (" Required." if item.required and item.names.startswith("-") else "")
-        yield from textwrap.wrap(text, width, initial_indent=" " * _INDENT, subsequent_indent=" " * _INDENT)
+        yield from (" " * _INDENT + line for line in _wrapped(text, width - _INDENT))
     yield ""
 
 
 def _beside(left: str, right: str, width: int, column: int = _COLUMN) -> list[str]:
     """Return a text beside a name; below it, if the name is too long."""
-    lines = textwrap.wrap(right, width - column) or [""]
+    lines = _wrapped(right, width - column) or [""]
     head = f"  {left}"
     first = [f"{head:<{column}}{lines.pop(0)}".rstrip()] if len(head) < column - 1 else [head]
     return first + [" " * column + line for line in lines]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Return the lines of a paragraph; names of options are not divided."""
+    return textwrap.wrap(text, width, break_on_hyphens=False)
 
 
 def _width() -> int:
@@ -233,7 +238,15 @@ def _option(param: Any) -> Item:
     if not param.is_flag:
         spelled += f" {_metavar(param)}"
     panel = param.rich_help_panel or "Other"
-    return Item(spelled, max(param.opts, key=len), param.help or "", _default(param), panel, param.required)
+    text = (param.help or "") + _choices(param)
+    return Item(spelled, max(param.opts, key=len), text, _default(param), panel, param.required)
+
+
+def _choices(param: Any) -> str:
+    """Return a sentence with the values of an option, if neither its metavar nor its help names them."""
+    names = [str(choice) for choice in getattr(param.type, "choices", None) or ()]
+    known = f"{param.metavar or _metavar(param)} {param.help}".lower()
+    return "" if all(name.lower() in known for name in names) else f" One of {', '.join(names)}."
 
 
 def _metavar(param: Any) -> str:

@@ -89,8 +89,8 @@ class Mapper:
     mates: Annotated[
         str | None,
         mates_option(
-            "Another way to give MATES: FASTA or FASTQ, in the order of READS, which has the first ones. With "
-            "--preset sr mates may also follow one another in READS, under one name or as NAME/1 and NAME/2."
+            "The second reads of pairs, as MATES: FASTA or FASTQ in the order of READS. With --preset sr, mates may "
+            "also be adjacent in READS, under one name or as NAME/1 and NAME/2."
         ),
     ] = None
     preset: Annotated[

@@ -38,7 +38,7 @@ AsSamOption = Annotated[
     bool,
     typer.Option(
         "-a",
-        help="Write SAM. That is the default; the option is accepted for the habit from minimap2.",
+        help="Write SAM. That is the default; the option is accepted as in minimap2.",
         rich_help_panel=MAPPED,
     ),
 ]
@@ -74,9 +74,9 @@ class Mappings:
     mates: Annotated[
         str | None,
         mates_option(
-            "FASTA or FASTQ with the second reads of pairs, where QUERY has the first ones. Without it mates are both "
-            "in QUERY: in BAM, named NAME/1 and NAME/2, or the first one before the second. Which mappings are of "
-            "mates, flags say, in SAM and BAM."
+            "FASTA or FASTQ with the second reads of pairs; QUERY then has the first ones. Without it, mates are both "
+            "in QUERY: in BAM, named NAME/1 and NAME/2, or the first before the second. Flags identify the mappings "
+            "of mates, in SAM and BAM."
         ),
     ] = None
     preset: Annotated[
