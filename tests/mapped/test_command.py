@@ -126,7 +126,7 @@ def test_compression_changes_the_size_alone(world: World, tmp_path: Path, option
         path = tmp_path / options[1]
         size[level], records[level] = path.stat().st_size, pysam.view("-T", str(tmp_path / "ref.fa"), str(path))
     assert records["0"] == records["9"] and size["0"] > 1.05 * size["9"]
-    assert_failure(align(tmp_path, "--mappings", "map.paf", "--compression", "1"), 2, "the output is SAM")
+    assert_failure(align(tmp_path, "--mappings", "map.paf", "--compression", "1"), 2, "the output is plain SAM")
 
 
 def test_a_cigar_of_many_operations_fits_bam(tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ def test_nothing_mapped_is_no_failure(world: World, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--mappings", "map.paf", "--pad", "5"), "--pad belongs to --span padded"),
+        (("--mappings", "map.paf", "--pad", "5"), "--pad requires --span padded"),
         (("--mappings", "map.paf", "--mode", "semiglobal"), "--mode and --free are for pairs"),
         (("--mappings", "map.paf", "--score-only"), "--score-only is for pairs"),
         (("--mappings", "map.paf", "--format", "paf", "--sort"), "--sort is for SAM, BAM and CRAM"),

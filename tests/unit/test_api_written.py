@@ -12,7 +12,7 @@ from wfacli.core import cigar
 
 MODES = {
     "global": {},
-    "semiglobal": {"mode": "hw"},
+    "semiglobal": {"mode": "semiglobal"},
     "overlap": {"mode": "overlap", "match": 2},
     "ends-free": {"mode": "ends-free", "free": (2, 1, 3, 2)},
     "extension": {"mode": "extension", "match": 1},
