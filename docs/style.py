@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # Pages made from result files, whose notes are as they were measured.
 GENERATED = {"benchmarks.md", "papers.md"}
-MAX_WORDS = 60  # of a sentence
+MAX_WORDS = 50  # of a sentence
 
 # What must not be in prose, and what to write instead.
 PHRASES = {

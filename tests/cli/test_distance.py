@@ -52,8 +52,8 @@ def test_summary(folder: Path) -> None:
     words = re.sub(r"[\d.e-]+ (s  |TCUPS|computed)", r"N \1", result.text)
     words = re.sub(r"\(cpu-(wavefront|bits), \d+ threads?\)", "(ALGORITHM)", words)
     assert words == (
-        f"A          a.fa a, {len(A)} symbols\n"
-        f"B          b.fa b, {len(B)} symbols\n"
+        f"query      a.fa a, {len(A)} symbols\n"
+        f"target     b.fa b, {len(B)} symbols\n"
         f"distance   {EDITS}\n"
         f"identity   {100 * (1 - EDITS / len(A)):.2f}%   (1 - distance / length of the longer)\n"
         "time       N s   (ALGORITHM)\n"

@@ -14,7 +14,7 @@ from .progress_line import ProgressLine, seconds
 
 def as_text(inputs: Inputs, outcome: Outcome, task: Task) -> str:
     """Return the result as lines of text."""
-    rows = [("A", side_of(inputs.a, inputs)), ("B", side_of(inputs.b, inputs))]
+    rows = [("query", side_of(inputs.a, inputs)), ("target", side_of(inputs.b, inputs))]
     for number, found in enumerate(outcome.found, 1):
         rows.append(("score" if task.top == 1 else f"score {number}", _found(found)))
     if len(outcome.found) < task.top:
