@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs wheel wheels kernels-wheel release-check clean
+.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs man wheel wheels kernels-wheel release-check clean
 build: .venv/built
 
 .venv/created:
@@ -32,7 +32,7 @@ test-newest: .venv/dev
 	$(BIN)/python -m pytest -n auto
 
 lint: .venv/dev
-	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python docs/style.py
 
 type: .venv/dev
 	$(BIN)/mypy
@@ -161,6 +161,10 @@ docs: .venv/built
 	$(BIN)/pip install -q -r docs/requirements.txt -r bench/requirements.txt
 	$(BIN)/python -m bench.pages.page && $(BIN)/python -m bench.pages.papers_page && $(BIN)/python -m bench.pages.speed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# The manual, from the same source as --help-all: man -l build/man/wfacli-align.1
+man: .venv/built
+	$(BIN)/python docs/man.py build/man
 
 wheel: .venv/created
 	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .

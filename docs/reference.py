@@ -1,4 +1,4 @@
-"""Pages of reference, made from the code: what commands take (Typer), and what Python programs import (docstrings)."""
+"""Reference pages, made from the code: options of the commands, and docstrings of what Python programs import."""
 
 from __future__ import annotations
 
@@ -11,80 +11,48 @@ from typing import Any
 
 import wfacli
 from wfacli.cli.app import COMMANDS, loaded
+from wfacli.cli.help_page import Item, Page, page_of
 
-_HEADING = re.compile(r"\[bold\]([^\[\n]+)\[/bold\]\n\n(?=  )")
-_BOLD = re.compile(r"\[bold\]|\[/bold\]")
 _SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Yields):$")
 _ENTRY = re.compile(r"^(\*{0,2}[\w.]+): (.*)$")
 _CONSTANTS = {"NO_SCORE": "The score of a pair without an alignment: less than any score."}
 
 
 def pages() -> dict[str, str]:
-    """The pages' text, by their places in docs/."""
+    """Return the text of the pages, by their places in docs/."""
     return {"reference/cli.md": cli_page(), "reference/python.md": python_page()}
 
 
 def cli_page() -> str:
-    """Each command with its help and its options, in the panels of --help."""
+    """Each command with its help and its options, as `--help-all` shows them."""
     lines = ["# Commands and options", ""]
-    lines += ["Made from the code: what `wfacli COMMAND --help` says, with everything in one place.", ""]
+    lines += ["What `wfacli COMMAND --help-all` shows, for all commands.", ""]
     for name, entry in COMMANDS.items():
         if not entry.hidden:
-            lines += _command(name)
+            lines += _command(page_of(loaded(name)))
     return "\n".join(lines)
 
 
-def _command(name: str) -> Iterator[str]:
-    command = loaded(name)
-    arguments = [p for p in command.params if p.param_type_name == "argument"]
-    usage = " ".join(p.metavar if p.required else f"[{p.metavar}]" for p in arguments)
-    yield from (f"## wfacli {name}", "", "```text", f"wfacli {name} [OPTIONS] {usage}".rstrip(), "```", "")
-    yield from _help(command.help)
-    panels: dict[str, list[Any]] = {}
-    for param in command.params:
-        if not getattr(param, "hidden", False) and param.name != "help":
-            panels.setdefault(param.rich_help_panel or f"{param.param_type_name}s", []).append(param)
-    for panel, params in panels.items():
-        yield from (f"### {name}: {panel[:1].lower()}{panel[1:]}", "", "| | |", "|---|---|")
-        for param in params:
-            yield f"| {_names(param)} | {_cell(_what(param))} |"
+def _command(page: Page) -> Iterator[str]:
+    yield from (f"## wfacli {page.name}", "", "```text", f"wfacli {page.usage}", "```", "")
+    for heading, lines in page.parts:
+        if heading:
+            yield from (f"{heading}:", "", "```text", *lines, "```", "")
+        else:
+            yield from (part for line in lines for part in (_escaped(line), ""))
+    panels = {"Arguments": list(page.arguments)} if page.arguments else {}
+    for panel, items in (panels | page.panels()).items():
+        yield from (f"### {page.name}: {panel[:1].lower()}{panel[1:]}", "", "| | |", "|---|---|")
+        for item in items:
+            yield f"| `{_cell(item.names)}` | {_cell(_what(item))} |"
         yield ""
 
 
-def _help(text: str) -> Iterator[str]:
-    """Paragraphs as they are; the indented lines behind a heading as a block."""
-    for paragraph in re.split(r"\n\n(?! )", _HEADING.sub(r"\1:\n\n", text.strip())):
-        first, *rest = paragraph.split("\n\n")
-        yield from (_escaped(_BOLD.sub("`", first).replace("`Scores`", "Scores")), "")
-        if rest:
-            yield from ("```text", *(line.strip() for part in rest for line in part.splitlines()), "```", "")
-
-
-def _names(param: Any) -> str:
-    if param.param_type_name == "argument":
-        return f"`{param.metavar}`"
-    names = " / ".join([", ".join(f"`{o}`" for o in param.opts), *(f"`{o}`" for o in param.secondary_opts)])
-    if param.is_flag:
-        return names
-    choices = getattr(param.type, "choices", None)
-    # Many choices make a column that leaves no room for what they do.
-    shown = param.metavar or ("|".join(choices) if choices and len(choices) <= 6 else "NAME" if choices else "N")
-    return f"{names} " + ", ".join(f"`{one}`" for one in shown.split("|"))
-
-
-def _what(param: Any) -> str:
-    text = _escaped((param.help or "").replace(r"\[", "["))
-    choices = getattr(param.type, "choices", None)
-    if choices and len(choices) > 6 and not param.metavar:
-        text += " One of " + ", ".join(f"`{c}`" for c in choices) + "."
-    shown = getattr(param, "show_default", True)
-    default = shown if isinstance(shown, str) else None
-    plain = param.default is not None and not getattr(param, "is_flag", False) and param.default != ()
-    if default is None and shown and plain and param.param_type_name == "option":
-        default = f"`{getattr(param.default, 'value', param.default)}`"
-    if param.param_type_name == "option" and param.required:
+def _what(item: Item) -> str:
+    text = _escaped(item.text)
+    if item.required and item.names.startswith("-"):
         text += " *Required.*"
-    return text + (f" *Unless given:* {default}." if default else "")
+    return text + (f" *Default:* {_escaped(item.default)}." if item.default else "")
 
 
 def _cell(text: str) -> str:
@@ -96,8 +64,8 @@ def _escaped(text: str) -> str:
 
 
 def python_page() -> str:
-    """Everything in wfacli.__all__, and what else one needs of it."""
-    lines = ["# Python", "", "Made from the code. `import wfacli` starts no engine and needs no GPU.", ""]
+    """Return the page of everything in wfacli.__all__."""
+    lines = ["# Python", "", "`import wfacli` starts no engine and needs no GPU.", ""]
     for name in sorted(wfacli.__all__, key=lambda n: (not n[0].islower(), n)):
         if name == "__version__":
             continue
@@ -144,7 +112,7 @@ def _signature(name: str, function: Callable[..., Any]) -> Iterator[str]:
 
 
 def _docstring(text: str | None) -> Iterator[str]:
-    """A docstring in Google's style as Markdown."""
+    """Yield a docstring in Google's style as Markdown."""
     doctest: list[str] = []
     section = ""
     for line in [*inspect.cleandoc(text or "").splitlines(), ""]:

@@ -38,7 +38,7 @@ from .plan.planner import Planner
 from .results import Alignment, AlignmentBatch
 
 MetricName = Metric | Literal["edit", "indel", "linear", "affine", "affine2p"]
-ModeName = Mode | Literal["global", "hw", "overlap", "ends-free", "extension"]
+ModeName = Mode | Literal["global", "semiglobal", "overlap", "ends-free", "extension"]
 AmbiguousName = Ambiguous | Literal["mismatch", "wildcard", "literal"]
 
 
@@ -106,9 +106,10 @@ class Aligner:
             penalties: costs of 1 to 10,000 (gap openings from 0), in the order of the metric's parameters. Defaults:
                 linear 4, 2 (mismatch, gap); affine 4, 6, 2 (mismatch, open, extend); affine2p 4, 6, 2, 24, 1.
             match: match bonus, 0 to 10,000; a score is the sum of bonuses minus the costs.
-            mode: "global" (both sequences end to end), "hw" (the whole query, anywhere in the target), "overlap"
-                (ends of either sequence may stay unaligned), "ends-free" (at most `free` bases may stay unaligned) or
-                "extension" (from the beginning of both to the best end). Overlap and extension require match.
+            mode: "global" (both sequences end to end), "semiglobal" (the whole query, anywhere in the target),
+                "overlap" (ends of either sequence may stay unaligned), "ends-free" (at most `free` bases may stay
+                unaligned) or "extension" (from the beginning of both to the best end). Overlap and extension require
+                match.
             free: for "ends-free": maximum unaligned bases at query begin, query end, target begin and target end; they
                 cost nothing.
             ambiguous: how characters other than A, C, G, T, U (equal to T) are compared; case is always ignored.
@@ -131,7 +132,7 @@ class Aligner:
         costs = None if penalties is None else [_whole("penalties", cost) for cost in penalties]
         ends = FreeEnds(*(_whole("free", bases) for bases in free))
         if ends and chosen is not Mode.ENDS_FREE:
-            raise UsageError(f"free belongs to mode ends-free, not to {chosen}")
+            raise UsageError(f"free requires mode ends-free, not {chosen}")
         self.spec = AlignSpec(
             metric=charged,
             penalties=Penalties.of(charged, costs, _whole("match", match)),
@@ -291,7 +292,7 @@ def _whole(option: str, value: int) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{option}: a whole number is wanted, not {value!r}") from None
+        raise TypeError(f"{option}: a whole number is required, not {value!r}") from None
 
 
 def pack(queries: Sequences, targets: Sequences) -> PairBatch:
@@ -318,7 +319,7 @@ def align(query: SequenceLike, target: SequenceLike, **options: Unpack[Options])
     >>> import wfacli
     >>> wfacli.align("ACGTTGCA", "ACGTGCA", metric="edit")
     Alignment(score=-1, cigar='3=1I4=', edits=1, span=(0, 8, 0, 7), exact=True)
-    >>> wfacli.align("CGT", "AACGTAA", mode="hw").span
+    >>> wfacli.align("CGT", "AACGTAA", mode="semiglobal").span
     (0, 3, 2, 5)
     >>> wfacli.align("ACGT", "TTTT", metric="edit", max_cost=2).status.name
     'SCORE_LIMIT'

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+_RELEASED = False  # True once `pip install wfacli` finds a package
+
+
+def install(extra: str) -> str:
+    """Return the command that installs an extra; until there is a release, in the folder of the source."""
+    return f"pip install 'wfacli[{extra}]'" if _RELEASED else f"pip install '.[{extra}]' in wfacli's source folder"
+
 
 def text_of(name: bytes) -> str:
     """Decode a name without loss: bytes that are not UTF-8 become surrogates, as in Python's file names."""

@@ -43,7 +43,9 @@ ALL_BASES = 1 << 40
 LIMITS = Limits()
 SCHEME = Scheme.of_scores(2, 4, 4, 2)
 EDIT, AFFINE = (AlignSpec(metric, Penalties.of(metric)) for metric in (Metric.EDIT, Metric.AFFINE))
-INSIDE_TARGETS = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT), mode=Mode.HW, free=FreeEnds.of(Mode.HW))
+INSIDE_TARGETS = AlignSpec(
+    Metric.EDIT, Penalties.of(Metric.EDIT), mode=Mode.SEMIGLOBAL, free=FreeEnds.of(Mode.SEMIGLOBAL)
+)
 Call = Callable[[], Any]
 # Kernel, task, and pairs that suit it: count, bases, error rate.
 KERNELS_WORK = (

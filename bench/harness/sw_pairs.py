@@ -112,7 +112,7 @@ def seeded(folder: Path, name: str, work: float, least: float, most: float) -> P
     """
     reads = list(zip(*(records(folder / f"{name}.{side}.fa.gz") for side in ("query", "target")), strict=True))
     pairs: list[Pair] = []
-    with Aligner(metric="edit", mode="hw") as aligner:
+    with Aligner(metric="edit", mode="semiglobal") as aligner:
         found = aligner.align_batch([q for q, _ in reads], [t for _, t in reads])
     for (query, target), cigar, span in zip(reads, found.cigars(), found.span.tolist(), strict=True):
         pairs += around_seed(query, target, cigar, span[0], span[2])

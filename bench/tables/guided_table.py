@@ -4,7 +4,7 @@
         [--minutes M]
 
 AGAThA is a program that the user has built; ksw2 is downloaded and compiled when first needed (bench/peers), or given.
-All compute what `wfacli extend --mode extension --bandwidth W --zdrop Z --score-only` computes: the same cells, the
+All compute what `wfacli extend --mode extension --band W --zdrop Z --score-only` computes: the same cells, the
 same scores, the same end. AGAThA keeps scores in 16 bits, which suffice for all pairs here. CPUs align the first pairs
 of a row and GPUs all of them: rates are compared, scores of the pairs that all aligners have, and for all pairs our
 scores on a GPU with AGAThA's.

@@ -30,7 +30,7 @@ EXTEND_CASES = (
     ExtendCase("extend.extension.tsv", READS, "extension", ("--n-score", "-1", "--zdrop", "8")),
     ExtendCase("extend.global.paf", READS, "global", ("--scores", "1,3,5,2", "--ambiguous", "wildcard")),
     ExtendCase("extend.proteins.blast6", PROTEINS, "local", ("--matrix", "BLOSUM62", "--all")),
-    ExtendCase("extend.pairs.paf", PROTEINS, "semiglobal", ("--matrix", "PAM250", "--pairs", "candidates.txt")),
+    ExtendCase("extend.pairs.paf", PROTEINS, "semiglobal", ("--matrix", "PAM250", "--pair-list", "candidates.txt")),
 )
 
 

@@ -134,7 +134,7 @@ def test_statistics_of_a_run_that_failed(align: Align, folder: Path) -> None:
 
 
 def test_a_name_of_a_picture_is_refused_unless_the_format_is_given(align: Align, folder: Path) -> None:
-    said = "out.svg is the name of a picture, and -o gets alignments: wfacli dotplot --path ALIGNMENTS draws them"
+    said = "out.svg is the name of a picture, and -o gets alignments: wfacli dotplot --alignments FILE draws them"
     assert_failure(align("q.fa", "t.fa", "-o", "out.svg"), 2, said)
     assert not (folder / "out.svg").exists()
     assert align("q.fa", "t.fa", "-o", "out.svg", "--format", "paf").code == 0

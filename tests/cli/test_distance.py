@@ -52,8 +52,8 @@ def test_summary(folder: Path) -> None:
     words = re.sub(r"[\d.e-]+ (s  |TCUPS|computed)", r"N \1", result.text)
     words = re.sub(r"\(cpu-(wavefront|bits), \d+ threads?\)", "(ALGORITHM)", words)
     assert words == (
-        f"A          a.fa a, {len(A)} symbols\n"
-        f"B          b.fa b, {len(B)} symbols\n"
+        f"query      a.fa a, {len(A)} symbols\n"
+        f"target     b.fa b, {len(B)} symbols\n"
         f"distance   {EDITS}\n"
         f"identity   {100 * (1 - EDITS / len(A)):.2f}%   (1 - distance / length of the longer)\n"
         "time       N s   (ALGORITHM)\n"
@@ -131,11 +131,11 @@ def test_standard_input(folder: Path) -> None:
 
 
 def test_records_by_name(distance: Distance) -> None:
-    values = found(distance("several.fa", "several.fa", "--name-a", "a", "--name-b", "b", "--json"))
+    values = found(distance("several.fa", "several.fa", "--query-name", "a", "--target-name", "b", "--json"))
     assert (values["a"]["name"], values["b"]["name"], values["distance"]) == ("a", "b", EDITS)
-    assert_failure(distance("several.fa", "b.fa"), 1, "several.fa: has more than one record (x, a, b)", "--name-a")
-    assert_failure(distance("a.fa", "several.fa"), 1, "--name-b NAME")
-    assert_failure(distance("a.fa", "b.fa", "--name-b", "c"), 1, "b.fa: has no record c; it has b")
+    assert_failure(distance("several.fa", "b.fa"), 1, "several.fa: has more than one record (x, a, b)", "--query-name")
+    assert_failure(distance("a.fa", "several.fa"), 1, "--target-name NAME")
+    assert_failure(distance("a.fa", "b.fa", "--target-name", "c"), 1, "b.fa: has no record c; it has b")
 
 
 @pytest.mark.parametrize(("rule", "edits"), [("literal", 2), ("mismatch", 3)])
@@ -254,11 +254,11 @@ WRONG = [
     (("a.fa", "empty"), 1, "empty: has no sequence"),
     (("a.fa", "."), 1, ".: Is a directory"),
     (("a.fa", "bare"), 1, "bare, record b: the sequence is empty"),
-    (("-", "-"), 2, "only one of A and B can be standard input"),
+    (("-", "-"), 2, "only one of QUERY and TARGET can be standard input"),
     (("nothing", "a.fa", "--text"), 1, "nothing: No such file"),
     ((".", "a.fa", "--lines"), 1, ".: Is a directory"),
-    (("a.fa", "b.fa", "--text", "--lines"), 2, "--text and --lines do not go together"),
-    (("a.fa", "b.fa", "--lines", "--name-a", "a"), 2, "are for sequences"),
+    (("a.fa", "b.fa", "--text", "--lines"), 2, "--text and --lines cannot be used together"),
+    (("a.fa", "b.fa", "--lines", "--query-name", "a"), 2, "are for sequences"),
     (("a.fa", "b.fa", "--text", "--ambiguous", "mismatch"), 2, "are for sequences"),
     (("a.fa", "b.fa", "--text", "--path", "-o", "x.paf"), 2, "--path writes bytes as TSV, not as PAF"),
     (("a.fa", "b.fa", "--lines", "--path", "--format", "bam"), 2, "--path writes lines as DIFF or TSV, not as BAM"),
@@ -266,10 +266,10 @@ WRONG = [
     (("a.fa", "b.fa", "--plot", "x.txt"), 2, "a picture ends in .png, .svg, .pdf or .html"),
     (("a.fa", "b.fa", "--plot", "no/x.html"), 1, "no/x.html: cannot be written"),
     (("a.fa", "b.fa", "--plot", "x.html", "--stats", "x.html"), 2, "x.html is named twice"),
-    (("a.fa", "b.fa", "--ambiguous", "wildcard"), 2, "--ambiguous wildcard does not go with distance"),
+    (("a.fa", "b.fa", "--ambiguous", "wildcard"), 2, "--ambiguous wildcard cannot be used with distance"),
     (("a.fa", "b.fa", "--path", "--json"), 2, "cannot both go to standard output"),
     (("a.fa", "b.fa", "--path", "-o", "x.cram"), 2, "CRAM is not written"),
-    (("a.fa", "b.fa", "--path", "-o", "x.paf.gz"), 2, "not compressed by wfacli"),
+    (("a.fa", "b.fa", "--path", "-o", "x.paf.gz"), 2, "does not compress its output"),
     (("a.fa", "b.fa", "--path", "-o", "x.PNG"), 2, "x.PNG is the name of a picture, and -o gets alignments"),
     (("a.fa", "b.fa", "--path", "--format", "tsv"), 2, "--path writes symbols as PAF or SAM or BAM, not as TSV"),
     (("a.fa", "b.fa", "--format", "sam"), 2, "give --path"),
@@ -282,7 +282,7 @@ WRONG = [
     (("a.fa", "b.fa", "-o", "no/x"), 1, "no/x: cannot be written"),
     (("a.fa", "b.fa", "--checkpoint", "no/x"), 1, "there is no folder no"),
     (("a.fa", "b.fa", "--resume"), 2, "give --checkpoint FILE too"),
-    (("a.fa", "b.fa", "--checkpoint-every", "5s"), 2, "belongs to --checkpoint"),
+    (("a.fa", "b.fa", "--checkpoint-every", "5s"), 2, "--checkpoint-every requires --checkpoint"),
     (("a.fa", "b.fa", "--checkpoint", "c", "--checkpoint-every", "soon"), 2, "expects a time like 30s, 5m or 1h"),
     (("a.fa", "b.fa", "--checkpoint", "c", "--checkpoint-every", "0s"), 2, "expects a time like 30s, 5m or 1h"),
     (("a.fa", "b.fa", "--max-distance", "-1"), 2, "--max-distance"),
@@ -309,11 +309,11 @@ def test_a_gpu_that_is_not_there(distance: Distance, monkeypatch: pytest.MonkeyP
 
 def test_help_teaches(distance: Distance, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    words = distance("--help").text
+    words = distance("--help-all").text.replace("\n", " ")
     for part in (
         "Usage: wfacli distance",
-        "─ Long runs ─",
-        "identity is 1 - distance / length of the longer",
+        "Long runs:",
+        "Identity is 1 - distance / length of the longer",
         "TCUPS",
     ):
         assert part in words

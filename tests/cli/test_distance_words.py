@@ -45,8 +45,8 @@ def test_a_run_that_changed_over_and_went_on() -> None:
     phases = Phase("cpu-wavefront", 4.0, 10, 100, "switched"), Phase("cpu-bits", 6.0, 1500, 900, "done")
     words = as_text(inputs, Outcome(1500, None, phases, resumed=2), None, 1, None)
     assert words == (
-        "A          f.fa one, 1,000 symbols\n"
-        "B          g.fa, 2,000 symbols\n"
+        "query      f.fa one, 1,000 symbols\n"
+        "target     g.fa, 2,000 symbols\n"
         "distance   1,500\n"
         "identity   25.00%   (1 - distance / length of the longer)\n"
         "time       10.0 s   (cpu-wavefront 4 s, then cpu-bits 6 s, 1 thread, in 3 runs)\n"

@@ -156,7 +156,7 @@ def test_png(dotplot: Dotplot, plots: Path) -> None:
 
 
 def test_path_in_png(here: Dotplot, plots: Path) -> None:
-    result = here("q.fa", "t.fa", "-o", "plot.png", "--size", "600", "--path", "ab.paf")
+    result = here("q.fa", "t.fa", "-o", "plot.png", "--size", "600", "--alignments", "ab.paf")
     assert_success(result)
     assert "path with 66.67% identity" in result.err
     inside = density_in(png_of((plots / "plot.png").read_bytes()), 600, 500)
@@ -166,7 +166,7 @@ def test_path_in_png(here: Dotplot, plots: Path) -> None:
 
 
 def test_svg(here: Dotplot, plots: Path) -> None:
-    assert_success(here("q.fa", "t.fa", "-o", "plot.svg", "--path", "ab.paf", "--size", "200"))
+    assert_success(here("q.fa", "t.fa", "-o", "plot.svg", "--alignments", "ab.paf", "--size", "200"))
     written = (plots / "plot.svg").read_bytes()
     root = ElementTree.fromstring(written)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
@@ -174,7 +174,7 @@ def test_svg(here: Dotplot, plots: Path) -> None:
     assert any(value.startswith("data:image/png;base64,") for value in embedded)
     assert all(value.startswith(("data:", "#")) for value in embedded)
     # The figure is reproducible, byte for byte.
-    assert_success(here("q.fa", "t.fa", "-o", "plot.svg", "--path", "ab.paf", "--size", "200"))
+    assert_success(here("q.fa", "t.fa", "-o", "plot.svg", "--alignments", "ab.paf", "--size", "200"))
     assert (plots / "plot.svg").read_bytes() == written
 
 
@@ -186,7 +186,7 @@ def test_pdf(here: Dotplot, plots: Path) -> None:
 
 
 def test_html(here: Dotplot, plots: Path) -> None:
-    assert_success(here("q.fa", "t.fa", "-o", "plot.html", "--size", "600", "--path", "ab.paf"))
+    assert_success(here("q.fa", "t.fa", "-o", "plot.html", "--size", "600", "--alignments", "ab.paf"))
     page = (plots / "plot.html").read_bytes()
     assert not re.search(rb"https?:|\b(src ?=|href|url\(|import|fetch|XMLHttpRequest)", page)
     assert b"default-src 'none'" in page
@@ -211,7 +211,7 @@ def test_html_needs_no_matplotlib_and_others_say_so(plots: Path) -> None:
     program = [sys.executable, "-c", "import sys; sys.path.insert(0, 'without'); import wfacli.cli as c; c.entry()"]
     without = partial(run, "dotplot", "q.fa", "t.fa", "-o", cwd=plots, program=program)
     assert_success(without("plot.html"))
-    assert_failure(without("plot.png"), 1, "pip install 'wfacli[plot]'")
+    assert_failure(without("plot.png"), 1, "pip install '.[plot]'")
     assert not (plots / "plot.png").exists()
 
 
@@ -241,7 +241,7 @@ def test_several_records_stand_one_after_another(here: Dotplot, plots: Path) -> 
     assert (axis["title"], axis["starts"]) == ("t2", [0, 3500])
     assert_failure(here("q.fa", "t.fa", "-o", "p.html", "--query-name", "r2"), 1, "q.fa: no record is named r2")
     assert_success(here("q.fa", "t.fa", "-o", "plot.svg", "--size", "100"))
-    assert_failure(here("q.fa", "t.fa", "-o", "p.html", "--path", "ab.paf"), 1, "t1", "6,000 symbols here")
+    assert_failure(here("q.fa", "t.fa", "-o", "p.html", "--alignments", "ab.paf"), 1, "t1", "6,000 symbols here")
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -297,7 +297,7 @@ def test_proteins(here: Dotplot, plots: Path) -> None:
 def test_empty_sequences(here: Dotplot, plots: Path, suffix: str) -> None:
     (plots / "q.fa").write_text(">r1\n")
     (plots / "ab.paf").write_text("r1\t0\t0\t0\t+\tt1\t6000\t0\t6000\t0\t6000\t255\tcg:Z:6000D\n")
-    assert_success(here("q.fa", "t.fa", "-o", f"plot.{suffix}", "--path", "ab.paf", "--size", "100"))
+    assert_success(here("q.fa", "t.fa", "-o", f"plot.{suffix}", "--alignments", "ab.paf", "--size", "100"))
     assert (plots / f"plot.{suffix}").stat().st_size > 1000
 
 
@@ -309,7 +309,7 @@ def test_empty_sequences(here: Dotplot, plots: Path, suffix: str) -> None:
         (("q.fa", "t.fa", "-o", "p.jpg"), 2, ["'p.jpg'", ".png, .svg, .pdf or .html"]),
         (("q.fa", "t.fa", "-o", "p.png", "--format", "jpg"), 2, ["jpg"]),
         (("-", "-", "-o", "p.png"), 2, ["standard input"]),
-        (("-", "t.fa", "--path", "-", "-o", "p.png"), 2, ["standard input"]),
+        (("-", "t.fa", "--alignments", "-", "-o", "p.png"), 2, ["standard input"]),
         (("q.fa", "t.fa", "-o", "p.html", "-k", "33"), 2, ["k is 33", "1 to 32"]),
         (("q.fa", "t.fa", "-o", "p.html", "-k", "0"), 2, ["kmer"]),
         (("q.fa", "t.fa", "-o", "p.html", "--size", "9000"), 2, ["size"]),
@@ -317,9 +317,13 @@ def test_empty_sequences(here: Dotplot, plots: Path, suffix: str) -> None:
         (("q.fa", "empty.fa", "-o", "p.html"), 1, ["empty.fa: has no records"]),
         (("q.fa", "ab.paf", "-o", "p.html"), 1, ["ab.paf, line 1"]),
         (("q.fa", "t.fa", "-o", "none/p.html"), 1, ["none/p.html", "cannot be written"]),
-        (("q.fa", "t.fa", "-o", "p.html", "--path", "none.paf"), 1, ["none.paf"]),
-        (("q.fa", "t.fa", "-o", "p.html", "--path", "t.fa"), 1, ["t.fa, line 1: is not an alignment of PAF or SAM"]),
-        (("t.fa", "q.fa", "-o", "p.html", "--path", "ab.paf"), 1, ["ab.paf", "r1 to t1"]),
+        (("q.fa", "t.fa", "-o", "p.html", "--alignments", "none.paf"), 1, ["none.paf"]),
+        (
+            ("q.fa", "t.fa", "-o", "p.html", "--alignments", "t.fa"),
+            1,
+            ["t.fa, line 1: is not an alignment of PAF or SAM"],
+        ),
+        (("t.fa", "q.fa", "-o", "p.html", "--alignments", "ab.paf"), 1, ["ab.paf", "r1 to t1"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -331,10 +335,10 @@ def test_errors(here: Dotplot, plots: Path, arguments: tuple[str, ...], code: in
 
 
 def test_help_fits_a_narrow_terminal(dotplot: Dotplot) -> None:
-    result = dotplot("--help", env=environment(COLUMNS="80", NO_COLOR="1"))
+    result = dotplot("--help-all", env=environment(COLUMNS="80", NO_COLOR="1"))
     assert_success(result)
     assert max(map(len, result.text.splitlines())) <= 80
-    for words in ("lower left corner", "wfacli[plot]", "--target-name", "cg:Z"):
+    for words in ("blue on the same strand", "extra plot", "--target-name", "cg:Z"):
         assert words in result.text
 
 

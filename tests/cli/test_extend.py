@@ -142,22 +142,22 @@ def test_stats_say_what_was_asked(inside: Inside, tmp_path: Path) -> None:
     [
         (("--scores", "2,4,4"), "like 2,4,4,2"),
         (("--scores", "2,4,4,2", "--matrix", "BLOSUM62"), "give one of them"),
-        (("--gaps", "11,1"), "--gaps belongs to --matrix"),
+        (("--gaps", "11,1"), "--gaps requires --matrix"),
         (("--matrix", "BLOSUM62", "--gaps", "11"), "like 11,1"),
         (("--matrix", "BLOSUM26"), "neither a file nor one of the matrices BLOSUM62"),
-        (("--matrix", "BLOSUM62", "--n-score", "0"), "do not go with --matrix"),
+        (("--matrix", "BLOSUM62", "--n-score", "0"), "cannot be used with --matrix"),
         (("--n-score", "0", "--ambiguous", "literal"), "--n-score"),
         (("--scores", "0,4,4,2"), "score above 0"),
-        (("--scores", "2,4,0,0"), "must cost something"),
+        (("--scores", "2,4,0,0"), "cannot both be 0"),
         (("--zdrop", "5"), "--mode extension"),
-        (("--bandwidth", "5"), "--bandwidth"),
+        (("--band", "5"), "--band"),
         (("--second-best", "--mode", "global"), "--second-best"),
-        (("--engine", "gpu", "--second-best"), "leave --engine gpu out"),
-        (("--engine", "gpu", "--mode", "extension", "--zdrop", "9"), "leave --engine gpu out"),
-        (("--all", "--pairs", "candidates.txt"), "give one of them"),
+        (("--engine", "gpu", "--second-best"), "leave out --engine gpu"),
+        (("--engine", "gpu", "--mode", "extension", "--zdrop", "9"), "leave out --engine gpu"),
+        (("--all", "--pair-list", "candidates.txt"), "give one of them"),
         (("--score-only", "--format", "blast6"), "--score-only writes TSV"),
         (("--md", "--format", "blast6"), "BLAST6 has none"),
-        (("-o", "x.sam.gz"), "wfacli extend … | gzip > x.sam.gz"),
+        (("-o", "x.sam.zst"), "wfacli extend … | zstd > x.sam.zst"),
         (("--sort", "--format", "paf"), "--sort is for SAM, BAM and CRAM"),
     ],
 )
@@ -171,8 +171,8 @@ def test_one_file_has_nothing_to_choose_from(inside: Inside) -> None:
 
 @pytest.mark.parametrize("files", [("-", "targets.fa"), ("reads.fq", "-")], ids=" ".join)
 def test_standard_input_is_one_file(files: tuple[str, str], inside: Inside) -> None:
-    result = inside("extend", *files, "--pairs", "-", cwd=GOLDEN)
-    assert_failure(result, 2, "only one of QUERY, TARGET and --pairs can be standard input")
+    result = inside("extend", *files, "--pair-list", "-", cwd=GOLDEN)
+    assert_failure(result, 2, "only one of QUERY, TARGET and --pair-list can be standard input")
 
 
 @pytest.mark.parametrize(
@@ -215,13 +215,13 @@ def test_symbols_that_the_matrix_lacks(inside: Inside, folder: Path) -> None:
 )
 def test_lists_that_are_refused(listed: str, words: str, inside: Inside, folder: Path) -> None:
     (folder / "pairs.txt").write_text(listed)
-    assert_failure(inside("extend", "q.fa", "t.fa", "--pairs", "pairs.txt", cwd=folder), 1, words)
+    assert_failure(inside("extend", "q.fa", "t.fa", "--pair-list", "pairs.txt", cwd=folder), 1, words)
 
 
 def test_names_that_mean_two_records(inside: Inside, folder: Path) -> None:
     (folder / "t.fa").write_bytes(b">t1\nACGT\n>t1\nACGT\n")
     (folder / "pairs.txt").write_text("r1\tt1\n")
-    result = inside("extend", "q.fa", "t.fa", "--pairs", "pairs.txt", "--format", "paf", cwd=folder)
+    result = inside("extend", "q.fa", "t.fa", "--pair-list", "pairs.txt", "--format", "paf", cwd=folder)
     assert_failure(result, 1, "t.fa, record t1: is the name of two records")
 
 

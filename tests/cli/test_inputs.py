@@ -180,7 +180,7 @@ def test_sam_of_targets_from_a_pipe_is_refused_with_advice(align: Align, folder:
     inputs = {"fifo": ("q.fa", "fifo"), "standard input": ("q.fa", "-"), "pairs": ("-",)}[way]
     if way == "fifo":
         feed(folder / "fifo", [fasta(TARGETS, "t")])
-    result = align(*inputs, stdin=seq(PAIRS) if way == "pairs" else fasta(TARGETS, "t"))
+    result = align(*inputs, "--format", "sam", stdin=seq(PAIRS) if way == "pairs" else fasta(TARGETS, "t"))
     assert_failure(result, 2, "pipe", "--format paf", "--no-header")
     assert not result.out
 

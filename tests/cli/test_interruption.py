@@ -60,6 +60,15 @@ def test_signal_during_a_long_alignment(folder: Path, sent: signal.Signals, code
     assert not (folder / "x.paf").exists()
 
 
+def test_signal_says_how_much_went_to_standard_output(folder: Path) -> None:
+    pairs = [("ACGT", "ACGT"), (random_symbols(1_000_000, 1), random_symbols(1_000_000, 2))]
+    (folder / "long.seq").write_bytes(seq(pairs))
+    process = start("align", "long.seq", "--format", "paf", "--batch-bases", "1", "-t", "1", cwd=folder)
+    assert process.stdout and process.stdout.readline().startswith(b"pair1\t")
+    _, err = assert_ends(process, signal.SIGINT, 130)
+    assert err == "wfacli: incomplete: 1 pair was written, to standard output\n"
+
+
 @pytest.mark.parametrize("pause", [0, 0.002, 0.01])
 def test_signal_that_comes_twice(folder: Path, pause: float) -> None:
     # `timeout` signals its child, and then the group that the child is in.

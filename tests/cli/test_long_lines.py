@@ -89,8 +89,8 @@ def test_every_command_has_the_bound(folder: Path, command: str) -> None:
 
 
 LISTS = {
-    "extend one.fa two.fa --pairs list --format paf -o out": b"t\tu\n",
-    "dotplot one.fa two.fa --path list -o out --format html": b"t\t4\t0\t4\t+\tu\t4\t0\t4\t4\t4\t60\tcg:Z:4=\n",
+    "extend one.fa two.fa --pair-list list --format paf -o out": b"t\tu\n",
+    "dotplot one.fa two.fa --alignments list -o out --format html": b"t\t4\t0\t4\t+\tu\t4\t0\t4\t4\t4\t60\tcg:Z:4=\n",
 }
 
 

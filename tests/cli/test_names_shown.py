@@ -63,12 +63,12 @@ def test_a_name_keeps_its_bytes(folder: Path) -> None:
     words = run("distance", "a.fa", "b.fa", cwd=folder)
     assert_success(words)
     assert r"a.fa a\xff\xfe, 8 symbols" in words.text
-    chosen = run("distance", "a.fa", "b.fa", "--name-a", os.fsdecode(b"a\xff"), cwd=folder)
+    chosen = run("distance", "a.fa", "b.fa", "--query-name", os.fsdecode(b"a\xff"), cwd=folder)
     assert_failure(chosen, 1, r"has no record a\xff; it has a\xff\xfe")
     assert b"a\xff\xfe" in (drawn := run("align", "a.fa", "b.fa", "--format", "paf", cwd=folder)).out, drawn.err
     (folder / "x.paf").write_bytes(result.out)
     for picture in ("x.html", "x.svg"):
-        options = ("--path", "x.paf", "-o", picture)
+        options = ("--alignments", "x.paf", "-o", picture)
         assert_success(run("dotplot", "a.fa", "b.fa", *options, cwd=folder))
 
 
@@ -85,9 +85,9 @@ def test_a_name_keeps_its_bytes(folder: Path) -> None:
         "align q.fa t.fa --penalties {0}",
         "extend q.fa t.fa --matrix {0}",
         "map t.fa q.fa --preset {0}",
-        "distance q.fa t.fa --name-a {0} --name-b t1",
-        "distance q.fa t.fa --name-a r1 --name-b t1 --checkpoint {0}/x",
-        "local q.fa t.fa --name-a {0} --name-b t1",
+        "distance q.fa t.fa --query-name {0} --target-name t1",
+        "distance q.fa t.fa --query-name r1 --target-name t1 --checkpoint {0}/x",
+        "local q.fa t.fa --query-name {0} --target-name t1",
         "dotplot {0} t.fa",
         "simulate --reference {0}",
         "{0}",

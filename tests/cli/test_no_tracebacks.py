@@ -81,7 +81,7 @@ def test_read_groups_of_several_lines_or_of_no_text(folder: Path, text: str, wor
         "align q.fa t.fa",
         "align q.fa t.fa -o x.paf",
         "extend q.fa t.fa",
-        "distance q.fa t.fa --name-a r1",
+        "distance q.fa t.fa --query-name r1",
         "align t.fa",
     ],
 )

@@ -55,7 +55,7 @@ def test_reads_of_a_reference(tmp_path):
         ("-l 3G", "--length is one length, or the shortest and the longest"),
         ("-e 1.5", "--error is edits per base, 0 to 0.9"),
         ("-e nan", "--error is edits per base, 0 to 0.9"),
-        ("-o a.fa.gz", "the output is not compressed by wfacli"),
+        ("-o a.fa.gz", "simulate does not compress its output"),
         ("-o a.bam", "a.bam: .bam is not the suffix of a format of pairs"),
         ("--format fasta", "FASTA requires two files"),
         ("--format fastq -o -", "FASTQ requires two files"),

@@ -110,7 +110,7 @@ def test_one_file_has_the_same_pairs(folder: Path) -> None:
         ("--interleaved", "--interleaved is for pairs of reads"),
         ("--paired --reference ref.fa", "reads of pairs go to two files"),
         ("--paired --reference ref.fa -o r.seq", "reads are FASTA or FASTQ"),
-        ("--paired --reference ref.fa -o r.fq.gz", "the output is not compressed"),
+        ("--paired --reference ref.fa -o r.fq.gz", "does not compress its output"),
         ("--paired --reference ref.fa -o r.fq --insert 0", "--insert is 1 to"),
         ("--paired --reference ref.fa -o r.fq --insert 3k", "--insert: no sequence is as long as the longest pair"),
         ("--paired --reference ref.fa -o r.fq -l 0", "reads have at least one base"),

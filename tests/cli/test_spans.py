@@ -15,12 +15,12 @@ from .support import Result, assert_failure, assert_success, run, table, tags_of
 Align = Callable[..., Result]
 MODES = {
     "global": (),
-    "hw": ("--mode", "hw"),
+    "semiglobal": ("--mode", "semiglobal"),
     "overlap": ("--mode", "overlap", "--match", "2"),
     "ends-free": ("--mode", "ends-free", "--free", "6,2,all,3"),
     "ends-free with a bonus": ("--mode", "ends-free", "--free", "all,all,0,5", "--match", "1"),
     "extension": ("--mode", "extension", "--match", "2"),
-    "hw by edits": ("--mode", "hw", "--metric", "edit"),
+    "hw by edits": ("--mode", "semiglobal", "--metric", "edit"),
     "overlap by two pieces": ("--mode", "overlap", "--metric", "affine2p", "--match", "3"),
 }
 every_mode = pytest.mark.parametrize("options", MODES.values(), ids=list(MODES))
@@ -68,9 +68,9 @@ def parts(row: list[str], pair: tuple[str, str]) -> tuple[list[int], str, str]:
 
 # Pairs small enough to verify by eye: options, query, target, and TSV's score, span and CIGAR.
 SEEN = [
-    ("--mode hw", "ACGTTGCA", "TTTTACGTTGCATTT", 0, (0, 8, 4, 12), "8="),
-    ("--mode hw", "ACGTAGCA", "TTTTACGTTGCATTT", -4, (0, 8, 4, 12), "4=1X3="),
-    ("--mode hw", "GGACGTTGCA", "TTTTACGTTGCATTT", -8, (0, 10, 2, 12), "2X8="),
+    ("--mode semiglobal", "ACGTTGCA", "TTTTACGTTGCATTT", 0, (0, 8, 4, 12), "8="),
+    ("--mode semiglobal", "ACGTAGCA", "TTTTACGTTGCATTT", -4, (0, 8, 4, 12), "4=1X3="),
+    ("--mode semiglobal", "GGACGTTGCA", "TTTTACGTTGCATTT", -8, (0, 10, 2, 12), "2X8="),
     ("--mode overlap --match 1", "GGGGACGTTGCA", "ACGTTGCATTTTTT", 8, (4, 12, 0, 8), "8="),
     ("--mode overlap --match 1", "ACGTTGCATTTTTT", "GGGGACGTTGCA", 8, (0, 8, 4, 12), "8="),
     ("--mode overlap --match 1", "GACGTTGCAG", "ACGTTGCA", 8, (1, 9, 0, 8), "8="),
@@ -195,7 +195,7 @@ def test_threads_and_batches_change_nothing(align: Align, options: tuple[str, ..
     ("options", "words"),
     [
         ("--free 1,2,3,4", ("--free", "--mode ends-free", "global")),
-        ("--mode hw --free 0,0,all,all", ("--free", "--mode ends-free", "hw")),
+        ("--mode semiglobal --free 0,0,all,all", ("--free", "--mode ends-free", "semiglobal")),
         ("--mode extension --match 1 --free 0,0,all,all", ("--free", "ends-free", "extension")),
         ("--mode ends-free", ("--free QB,QE,TB,TE",)),
         ("--mode ends-free --free 1,2,3", ("--free", "four numbers", "'1,2,3'")),

@@ -63,7 +63,7 @@ def test_options_that_say_what_to_compute(tmp_path: Path) -> None:
     assert options["output"]["format"] == "tsv"
     assert sum(options["limits"].values()) == 100 << 20
     assert_success(
-        run("align", "reads.fq", "targets.fa", "--max-score", "9", "--stats", tmp_path / "s.json", cwd=GOLDEN)
+        run("align", "reads.fq", "targets.fa", "--max-cost", "9", "--stats", tmp_path / "s.json", cwd=GOLDEN)
     )
     assert json.loads((tmp_path / "s.json").read_text())["options"]["spec"]["max_cost"] == 9
 

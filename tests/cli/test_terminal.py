@@ -61,6 +61,17 @@ def test_bar_on_a_terminal(folder: Path) -> None:
     assert "pairs" in shown
 
 
+def test_bar_is_one_line_of_80_columns(folder: Path) -> None:
+    # The last pair takes as long as the bar needs to show the others.
+    long = random_symbols(60_000, 1), random_symbols(60_000, 2)
+    (folder / "many.seq").write_bytes(seq([("ACGT", "ACGT")] * 100_000 + [long]))
+    _, shown = on_terminal("align", "many.seq", "-t", "2", "-o", "x.paf", cwd=folder, COLUMNS="80")
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+    bars = [line.rstrip() for line in re.split(r"[\r\n]", plain) if BAR.search(line)]
+    assert bars and max(map(len, bars)) <= 80
+    assert all(re.search(r"aligning .* pairs, [\d,.]+/s .* eta", line) for line in bars)
+
+
 @pytest.mark.parametrize("option", ["--no-progress", "--quiet"])
 def test_no_bar_when_not_wanted(folder: Path, option: str) -> None:
     code, shown = on_terminal(*PAIRS, option, cwd=folder, feed=seq([("ACGT", "ACGT")]), wait=1)

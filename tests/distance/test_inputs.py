@@ -61,10 +61,10 @@ def test_nucleotides_are_plain(put, keep):
 
 
 def test_wildcards_and_two_standard_inputs_are_refused(put):
-    with pytest.raises(UsageError, match="wildcard does not go with distance"):
+    with pytest.raises(UsageError, match="wildcard cannot be used with distance"):
         read_sequences(put(b">a\nA", b">b\nA"), (None, None), Ambiguous.WILDCARD, False)
     for read in (read_texts, read_lines, lambda p: read_sequences(p, (None, None), Ambiguous.LITERAL, False)):
-        with pytest.raises(UsageError, match="only one of A and B"):
+        with pytest.raises(UsageError, match="only one of QUERY and TARGET"):
             read(("-", "-"))
 
 

@@ -18,7 +18,7 @@ def read(path, wanted=None, keep=True, plain=None):
     into = bytearray(b"before")
     source = Source(str(path))
     try:
-        record = read_record(source, wanted, "--name-a", into, UPPER, keep)
+        record = read_record(source, wanted, "--query-name", into, UPPER, keep)
     finally:
         source.close()
     assert plain in (None, record.plain)
@@ -67,7 +67,7 @@ def test_a_record_of_several(tmp_path, block, kind):
     path.write_bytes(SEVERAL[kind])
     for name, symbols in {"a": b"ACGT", "b": b"CCC", "d": b"T", "e": b"G"}.items():
         assert read(path, name) == (name, symbols)
-    with pytest.raises(InputError, match=r"more than one record \(a, b, c, …\): choose one with --name-a NAME"):
+    with pytest.raises(InputError, match=r"more than one record \(a, b, c, …\): choose one with --query-name NAME"):
         read(path)
     with pytest.raises(InputError, match=r"has no record z; it has a, b, c, …"):
         read(path, "z")

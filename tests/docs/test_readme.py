@@ -14,6 +14,9 @@ import pytest
 
 import wfacli
 from bench.pages import speed
+from wfacli.config import Metric, Penalties
+from wfacli.errors import install
+from wfacli.scoring.presets import PRESETS
 
 from .pages import DOCS, ROOT, anchors, links
 
@@ -211,6 +214,21 @@ def test_the_readme_says_whether_there_is_a_release():
     newest = re.search(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
     assert newest.split()[0] == wfacli.__version__
     assert ("no release on PyPI yet" in README) == newest.endswith("(not released)")
+    assert install("bam").startswith(
+        "pip install '.[bam]'" if newest.endswith("(not released)") else "pip install 'wf"
+    )
+
+
+def test_the_scores_of_minimap2_are_right():
+    row = r"minimap2's `map-ont` \| `--metric (\w+) --match (\d+) --penalties ([\d,]+)`"
+    metric, match, penalties = re.search(row, (DOCS / "how-to" / "pairs.md").read_text()).groups()
+    wanted = PRESETS["map-ont"].penalties
+    assert Penalties.parse(Metric(metric), penalties, int(match)) == wanted
+
+
+def test_the_readme_is_short():
+    prose = re.sub(r"^```.*?^```|<!--.*?-->", "", README, flags=re.M | re.S)
+    assert len(prose.split()) <= 750
 
 
 def test_the_citation_is_of_this_version():

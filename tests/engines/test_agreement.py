@@ -21,7 +21,7 @@ from tests.engines.agreement import (
 from wfacli._native import instruction_sets
 from wfacli.config import Ambiguous, Mode
 
-SPANS = [Mode.HW, Mode.OVERLAP, Mode.ENDS_FREE, Mode.EXTENSION]
+SPANS = [Mode.SEMIGLOBAL, Mode.OVERLAP, Mode.ENDS_FREE, Mode.EXTENSION]
 ALPHABETS = ["A", "AC", "ACGT", "mixed"]
 
 
@@ -80,7 +80,7 @@ def test_lengths_around_the_edges_of_words_and_vectors(scheme, isa):
 def test_instruction_sets(scheme, isa):
     pairs = mixed_pairs(seed_of(scheme), 150, 90, b"ACGT")
     assert_optimal(pairs, spec_for(scheme), isa=isa)
-    mode = Mode.OVERLAP if scheme[2] else Mode.HW
+    mode = Mode.OVERLAP if scheme[2] else Mode.SEMIGLOBAL
     assert_optimal(pairs, spec_for(scheme, mode), isa=isa)
 
 

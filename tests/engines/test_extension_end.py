@@ -99,7 +99,9 @@ def ends(spec: AlignSpec, pairs: Sequence[Pair], kernel: str, isa: str) -> list[
             found = through(cpu, pairs, kernel)
         assert set(found.status.tolist()) == {Status.OK}
         assert not found.span[:, [0, 2]].any()
-        rows = zip(found.cut.tolist(), found.score.tolist(), found.span[:, 1].tolist(), found.span[:, 3].tolist(), strict=True)
+        rows = zip(
+            found.cut.tolist(), found.score.tolist(), found.span[:, 1].tolist(), found.span[:, 3].tolist(), strict=True
+        )
         answers.append([End(bool(cut), score, q, t) for cut, score, q, t in rows])
     assert answers[0] == answers[1]
     return answers[0]
@@ -114,7 +116,9 @@ def drawn(rng: random.Random, count: int, symbols: bytes) -> list[Pair]:
         for part in parts:
             kind = rng.choice(("similar", "similar", "unrelated", "query", "target"))
             query += b"" if kind == "target" else pairgen.mutated(rng, part, symbols, rng.choice((0, 0.1, 0.3)))
-            target += b"" if kind == "query" else pairgen.sequence(rng, len(part), symbols) if kind == "unrelated" else part
+            target += (
+                b"" if kind == "query" else pairgen.sequence(rng, len(part), symbols) if kind == "unrelated" else part
+            )
         pairs.append((query, target))
     return pairs
 

@@ -53,7 +53,7 @@ def test_long_enough_for_bands_to_close_in(scheme):
     for turn in range(TIMES):
         rng = random.Random(seed_of(scheme, turn))
         some = FreeEnds(target_begin=rng.choice(FREE[1:]), target_end=rng.choice(FREE))
-        assert_optimal(placed_pairs(rng.random(), 8, 700), spec_for(scheme, Mode.HW))
+        assert_optimal(placed_pairs(rng.random(), 8, 700), spec_for(scheme, Mode.SEMIGLOBAL))
         assert_optimal(placed_pairs(rng.random(), 8, 500, b"AC"), spec_for(scheme, Mode.ENDS_FREE, some))
 
 
@@ -71,14 +71,14 @@ def test_all_short_pairs_whichever_sequence_is_longer(scheme):
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize("scheme", [SCHEMES[k] for k in (0, 6, 9, 11, 10)], ids=str)
 def test_instruction_sets(scheme, isa):
-    assert_optimal(placed_pairs(seed_of(scheme), 8, 400), spec_for(scheme, Mode.HW), isa=isa)
+    assert_optimal(placed_pairs(seed_of(scheme), 8, 400), spec_for(scheme, Mode.SEMIGLOBAL), isa=isa)
 
 
 @pytest.mark.parametrize("rule", ["wildcard", "literal"])
 @pytest.mark.parametrize("scheme", [SCHEMES[k] for k in (1, 6, 13)], ids=str)
 def test_rules(scheme, rule):
     pairs = placed_pairs(seed_of(scheme, rule), 20, 200, pairgen.ALPHABETS["iupac"])
-    assert_optimal(pairs, spec_for(scheme, Mode.HW, ambiguous=Ambiguous(rule)), rule)
+    assert_optimal(pairs, spec_for(scheme, Mode.SEMIGLOBAL, ambiguous=Ambiguous(rule)), rule)
 
 
 def test_any_free_ends():
@@ -89,7 +89,7 @@ def test_any_free_ends():
 
 
 def test_checkpoints_that_are_thinned():
-    spec = spec_for(SCHEMES[11], Mode.HW)
+    spec = spec_for(SCHEMES[11], Mode.SEMIGLOBAL)
     pairs = placed_pairs(5, 6, 900)
     for limits in (TIGHT, Limits(table=3000, checkpoints=20_000)):
         found = aligned(pairs, spec, DIFFERENCE, limits)
@@ -139,5 +139,5 @@ def test_one_long_noisy_pair_takes_the_kernel_of_a_batch():
     inside = pairgen.sequence(rng, 2500, b"ACGT")
     query = pairgen.mutated(rng, inside, b"ACGT", 0.2)
     target = pairgen.sequence(rng, 400, b"ACGT") + inside + pairgen.sequence(rng, 300, b"ACGT")
-    (whole,) = wfacli.align_pairs([query], [target], mode="hw")
-    assert wfacli.align(query, target, mode="hw") == whole
+    (whole,) = wfacli.align_pairs([query], [target], mode="semiglobal")
+    assert wfacli.align(query, target, mode="semiglobal") == whole

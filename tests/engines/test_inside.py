@@ -42,14 +42,14 @@ def test_lengths_around_words(isa):
     rng = random.Random(1)
     for symbols in (1, 2, 30, *AROUND):
         pairs = [inside(rng, symbols, rng.randrange(90), rng.randrange(90), error) for error in (0, 0.1, 0.2, 0.5) * 3]
-        assert_optimal(pairs, spec_for(EDIT, Mode.HW), isa=isa, kernels=(INSIDE,))
+        assert_optimal(pairs, spec_for(EDIT, Mode.SEMIGLOBAL), isa=isa, kernels=(INSIDE,))
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
 def test_lengths_around_slabs(isa):
     rng = random.Random(2)
     pairs = [inside(rng, n, rng.randrange(400), rng.randrange(400), e) for n, e in itertools.product(SLABS, (0, 0.1))]
-    assert_optimal(pairs, spec_for(EDIT, Mode.HW), isa=isa, kernels=(INSIDE,))
+    assert_optimal(pairs, spec_for(EDIT, Mode.SEMIGLOBAL), isa=isa, kernels=(INSIDE,))
 
 
 @pytest.mark.parametrize("alone", [False, True])
@@ -71,7 +71,7 @@ def test_all_ends(alone):
 @pytest.mark.parametrize("rule", ["mismatch", "wildcard", "literal"])
 def test_other_symbols_and_empty_sequences(rule):
     rng = random.Random(rule)
-    spec = spec_for(EDIT, Mode.HW, ambiguous=Ambiguous(rule))
+    spec = spec_for(EDIT, Mode.SEMIGLOBAL, ambiguous=Ambiguous(rule))
     for alphabet in (b"ACGTN", pairgen.ALPHABETS["iupac"]):
         pairs = [inside(rng, n, 70, 80, 0.1, alphabet) for n in (1, 20, 64, 65, 130, 200, 300)]
         pairs += [inside(rng, n, 50, 50, 0.1) for n in (20, 64, 150)] + [(b"", b"ACGT"), (b"ACGT", b""), (b"", b"")]
@@ -101,7 +101,7 @@ def test_any_costs_of_long_queries(isa):
     for turn, scheme in enumerate(scheme for scheme in SCHEMES[2:] if not scheme[2]):
         rng = random.Random(turn)
         pairs = [inside(rng, 600, 700, 800, 0.03), inside(rng, 520, 300, 900, 0.2)]
-        assert_optimal(pairs, spec_for(scheme, Mode.HW), isa=isa, kernels=(INSIDE,))
+        assert_optimal(pairs, spec_for(scheme, Mode.SEMIGLOBAL), isa=isa, kernels=(INSIDE,))
 
 
 def far_apart(rng, turn):
@@ -135,7 +135,7 @@ def test_slabs_leave_out_no_best_path(isa):
 def test_estimates_decide_nothing():
     rng = random.Random(9)
     pairs = [inside(rng, 900, 2000, 1000, 0.05)]
-    spec = spec_for(EDIT, Mode.HW)
+    spec = spec_for(EDIT, Mode.SEMIGLOBAL)
     batch = pairs_of(*zip(*pairs, strict=True))
     engine = CpuEngine(spec, AMPLE, 1)
     results = [
@@ -150,7 +150,7 @@ def test_estimates_decide_nothing():
 def test_paths_that_take_too_much_memory_are_another_kernel_s():
     rng = random.Random(4)
     pairs = [inside(rng, 150, 100, 100, 0.1) for _ in range(9)]
-    spec = spec_for(EDIT, Mode.HW)
+    spec = spec_for(EDIT, Mode.SEMIGLOBAL)
     found = aligned(pairs, spec, INSIDE, Limits(table=3000, checkpoints=1 << 30))
     assert answered(found) == {DIFFERENCE}
     assert same(found, aligned(pairs, spec, INSIDE, AMPLE))
@@ -160,7 +160,8 @@ def test_scores_alone_have_the_same_spans():
     rng = random.Random(5)
     pairs = [inside(rng, n, 300, 200, 0.1) for n in (50, 60, 150, 160, 400, 410, 700, 1300)]
     whole, alone = (
-        aligned(pairs, spec_for(EDIT, Mode.HW, score_only=score_only), INSIDE, AMPLE) for score_only in (False, True)
+        aligned(pairs, spec_for(EDIT, Mode.SEMIGLOBAL, score_only=score_only), INSIDE, AMPLE)
+        for score_only in (False, True)
     )
     assert not len(alone.cigar) and len(whole.cigar)
     for column in ("status", "score", "span"):
@@ -172,8 +173,8 @@ def test_one_pair_is_as_in_a_batch(metric):
     rng = random.Random(6)
     for symbols in (1, 40, 150, 700):
         query, target = inside(rng, symbols, 5 * symbols, 3 * symbols, 0.1)
-        (whole,) = wfacli.align_pairs([query], [target], mode="hw", metric=metric)
-        assert wfacli.align(query, target, mode="hw", metric=metric) == whole
+        (whole,) = wfacli.align_pairs([query], [target], mode="semiglobal", metric=metric)
+        assert wfacli.align(query, target, mode="semiglobal", metric=metric) == whole
         assert whole.span[:2] == (0, symbols)
 
 
@@ -190,8 +191,8 @@ def test_the_best_path_is_not_where_the_fewest_edits_are(symbols, alone):
     between = [pairgen.sequence(rng, 3 * symbols, b"ACGT") for _ in range(3)]
     target = between[0] + copies[0] + between[1] + copies[1] + between[2]
     pairs = [(query, target)] * (1 if alone else 12)
-    fewest = aligned(pairs, spec_for(EDIT, Mode.HW), INSIDE, AMPLE)
-    best = aligned(pairs, spec_for(SCHEMES[6], Mode.HW), INSIDE, AMPLE)
+    fewest = aligned(pairs, spec_for(EDIT, Mode.SEMIGLOBAL), INSIDE, AMPLE)
+    best = aligned(pairs, spec_for(SCHEMES[6], Mode.SEMIGLOBAL), INSIDE, AMPLE)
     assert (-fewest.score <= few).all() and (-best.score <= 6 + 2 * 3 * few).all()
     assert (np.abs(fewest.span[:, 2] - best.span[:, 2]) > 3 * symbols).all()
-    assert same(best, aligned(pairs, spec_for(SCHEMES[6], Mode.HW), DIFFERENCE, AMPLE))
+    assert same(best, aligned(pairs, spec_for(SCHEMES[6], Mode.SEMIGLOBAL), DIFFERENCE, AMPLE))

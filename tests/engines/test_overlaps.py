@@ -170,7 +170,7 @@ def test_who_shares_a_vector():
     short = [row for row, pair in enumerate(longer) if max(map(len, pair)) <= 160]
     assert kernels(longer * 2, few_free)[READS] == [*short, *(row + len(longer) for row in short)]
     assert len(short) < len(longer) and set(kernels(longer * 2, many_free)) == {READS}
-    earned, by_edits = (spec_for(SCHEMES[k], Mode.HW) for k in (9, 6))
+    earned, by_edits = (spec_for(SCHEMES[k], Mode.SEMIGLOBAL) for k in (9, 6))
     assert kernels(many, earned) == {READS: list(range(24))}, "with a bonus nothing says where the query may lie"
     assert READS not in kernels(many, by_edits) and READS not in kernels([long, *many], earned)
     bounded = spec_for(SCHEMES[6], Mode.ENDS_FREE, FreeEnds(query_end=200), max_cost=50)

@@ -52,7 +52,7 @@ def test_a_kind_of_pair_is_asked_for_once():
 
 
 def test_far_targets_are_looked_through():
-    engine = Watched(Mode.HW, Metric.EDIT)
+    engine = Watched(Mode.SEMIGLOBAL, Metric.EDIT)
     query = sequence(150)
     near, far = (sequence(n, 2) + query + sequence(n, 3) for n in (20, 400))
     for target in (near, far, near, far):
@@ -61,7 +61,7 @@ def test_far_targets_are_looked_through():
 
 
 def test_long_queries_with_free_ends_are_estimated_each_by_itself():
-    engine = Watched(Mode.HW)
+    engine = Watched(Mode.SEMIGLOBAL)
     clean = sequence(3000)
     noisy = pairgen.mutated(random.Random(5), clean, b"ACGT", 0.2)
     for query in (clean, noisy, clean):
@@ -70,7 +70,7 @@ def test_long_queries_with_free_ends_are_estimated_each_by_itself():
 
 
 def test_a_pair_beyond_its_first_kernel_has_another():
-    ample, scarce = (Watched(Mode.HW, Metric.EDIT, limits) for limits in (None, Limits(table=20_000)))
+    ample, scarce = (Watched(Mode.SEMIGLOBAL, Metric.EDIT, limits) for limits in (None, Limits(table=20_000)))
     query = sequence(1000)
     target = sequence(200, 2) + pairgen.mutated(random.Random(6), query, b"ACGT", 0.2) + sequence(200, 3)
     answer = scarce.align(query, target)

@@ -28,7 +28,7 @@ def some_pairs(rng):
 @pytest.mark.parametrize("rule", ["mismatch", "wildcard", "literal"])
 @pytest.mark.parametrize(
     ("mode", "bounded"),
-    [*((mode, False) for mode in Mode), (Mode.GLOBAL, True), (Mode.HW, True), (Mode.ENDS_FREE, True)],
+    [*((mode, False) for mode in Mode), (Mode.GLOBAL, True), (Mode.SEMIGLOBAL, True), (Mode.ENDS_FREE, True)],
 )
 def test_one_pair_alone_is_aligned_like_one_of_many(mode, rule, bounded):
     """A pair gets the same status alone and in a batch.

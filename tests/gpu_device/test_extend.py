@@ -47,7 +47,7 @@ def test_same_bytes(gpu: dict[str, Any], tmp_path: Path, say: Callable[[str], No
         say(f"extend {what}, {mode}{' scores' if more else ''}: {kernels}")
 
 
-@pytest.mark.parametrize("cuts", [("--bandwidth", "200", "--zdrop", "100"), ("--bandwidth", "30"), ("--zdrop", "60")])
+@pytest.mark.parametrize("cuts", [("--band", "200", "--zdrop", "100"), ("--band", "30"), ("--zdrop", "60")])
 @pytest.mark.parametrize("what", SCORES)
 def test_in_a_band_until_a_drop(
     gpu: dict[str, Any], tmp_path: Path, say: Callable[[str], None], what: str, cuts: tuple[str, ...]

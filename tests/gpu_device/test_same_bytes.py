@@ -34,8 +34,8 @@ RULES = tuple(
 )
 OPTIONS = (
     Case("affine", more=("--penalties", "5,1,7", "--match", "2")),
-    Case("affine", more=("--max-score", "60")),
-    Case("edit", more=("--max-score", "12", "--cigar", "m")),
+    Case("affine", more=("--max-cost", "60")),
+    Case("edit", more=("--max-cost", "12", "--cigar", "m")),
     Case("affine2p", more=("--penalties", "4,4,2,8,1", "--check")),
     Case("edit", more=("--band", "9")),
     Case("affine", more=("--band", "40,10")),

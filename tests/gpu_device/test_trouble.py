@@ -77,7 +77,7 @@ def giant(length: int, mismatches: int) -> Pair:
 
 @pytest.mark.parametrize(
     "options",
-    [("--metric", "edit", "--score-only"), ("--metric", "edit"), ("--metric", "affine"), ("--max-score", "200")],
+    [("--metric", "edit", "--score-only"), ("--metric", "edit"), ("--metric", "affine"), ("--max-cost", "200")],
     ids=" ".join,
 )
 def test_a_giant_among_short_reads(free_again: Occupied, tmp_path: Path, say: Say, options: tuple[str, ...]) -> None:

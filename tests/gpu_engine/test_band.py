@@ -101,7 +101,7 @@ def test_rows_that_are_all_alike(metric: Metric, band: tuple[int, int]) -> None:
 def test_only_a_band_is_for_the_gpu() -> None:
     spec = banded(Metric.AFFINE)
     assert choice.serves(spec)
-    assert not choice.serves(dataclasses.replace(spec, mode=Mode.HW))
+    assert not choice.serves(dataclasses.replace(spec, mode=Mode.SEMIGLOBAL))
     (only,) = route(BATCH, spec, Limits(), gpu=True)
     assert only.kernel == "gpu-wfa-affine-band"
     # Pairs with more than a third of a multiprocessor's work start first, each on its own multiprocessor.

@@ -112,10 +112,10 @@ OPTIONS = [
     ("--score-only",),
     ("--match", "2"),
     ("--md", "--cs", "--cigar", "m"),
-    ("--max-score", "12"),
+    ("--max-cost", "12"),
     ("--ambiguous", "wildcard"),
     ("--ambiguous", "literal", "--metric", "edit"),
-    ("--mode", "hw"),
+    ("--mode", "semiglobal"),
     ("--check",),
 ]
 

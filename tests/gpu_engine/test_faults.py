@@ -341,7 +341,7 @@ def test_a_gpu_that_fails_at_once(monkeypatch, cpu, call, name):
 def test_the_gpu_is_left_alone_where_it_cannot_help(monkeypatch, cpu):
     monkeypatch.setattr(choice, "open_driver", lambda *_: pytest.fail("opened"))
     assert choice.with_gpu(asked(EngineName.CPU), cpu, Stats()) is cpu
-    assert choice.with_gpu(asked(EngineName.AUTO, mode=Mode.HW), cpu, Stats()) is cpu
+    assert choice.with_gpu(asked(EngineName.AUTO, mode=Mode.SEMIGLOBAL), cpu, Stats()) is cpu
 
 
 def test_a_gpu_and_the_cpu_together(monkeypatch, cpu):

@@ -40,7 +40,7 @@ class _Refusing:
 @pytest.mark.parametrize(
     ("problem", "words"),
     [
-        (ModuleNotFoundError("No module named 'pycuda'"), r"needs PyCUDA .*pip install 'wfacli\[gpu\]'.*conda-forge"),
+        (ModuleNotFoundError("No module named 'pycuda'"), r"needs PyCUDA .*pip install '\.\[gpu\]'.*conda-forge"),
         (ImportError("libcuda.so.1: cannot open shared object file"), "no NVIDIA driver"),
         (ImportError("undefined symbol: cuInit_v2"), r"does not work here \(undefined symbol.*pip install"),
     ],

@@ -184,7 +184,7 @@ def cases() -> tuple[Case, ...]:
     on_two += ["local a.fa b.fa -o out.paf", "local a.fa b.fa --score-only", "dotplot a.fa b.fa -o out.html"]
     resumed = [f"{name} a.fa b.fa -t 1 --checkpoint state --resume" for name in ("distance", "local")]
     simulated = ["simulate --reference r.fa --pairs 20 --length 30 -o out.seq"]
-    plotted = ["dotplot a.fa b.fa --path p.paf -o out.html"]
+    plotted = ["dotplot a.fa b.fa --alignments p.paf -o out.html"]
     paf = b"r1\t300\t0\t290\t+\tr1\t294\t0\t290\t290\t290\t60\tcg:Z:290=\n"
     some = {name: mapped[name] for name in ("reads.fq", "ref.fa", "map.paf")}
     in_sam = {name: mapped[name] for name in ("reads.fq", "ref.fa", "map.sam")}

@@ -157,7 +157,7 @@ def test_pairs_of_all_kinds(tmp_path: Path) -> None:
         targets.append(f">t{i // 2 if not target else i}\n{target}\n")
     (tmp_path / "q.fq").write_text("".join(queries))
     (tmp_path / "t.fa").write_text("".join(targets))
-    compared(tmp_path, "align", "q.fq", "t.fa", "--md", "--cs", "--max-score", "20")
+    compared(tmp_path, "align", "q.fq", "t.fa", "--md", "--cs", "--max-cost", "20")
 
 
 def test_more_operations_than_the_field_holds(tmp_path: Path) -> None:

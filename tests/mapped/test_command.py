@@ -126,7 +126,7 @@ def test_compression_changes_the_size_alone(world: World, tmp_path: Path, option
         path = tmp_path / options[1]
         size[level], records[level] = path.stat().st_size, pysam.view("-T", str(tmp_path / "ref.fa"), str(path))
     assert records["0"] == records["9"] and size["0"] > 1.05 * size["9"]
-    assert_failure(align(tmp_path, "--mappings", "map.paf", "--compression", "1"), 2, "the output is SAM")
+    assert_failure(align(tmp_path, "--mappings", "map.paf", "--compression", "1"), 2, "the output is plain SAM")
 
 
 def test_a_cigar_of_many_operations_fits_bam(tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_symbols_that_seq_cannot_hold_are_n(tmp_path: Path) -> None:
     (tmp_path / "map.paf").write_text("r\t15\t1\t10\t+\tt\t9\t0\t9\t9\t9\t7\ttp:A:P\n")
     for row in align(tmp_path, "--mappings", "map.paf").rows:
         assert row[9] == "NACGTNACGTNa.=N" and row[5] == "1S4=1X4=5S"
-    (pair,) = run("align", "reads.fq", "ref.fa", "--mode", "hw", cwd=tmp_path).rows
+    (pair,) = run("align", "reads.fq", "ref.fa", "--mode", "semiglobal", cwd=tmp_path).rows
     assert pair[9] == "NACGTNACGTNa.=N"
     assert_success(align(tmp_path, "--mappings", "map.paf", "-o", "x.bam"))
     with pysam.AlignmentFile(str(tmp_path / "x.bam")) as file:
@@ -347,8 +347,8 @@ def test_nothing_mapped_is_no_failure(world: World, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--mappings", "map.paf", "--pad", "5"), "--pad belongs to --span padded"),
-        (("--mappings", "map.paf", "--mode", "hw"), "--mode and --free are for pairs"),
+        (("--mappings", "map.paf", "--pad", "5"), "--pad requires --span padded"),
+        (("--mappings", "map.paf", "--mode", "semiglobal"), "--mode and --free are for pairs"),
         (("--mappings", "map.paf", "--score-only"), "--score-only is for pairs"),
         (("--mappings", "map.paf", "--format", "paf", "--sort"), "--sort is for SAM, BAM and CRAM"),
         (("--mappings", "map.paf", "--format", "paf", "--clip", "hard"), "--clip is for SAM"),

@@ -267,7 +267,7 @@ def test_a_mapper_is_ended_with_the_run(folder: Path) -> None:
 
 @pytest.mark.skipif(HAS_MAPPY, reason="mappy is installed")
 def test_no_mapper(folder: Path) -> None:
-    assert_failure(map_(folder, path="none"), 1, "neither minimap2 nor its library", "pip install 'wfacli[map]'")
+    assert_failure(map_(folder, path="none"), 1, "neither minimap2 nor its library", "pip install '.[map]'")
 
 
 @pytest.mark.skipif(not HAS_MAPPY, reason="mappy is not installed")

@@ -83,7 +83,7 @@ def test_faults_name_the_file_and_its_line(folder: Path) -> None:
     ("options", "words"),
     [
         (("--preset", "sr", *FILES), "--preset sr pairs the reads of two files, and there are 3"),
-        ((*FILES, "--mates", "reads.fq"), "--mates is of one file of reads"),
+        ((*FILES, "--mates", "reads.fq"), "--mates requires one file of reads"),
         (("a.fq", "b.fq", "--mates", "c.fq"), "given twice"),
         (("-", "b.fq", "-"), "only one of READS can be standard input"),
         ((*FILES, "-o", "b.fq"), "is an input"),

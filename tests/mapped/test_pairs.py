@@ -228,7 +228,7 @@ def test_a_mate_that_costs_too_much_is_unmapped_beside_the_other(tmp_path: Path)
     (tmp_path / "map.sam").write_text(
         "a\t83\tt\t1\t60\t60M\t=\t61\t120\t*\t*\na\t163\tt\t61\t60\t60M\t=\t1\t-120\t*\t*\n"
     )
-    result = align(tmp_path, "reads.fq", "--max-score", "40")
+    result = align(tmp_path, "reads.fq", "--max-cost", "40")
     assert [row[:9] for row in result.rows] == [
         ["a", str(1 | 8 | 16 | 64), "t", "1", "60", "60=", "=", "1", "0"],
         ["a", str(1 | 4 | 32 | 128), "t", "1", "0", "*", "=", "1", "0"],

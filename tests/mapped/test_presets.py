@@ -115,5 +115,7 @@ def test_options_replace_a_presets_scores(folder: Path) -> None:
 
 def test_presets_that_are_not_there(folder: Path) -> None:
     options = ("align", "reads.fq", "ref.fa", "--mappings", "map.paf", "-o", "x.sam")
-    assert_failure(run(*options, "--preset", "map-moon", cwd=folder), 2, "no scores of 'map-moon'", "map-ont")
+    assert_failure(
+        run(*options, "--preset", "map-moon", cwd=folder), 2, "no scores are known for 'map-moon'", "map-ont"
+    )
     assert_failure(run("align", "reads.fq", "ref.fa", "--preset", "sr", cwd=folder), 2, "--preset", "--mappings")

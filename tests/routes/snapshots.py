@@ -49,7 +49,7 @@ def specifications() -> Iterator[AlignSpec]:
     for scheme in SCHEMES:
         yield spec_for(scheme)
         yield spec_for(scheme, score_only=True)
-        yield spec_for(scheme, Mode.HW)
+        yield spec_for(scheme, Mode.SEMIGLOBAL)
         if not scheme[2]:
             yield spec_for(scheme, max_cost=300)
             yield spec_for(scheme, ambiguous=Ambiguous.WILDCARD)

@@ -45,7 +45,7 @@ class Block:
         mode, metric = STRATA[index % len(STRATA)]
         size = _limit(mode, metric, index // len(STRATA)) or size_of(rng)
         chosen = spec(rng, mode, metric, size.longest)
-        inside = _INSIDE if mode in (Mode.HW, Mode.ENDS_FREE) else 0.0
+        inside = _INSIDE if mode in (Mode.SEMIGLOBAL, Mode.ENDS_FREE) else 0.0
         pairs = block(rng, size, chosen.ambiguous, inside)
         return cls(seed, index, size, chosen, pairs, rng)
 
@@ -119,7 +119,7 @@ class Tally:
         drawn += [f"match {'none' if not spec.penalties.match else 'some'}"]
         if spec.metric in (Metric.AFFINE, Metric.AFFINE2P) and any(o == 0 for o, _ in spec.penalties.gaps):
             drawn.append(f"{spec.metric} without an opening")
-        if spec.mode in (Mode.HW, Mode.ENDS_FREE):
+        if spec.mode in (Mode.SEMIGLOBAL, Mode.ENDS_FREE):
             drawn.append(f"{spec.mode} of {spec.metric}")
         self.more.update(dict.fromkeys(drawn, count))
         for status, n in zip(*np.unique(answers.status, return_counts=True), strict=True):

@@ -218,7 +218,7 @@ def limits_of(mode: Mode, metric: Metric) -> tuple[Size, ...]:
     """Return the sizes of pairs at the limits of what the kernels of a mode and metric can prove."""
     if mode is Mode.ENDS_FREE and metric is Metric.AFFINE2P:
         return (WINDOWS, SLABS)
-    if mode in (Mode.HW, Mode.ENDS_FREE):
+    if mode in (Mode.SEMIGLOBAL, Mode.ENDS_FREE):
         return (SLABS,)
     return (CLOSING,) if (mode, metric) == (Mode.GLOBAL, Metric.AFFINE2P) else (BANDS,)
 

@@ -182,7 +182,7 @@ def _command(pairs: Sequence[Pair], spec: AlignSpec, way: Way, seconds: float) -
     if spec.mode is Mode.ENDS_FREE:
         options += ["--free", ",".join(map(str, spec.free.as_tuple()))]
     if spec.max_cost is not None:
-        options += ["--max-score", spec.max_cost]
+        options += ["--max-cost", spec.max_cost]
     if way.kernel:
         options += ["--kernel", way.kernel]
     if not way.ample:

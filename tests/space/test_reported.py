@@ -23,9 +23,9 @@ NNAT = (
     b"CAACCGTCTATGCGCCGCNGGGGATGATGNGANGACAGNNTCAANNNCCCTNTCGTNTTACTGCCCGAGAGAATGCTNNGGTNNACNGTNTAGTNTANACTTGCNNTCNAC"
 )
 INSIDE_PAIRS = [
-    ((b"AACC", b"CCCACACCCAAAAAACAAACACACCCCACC"), spec_of("linear", (9, 10), mode="hw"), 9),
-    ((b"ATC", b"NGCNCACGNGACNTTNTC"), spec_of("affine", (12, 2, 11), mode="hw"), 12),
-    ((b"NNAT", NNAT), spec_of("affine", (6, 0, 5), mode="hw"), 10),
+    ((b"AACC", b"CCCACACCCAAAAAACAAACACACCCCACC"), spec_of("linear", (9, 10), mode="semiglobal"), 9),
+    ((b"ATC", b"NGCNCACGNGACNTTNTC"), spec_of("affine", (12, 2, 11), mode="semiglobal"), 12),
+    ((b"NNAT", NNAT), spec_of("affine", (6, 0, 5), mode="semiglobal"), 10),
 ]
 ZERO_OPENINGS = [
     (9, 0, 7087, 2, 11),
@@ -68,7 +68,7 @@ def test_a_query_lies_where_it_costs_least(pair, spec, cost, score_only):
     assert -optima([pair], spec).score[0] == cost
     values = (spec.penalties.mismatch, *sum(spec.penalties.gaps, ()))
     values = (values[0], values[2]) if spec.metric == "linear" else values
-    asked = spec_of(str(spec.metric), values, mode="hw", score_only=score_only)
+    asked = spec_of(str(spec.metric), values, mode="semiglobal", score_only=score_only)
     for isa in instruction_sets():
         for kernel in (INSIDE, None):
             assert_exact([pair], asked, Way(kernel=kernel, isa=isa))
@@ -78,7 +78,7 @@ def test_a_query_lies_where_it_costs_least(pair, spec, cost, score_only):
         assert_exact([pair], asked, Way(COMMAND))
 
 
-@pytest.mark.parametrize("mode", ["hw", "ends-free"])
+@pytest.mark.parametrize("mode", ["semiglobal", "ends-free"])
 @pytest.mark.parametrize("values", [(9, 10), (3, 2), (5, 4), (5, 2, 4), (12, 2, 11), (6, 0, 5), (7, 3, 2, 9, 1)])
 def test_many_queries_lie_where_they_cost_least(values, mode):
     metric = {2: "linear", 3: "affine", 5: "affine2p"}[len(values)]
@@ -95,7 +95,7 @@ def test_many_queries_lie_where_they_cost_least(values, mode):
 def test_pieces_without_an_opening(values, isa):
     pairs = [(b"TTCGATTACA", b"TTCGATTACA"), *similar(values, 150, 150)]
     for kernel in (DIFFERENCE, READS, None):
-        for mode in ("global", "hw"):
+        for mode in ("global", "semiglobal"):
             assert_exact(pairs, spec_of("affine2p", values, mode=mode), Way(kernel=kernel, isa=isa))
         assert_exact(pairs, spec_of("affine2p", values, 2, "overlap"), Way(kernel=kernel, isa=isa))
 
@@ -150,7 +150,7 @@ def test_an_extension_of_nothing_takes_no_time():
         assert (answers.status[0], answers.score[0], answers.span[0].tolist()) == (Status.OK, 0, [0, 0, 0, 0])
 
 
-@pytest.mark.parametrize("mode", ["global", "hw", "overlap", "extension"])
+@pytest.mark.parametrize("mode", ["global", "semiglobal", "overlap", "extension"])
 def test_tiny_pairs_with_a_huge_bonus(mode):
     rng = Random(mode)
     pairs = [(bases(rng.random(), rng.randint(0, 12)), bases(rng.random(), rng.randint(0, 12))) for _ in range(404)]
@@ -162,8 +162,8 @@ def test_tiny_pairs_with_a_huge_bonus(mode):
 @pytest.mark.parametrize(
     ("lengths", "spec"),
     [
-        ((882, 1764), spec_of("affine", (97, 10_000, 8), mode="hw")),
-        ((2, 3475), spec_of("affine", (9973, 57, 35), 1, "hw")),
+        ((882, 1764), spec_of("affine", (97, 10_000, 8), mode="semiglobal")),
+        ((2, 3475), spec_of("affine", (9973, 57, 35), 1, "semiglobal")),
         ((4990, 4990), spec_of("affine2p", (9999, 10_000, 9973, 7087, 9999))),
         ((4990, 4000), spec_of("affine2p", (9999, 10_000, 9973, 7087, 9999), 1, "overlap")),
     ],

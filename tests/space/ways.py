@@ -37,7 +37,7 @@ _ENDS = {DIFFERENCE, READS, TABLE, LINEAR}
 # Kernels that must answer at least one pair, by mode; global edit distance has more.
 _ANSWER = {
     Mode.GLOBAL: {DIFFERENCE, READS, CAPPED, TABLE, LINEAR},
-    Mode.HW: {INSIDE, *_ENDS},
+    Mode.SEMIGLOBAL: {INSIDE, *_ENDS},
     Mode.OVERLAP: {CAPPED, *_ENDS},
     Mode.ENDS_FREE: {INSIDE, CAPPED, *_ENDS},
     Mode.EXTENSION: {TABLE, LINEAR},

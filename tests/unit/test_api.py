@@ -46,7 +46,7 @@ def test_pairs_keep_their_order_whatever_the_threads():
         ({"ambiguous": "maybe"}, ValueError),
         ({"penalties": (0, 6, 2)}, UsageError),
         ({"penalties": (4, 6, 10**6)}, UsageError),
-        ({"mode": "hw", "free": (1, 0, 0, 0)}, UsageError),
+        ({"mode": "semiglobal", "free": (1, 0, 0, 0)}, UsageError),
         ({"mode": "overlap", "match": 1, "free": (1, 0, 0, 0)}, UsageError),
         ({"free": (0, 0, 0, 1)}, UsageError),
     ],
@@ -59,12 +59,12 @@ def test_arguments_out_of_range(arguments, error):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"penalties": (4, 6, 2.0)}, "penalties: a whole number is wanted, not 2.0"),
-        ({"penalties": (4, 6.5, 2)}, "penalties: a whole number is wanted, not 6.5"),
+        ({"penalties": (4, 6, 2.0)}, "penalties: a whole number is required, not 2.0"),
+        ({"penalties": (4, 6.5, 2)}, "penalties: a whole number is required, not 6.5"),
         ({"penalties": "4,6,2"}, "penalties are whole numbers, not '4,6,2'"),
-        ({"match": 1.5}, "match: a whole number is wanted, not 1.5"),
-        ({"max_cost": 3.0}, "max_cost: a whole number is wanted, not 3.0"),
-        ({"mode": "ends-free", "free": (1.0, 0, 0, 0)}, "free: a whole number is wanted, not 1.0"),
+        ({"match": 1.5}, "match: a whole number is required, not 1.5"),
+        ({"max_cost": 3.0}, "max_cost: a whole number is required, not 3.0"),
+        ({"mode": "ends-free", "free": (1.0, 0, 0, 0)}, "free: a whole number is required, not 1.0"),
     ],
 )
 def test_numbers_that_are_not_whole(arguments, words):
@@ -79,7 +79,7 @@ def test_numbers_of_numpy():
 
 
 def test_spans():
-    assert wfacli.align("ACGTTGCA", "TTACGTTGCAG", mode="hw") == wfacli.Alignment(0, "8=", 0, (0, 8, 2, 10))
+    assert wfacli.align("ACGTTGCA", "TTACGTTGCAG", mode="semiglobal") == wfacli.Alignment(0, "8=", 0, (0, 8, 2, 10))
     overlap = wfacli.align("GGACGTTGCA", "ACGTTGCATT", mode="overlap", match=1)
     assert overlap == wfacli.Alignment(8, "8=", 0, (2, 10, 0, 8))
     assert wfacli.align("ACGTAA", "ACGTCC", mode="extension", match=1).span == (0, 4, 0, 4)
@@ -106,7 +106,7 @@ def test_heuristics_say_when_they_leave_something_out():
 
 
 def test_an_aligner_aligns_batches():
-    with wfacli.Aligner(mode="hw", threads=2) as aligner:
+    with wfacli.Aligner(mode="semiglobal", threads=2) as aligner:
         for _ in range(2):
             found = aligner.align_batch(["ACGT", "AAAA"], ["TACGTT", "AATA"])
             assert len(found) == 2 and found.cigars() == ["4=", "2=1X1="]

@@ -27,7 +27,7 @@ SCHEMES = [
     {"metric": "linear", "penalties": (3, 2)},
     {"metric": "affine", "match": 1},
     {"metric": "affine2p"},
-    {"mode": "hw"},
+    {"mode": "semiglobal"},
     {"mode": "overlap", "match": 2},
     {"mode": "ends-free", "free": (3, 2, 1, 4)},
     {"mode": "extension", "match": 2, "heuristics": Heuristics(zdrop=20)},

@@ -12,7 +12,7 @@ from wfacli.core import cigar
 
 MODES = {
     "global": {},
-    "hw": {"mode": "hw"},
+    "semiglobal": {"mode": "semiglobal"},
     "overlap": {"mode": "overlap", "match": 2},
     "ends-free": {"mode": "ends-free", "free": (2, 1, 3, 2)},
     "extension": {"mode": "extension", "match": 1},
@@ -74,7 +74,7 @@ def test_what_matches_by_wildcard_alone_is_an_edit_without_a_cost():
     [
         {"match": 1, "heuristics": Heuristics(xdrop=1)},
         {"metric": "edit", "max_cost": 1},
-        {"mode": "hw", "max_cost": 2},
+        {"mode": "semiglobal", "max_cost": 2},
         {"limits": Limits(table=1, checkpoints=1), "length": 70_000},
     ],
     ids=str,

@@ -24,7 +24,7 @@ def peer(monkeypatch, more=0):
 
     def align(query, target, mode, task):
         assert mode == "HW" and task in ("path", "distance")
-        return {"editDistance": more - wfacli.align(query, target, mode="hw", metric="edit").score}
+        return {"editDistance": more - wfacli.align(query, target, mode="semiglobal", metric="edit").score}
 
     monkeypatch.setattr(free_table, "edlib", SimpleNamespace(align=align))
 
@@ -34,7 +34,7 @@ def test_queries_are_parts_of_their_targets():
     assert len(queries) == len(targets) == 10
     assert all(len(target) == 700 and query in target for query, target in zip(queries, targets, strict=True))
     queries, targets = free_table.pairs_of_row(100, 700, 0.1, 7000)
-    costs = [-found.score for found in wfacli.align_pairs(queries, targets, mode="hw", metric="edit")]
+    costs = [-found.score for found in wfacli.align_pairs(queries, targets, mode="semiglobal", metric="edit")]
     assert max(costs) <= 10 and sum(costs) > 50
 
 

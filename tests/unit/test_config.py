@@ -77,7 +77,7 @@ def test_a_gap_has_one_or_two_pieces():
 def test_free_ends():
     assert not FreeEnds() and FreeEnds(target_end=1)
     assert FreeEnds(1, 2, 3, 4).as_tuple() == (1, 2, 3, 4)
-    assert FreeEnds.of(Mode.HW).as_tuple() == (0, 0, WHOLE, WHOLE)
+    assert FreeEnds.of(Mode.SEMIGLOBAL).as_tuple() == (0, 0, WHOLE, WHOLE)
     assert FreeEnds.of(Mode.OVERLAP).as_tuple() == (WHOLE,) * 4
     assert not any(map(FreeEnds.of, (Mode.GLOBAL, Mode.EXTENSION, Mode.ENDS_FREE)))
     for symbols in (-1, WHOLE + 1):
@@ -88,11 +88,11 @@ def test_free_ends():
 @pytest.mark.parametrize(
     ("match", "options", "words"),
     [
-        (0, {"mode": Mode.OVERLAP}, "overlap needs a match bonus"),
-        (0, {"mode": Mode.EXTENSION}, "extension needs a match bonus"),
+        (0, {"mode": Mode.OVERLAP}, "overlap requires a match score"),
+        (0, {"mode": Mode.EXTENSION}, "extension requires a match score"),
         (0, {"free": FreeEnds(1)}, "global has no free ends"),
         (1, {"free": FreeEnds(1), "mode": Mode.EXTENSION}, "extension has no free ends"),
-        (0, {"heuristics": Heuristics(xdrop=9)}, "X-drop needs a match bonus"),
+        (0, {"heuristics": Heuristics(xdrop=9)}, "X-drop requires a match score"),
         (1, {"heuristics": Heuristics(zdrop=9)}, "Z-drop"),
         (1, {"max_cost": 9}, "bound"),
     ],

@@ -228,7 +228,7 @@ def test_estimates_look_for_pieces_of_the_query(length):
         assert free_estimate(*free_pair(rng, length, 0, free)) == 0
     noisy = [free_pair(rng, length, 0.1, free) for free in (0, 200, 2 * length) for _ in range(12)]
     found = np.mean([free_estimate(*pair) for pair in noisy])
-    true = np.mean([-wfacli.align(*pair, mode="hw", metric="edit").score for pair in noisy])
+    true = np.mean([-wfacli.align(*pair, mode="semiglobal", metric="edit").score for pair in noisy])
     assert 0.6 * true < found < 1.6 * true
 
 
@@ -236,7 +236,7 @@ def test_estimates_of_what_lies_elsewhere_cost_an_insertion():
     rng = random.Random(1)
     query, target = free_pair(rng, 4000, 0, 500)
     chimera = query[:2000] + pairgen.sequence(rng, 2000, b"ACGT")
-    cost = -wfacli.align(chimera, target, mode="hw").score
+    cost = -wfacli.align(chimera, target, mode="semiglobal").score
     assert 0.8 * cost < free_estimate(chimera, target) * (4 + 2 * 8) / 3 < 1.25 * cost
 
 
@@ -251,7 +251,7 @@ def test_estimates_stay_unknown_where_looking_takes_too_long():
 
 def test_some_short_reads_speak_for_all_where_ends_are_free():
     rng = random.Random(3)
-    spec = spec_for(AFFINE, Mode.HW)
+    spec = spec_for(AFFINE, Mode.SEMIGLOBAL)
     for error, kernel in ((0.0, TABLE), (0.2, INSIDE)):
         pairs = [free_pair(rng, 150, error, 150) for _ in range(600)]
         batch = with_estimates(pairs_of(*zip(*pairs, strict=True)), spec)
@@ -264,7 +264,7 @@ def test_some_short_reads_speak_for_all_where_ends_are_free():
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
-@pytest.mark.parametrize("mode", [Mode.GLOBAL, Mode.HW])
+@pytest.mark.parametrize("mode", [Mode.GLOBAL, Mode.SEMIGLOBAL])
 def test_every_row_has_one_first_route(scheme, mode):
     spec = spec_for(scheme, mode)
     for length, flags in itertools.product((1, 150, 3000), (0, Flag.NON_ACGT)):
@@ -313,7 +313,7 @@ def test_what_cannot_fit_a_table_is_not_tried_in_one():
 
 
 @pytest.mark.parametrize("spec", [
-    spec_for(AFFINE, Mode.HW, heuristics=Heuristics(band=5)), spec_for(AFFINE, heuristics=Heuristics(band=5)),
+    spec_for(AFFINE, Mode.SEMIGLOBAL, heuristics=Heuristics(band=5)), spec_for(AFFINE, heuristics=Heuristics(band=5)),
     spec_for(SCHEMES[9], Mode.EXTENSION),
 ])  # fmt: skip
 def test_only_wavefronts_know_heuristics_and_extension(spec):

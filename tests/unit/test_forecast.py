@@ -189,7 +189,10 @@ def test_few_cells_of_a_pair_that_is_too_long_for_differences(max_cost):
 
 
 def test_free_ends_of_the_target_take_time():
-    spec, plain = spec_for(AFFINE, Mode.HW), spec_for(AFFINE, Mode.ENDS_FREE, FreeEnds(target_begin=1, target_end=1))
+    spec, plain = (
+        spec_for(AFFINE, Mode.SEMIGLOBAL),
+        spec_for(AFFINE, Mode.ENDS_FREE, FreeEnds(target_begin=1, target_end=1)),
+    )
     none, some, many = (times_of(spec, 1000, 1000 + more, 50) for more in (0, 500, 5000))
     assert all(none[kernel] < some[kernel] < many[kernel] for kernel in none)
     # Only as much of the target is free as its free ends allow.
@@ -200,7 +203,7 @@ def test_free_ends_of_the_target_take_time():
 
 
 def test_errors_decide_where_ends_are_free():
-    spec = spec_for(AFFINE, Mode.HW)
+    spec = spec_for(AFFINE, Mode.SEMIGLOBAL)
     for length, free in ((150, 200), (1000, 400), (10_000, 700), (10_000, 3000)):
         for edits, wanted in ((0, (TABLE,)), (length // 8, (DIFFERENCE, INSIDE))):
             batch = pairs_of([b"A" * length], [b"A" * (length + free)]).with_edits(np.array([edits], np.int32))
@@ -210,14 +213,14 @@ def test_errors_decide_where_ends_are_free():
 
 def inside_times(q_len, t_len, edits, free=None, **rest):
     """Return each kernel's expected microseconds for a query in a target with this number of edits."""
-    spec = spec_for(EDIT, Mode.ENDS_FREE if free else Mode.HW, free, **rest)
+    spec = spec_for(EDIT, Mode.ENDS_FREE if free else Mode.SEMIGLOBAL, free, **rest)
     batch = pairs_of([b"A" * q_len], [b"A" * t_len]).with_edits(np.array([edits], np.int32))
     return {kernel: float(Forecast(batch, spec, AMPLE).microseconds(kernel)[0]) for kernel in candidates(spec)}
 
 
 def test_queries_inside_targets_by_edits():
-    assert INSIDE in candidates(spec_for(AFFINE, Mode.HW)) and INSIDE not in candidates(spec_for(EDIT))
-    assert INSIDE not in candidates(spec_for(SCHEMES[1], Mode.HW))  # has a match bonus
+    assert INSIDE in candidates(spec_for(AFFINE, Mode.SEMIGLOBAL)) and INSIDE not in candidates(spec_for(EDIT))
+    assert INSIDE not in candidates(spec_for(SCHEMES[1], Mode.SEMIGLOBAL))  # has a match bonus
     # Longer queries and targets take longer, as do long queries with more edits.
     for less, more in (((150, 1000, 9), (150, 9000, 9)), ((150, 900, 9), (400, 900, 9)),
                        ((5000, 9000, 9), (5000, 50_000, 9)), ((5000, 20_000, 100), (5000, 20_000, 2000))):  # fmt: skip
@@ -231,7 +234,7 @@ def test_queries_inside_targets_by_edits():
 
 def test_who_looks_for_queries_inside_targets():
     def first(q_len, t_len, edits, flags=0, **rest):
-        spec = spec_for(EDIT, Mode.HW, **rest)
+        spec = spec_for(EDIT, Mode.SEMIGLOBAL, **rest)
         batch = pairs_of([b"A" * q_len], [b"A" * t_len])
         batch = dataclasses.replace(batch, flags=np.array([flags], np.uint8))
         only = route(batch.with_edits(np.array([edits], np.int32)), spec, Limits())
@@ -246,7 +249,7 @@ def test_who_looks_for_queries_inside_targets():
     assert first(150, 300, 9, flags=1, ambiguous=Ambiguous.WILDCARD) != INSIDE
     assert first(150, 300, 9, flags=1) == first(150, 300, 9, ambiguous=Ambiguous.WILDCARD) == INSIDE
     # Pairs whose choice needs no estimate get none.
-    spec = spec_for(EDIT, Mode.HW)
+    spec = spec_for(EDIT, Mode.SEMIGLOBAL)
     batch = with_estimates(pairs_of([b"ACGT" * 40, b"ACGT" * 400], [b"ACGT" * 80, b"ACGT" * 500]), spec)
     assert (batch.est_edits >= 0).tolist() == [False, True]
     assert {r.kernel: r.rows.tolist() for r in route(batch, spec, Limits())} == {INSIDE: [0], TABLE: [1]}

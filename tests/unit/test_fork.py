@@ -18,7 +18,7 @@ symbols = random.Random(1)
 queries = ["".join(symbols.choices("ACGT", k=400)) for _ in range(300)]
 targets = [q[:100] + "A" + q[100:300] + q[320:] for q in queries]
 aligner = wfacli.Aligner(metric="affine", threads=2)
-other = wfacli.Aligner(mode="hw", threads=1)
+other = wfacli.Aligner(mode="semiglobal", threads=1)
 closed = wfacli.Aligner()
 closed.close()
 expected = aligner.align_batch(queries, targets).cigars(), [aligner.align(queries[0], targets[0])]

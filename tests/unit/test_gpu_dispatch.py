@@ -111,7 +111,7 @@ def test_other_symbols_have_kernels_of_their_own():
 
 
 def test_only_whole_alignments_are_for_the_gpu():
-    assert not any(map(on_gpu, candidates(spec_for(AFFINE, Mode.HW), gpu=True)))
+    assert not any(map(on_gpu, candidates(spec_for(AFFINE, Mode.SEMIGLOBAL), gpu=True)))
 
 
 @pytest.mark.parametrize("score_only", [False, True])

@@ -23,7 +23,7 @@ MODES = [*[Mode.GLOBAL] * 4, *Mode]
 
 def random_spec(rng):
     mode = rng.choice(MODES)
-    earning = mode in (Mode.OVERLAP, Mode.EXTENSION) or (mode is Mode.HW and rng.random() < 0.3)
+    earning = mode in (Mode.OVERLAP, Mode.EXTENSION) or (mode is Mode.SEMIGLOBAL and rng.random() < 0.3)
     scheme = rng.choice([s for s in SCHEMES if bool(s[2]) == earning])
     free = FreeEnds(*(rng.choice([0, 5, 300]) for _ in range(4))) if mode is Mode.ENDS_FREE else None
     rest = {"ambiguous": rng.choice([*Ambiguous]), "score_only": rng.random() < 0.5}
@@ -54,7 +54,7 @@ def test_the_chosen_kernel_has_the_least_of_the_numbers(gpu):
     chosen, compared = set(), set()
     for _ in range(600 * TIMES):
         batch, spec = random_batch(rng), random_spec(rng)
-        if spec.mode is Mode.HW:
+        if spec.mode is Mode.SEMIGLOBAL:
             batch = dataclasses.replace(batch, t_len=(batch.t_len * rng.choice([1, 1.2, 3])).astype(np.int32))
         limits = Limits(table=rng.choice([1000, 1 << 18, 16 << 20]))
         for kernel, means in listed(batch, spec, limits, gpu).items():
@@ -71,7 +71,7 @@ def test_the_chosen_kernel_has_the_least_of_the_numbers(gpu):
 
 @pytest.mark.parametrize(("length", "error", "count"), [(1000, 0.05, 600), (150, 0.1, 400), (3000, 0.08, 40)])
 @pytest.mark.parametrize("scheme", [SCHEMES[0], SCHEMES[4], SCHEMES[6], SCHEMES[11]], ids=str)
-@pytest.mark.parametrize("mode", [Mode.GLOBAL, Mode.HW])
+@pytest.mark.parametrize("mode", [Mode.GLOBAL, Mode.SEMIGLOBAL])
 def test_pairs_with_symbols(mode, scheme, length, error, count):
     rng = random.Random(length)
     targets = [pairgen.sequence(rng, length, b"ACGT") for _ in range(count)]
@@ -80,7 +80,7 @@ def test_pairs_with_symbols(mode, scheme, length, error, count):
     table = listed(with_estimates(batch, spec), spec, AMPLE)
     for kernel, means in table.items():
         assert means[kernel] <= min(means.values()) * (1 + 1e-9)
-        assert len(means) > 1 or mode is Mode.HW
+        assert len(means) > 1 or mode is Mode.SEMIGLOBAL
     if mode is Mode.GLOBAL:
         assert all({*means} == {*candidates(spec)} for means in table.values())
 
@@ -120,7 +120,7 @@ def test_the_command_lists_the_chosen_kernel_first(tmp_path):
     """
     made = run("simulate", "-n", "5000", "--length", "1000", "--error", "0.05", "-o", "pairs", cwd=tmp_path)
     assert_success(made)
-    for more in ((), ("--metric", "edit"), ("--mode", "hw"), ("--ambiguous", "wildcard")):
+    for more in ((), ("--metric", "edit"), ("--mode", "semiglobal"), ("--ambiguous", "wildcard")):
         done = run("align", "pairs", "--explain", "--score-only", "-o", "out.tsv", *more, cwd=tmp_path)
         assert_success(done)
         rows = re.findall(r"^(\S+) +([\d,]+) +[\d.]+% +[\d,]+ +([\d.]+)((?:; .*)?)$", done.err, re.MULTILINE)

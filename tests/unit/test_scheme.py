@@ -111,7 +111,7 @@ def test_a_matrix_of_nucleotides_reads_u_as_t(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [("2,4,4", "like 2,4,4,2"), ("2,4,4,x", "whole numbers"), ("2,-4,4,2", "cost of a mismatch is -4"),
-     ("200,4,4,2", "0 to 127"), ("2,4,-1,2", "opening is -1"), ("2,4,0,0", "must cost something")],
+     ("200,4,4,2", "0 to 127"), ("2,4,-1,2", "opening is -1"), ("2,4,0,0", "cannot both be 0")],
 )  # fmt: skip
 def test_scores_that_are_refused(text: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
@@ -142,7 +142,7 @@ def test_without_a_score_above_0_nothing_is_best(mode: str) -> None:
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"zdrop": 5}, "Z-drop"), ({"xdrop": 5, "mode": "global"}, "X-drop"), ({"band": 5}, "--bandwidth"),
+    [({"zdrop": 5}, "Z-drop"), ({"xdrop": 5, "mode": "global"}, "X-drop"), ({"band": 5}, "--band"),
      ({"band": -1, "mode": "global"}, "bandwidth is -1"), ({"second_best": True, "mode": "global"}, "--second-best")],
 )  # fmt: skip
 def test_options_that_do_not_go_together(options: dict, words: str) -> None:

@@ -12,6 +12,7 @@ import typer
 from .. import __version__
 from ..io.mapper.mapped import MappedFiles
 from ..io.read.reader import PairFiles
+from ..io.read.sources import is_pipe
 from ..plan.kernels import CPU_KERNELS
 from ..run.align import align_run
 from ..run.batch_run import BatchRun
@@ -19,6 +20,7 @@ from ..run.mapped import mapped_run
 from .console import note
 from .groups import ENGINE, REPORTING, grouped
 from .mapping_options import (
+    AsSamOption,
     Clip,
     GivenPlacement,
     Mappings,
@@ -26,6 +28,7 @@ from .mapping_options import (
     OnErrorOption,
     check_with_mappings,
     mapping_spec,
+    refuse_other_than_sam,
     refuse_tags,
     refuse_without_mappings,
 )
@@ -34,22 +37,24 @@ from .outputs import ChecksumsOption, Records
 from .running import execute
 from .scoring import Extent, HeuristicOptions, Scoring, ends_of, preset_named, spec_of
 
-ALIGN_HELP = """Align record i of QUERY to record i of TARGET, exactly and (unless --mode says otherwise) end to end.
+ALIGN_HELP = """Align record i of QUERY to record i of TARGET, exactly and end to end.
 
-Of equally good alignments it always writes the same one (gaps left-most): the output is identical \
-for every number of threads and every batch size.
+With --mode, parts of the sequences stay unaligned. With --mappings, reads are aligned to the positions that a \
+mapper found on a reference.
+
+The alignment is optimal under the chosen costs. If several are equally good, the choice is defined (gaps are \
+left-aligned), so the output does not depend on threads, batch sizes, instruction sets or GPUs. MAPQ is 255, "not \
+available", unless a mapping has one.
 
 [bold]Examples[/bold]
 
-  wfacli align reads.fq.gz targets.fa -o out.sam
+  wfacli align reads.fq.gz targets.fa -o out.bam
 
   wfacli align reads.fa targets.fa --metric edit --format paf > out.paf
 
-  wfacli align reads.fa regions.fa --mode hw --score-only -o scores.tsv
+  wfacli align reads.fa regions.fa --mode semiglobal --score-only -o scores.tsv
 
   zcat pairs.seq.gz | wfacli align - --format tsv | head
-
-  wfacli align reads.fq targets.fa --md -o out.bam
 
   minimap2 -x map-hifi ref.fa reads.fq | wfacli align reads.fq ref.fa --mappings - --sort -o out.bam
 """
@@ -62,7 +67,7 @@ KernelOption = Annotated[
     typer.Option(
         "--kernel",
         show_default="the fastest for each pair",
-        help="The kernel that gets every pair first. The output does not depend on it; see --explain.",
+        help="First kernel for every pair, for measurements. The output does not depend on it; see --explain.",
         rich_help_panel=ENGINE,
     ),
 ]
@@ -82,6 +87,7 @@ def align(
     pairs: Pairs,
     reads: Mappings,
     placement: GivenPlacement,
+    as_sam: AsSamOption = False,
     on_error: OnErrorOption = OnError.FAIL,
     scoring: Scoring,
     extent: Extent,
@@ -113,11 +119,14 @@ def align(
             score_only=scoring.score_only,
             hard_clip=placement.clip is Clip.HARD,
             checksums=checksums,
+            piped=mapping is None and not as_sam and is_pipe(pairs.target or pairs.query),
+            tell=None if reporting.quiet else note,
         ),
         check=check,
         kernel=None if kernel is None else kernel.value,
         explain=explain,
     )
+    refuse_other_than_sam(as_sam, config.output.format)
     refuse_tags(placement.copy_tags, config.output.format)
     if mapping is None:
         refuse_without_mappings(reads, placement, on_error, checksums)

@@ -21,6 +21,7 @@ from typer.main import get_command
 from .. import __version__
 from ..core.interruption import deferred
 from ..errors import OutputClosed, UsageError, shown
+from .command import Command, show_help_without_arguments
 
 _Body = Callable[..., None]
 
@@ -107,37 +108,20 @@ def _kernels() -> tuple[_Body, str]:
 
 
 COMMANDS = {
-    "align": _Entry(
-        "Align record i of QUERY to record i of TARGET, exactly and (unless --mode says otherwise) end to end.", _align
-    ),
-    "map": _Entry("Map READS to REFERENCE and align them where they lie.", _map),
-    "extend": _Entry(
-        "Align pairs under any scores: local, semiglobal, global, or extended from a seed's end.", _extend
-    ),
-    "distance": _Entry(
-        "Compute the exact edit (Levenshtein) distance of two sequences of any length, and their alignment.", _distance
-    ),
-    "local": _Entry(
-        "Find the best local alignments (Smith-Waterman, affine gaps) of two sequences of any length.", _local
-    ),
-    "dotplot": _Entry(
-        "Draw which parts of two sequences or genomes are alike, to look at them before you believe a number.",
-        _dotplot,
-    ),
-    "simulate": _Entry(
-        "Make pairs of sequences that differ by errors of sequencing, to try and to time aligners.", _simulate
-    ),
-    "bench": _Entry(
-        "Measure how fast wfacli aligns on this machine, beside what memory and bus allow.",
-        _bench,
-        needs_arguments=False,
-    ),
+    "align": _Entry("Align record i of QUERY to record i of TARGET, exactly and end to end.", _align),
+    "map": _Entry("Map READS to REFERENCE with minimap2, and align them exactly.", _map),
+    "extend": _Entry("Align many pairs by scores: local, semiglobal, global, or extended from a seed.", _extend),
+    "distance": _Entry("Compute the edit distance (Levenshtein) of two sequences of any length.", _distance),
+    "local": _Entry("Find the best local alignments (Smith-Waterman) of two sequences of any length.", _local),
+    "dotplot": _Entry("Draw a dot plot of two sequences or genomes, with alignments.", _dotplot),
+    "simulate": _Entry("Simulate pairs of sequences, or paired-end reads, with sequencing errors.", _simulate),
+    "bench": _Entry("Measure how fast wfacli aligns on this machine.", _bench, needs_arguments=False),
     "doctor": _Entry(
-        "Show what wfacli finds on this machine, try it, and say what is missing and how to get it.",
-        _doctor,
-        needs_arguments=False,
+        "Check the installation and the GPU, and show how to get what is missing.", _doctor, needs_arguments=False
     ),
-    "kernels": _Entry("Compile all GPU kernels and show what they use.", _kernels, hidden=True, needs_arguments=False),
+    "kernels": _Entry(
+        "Compile all GPU kernels and print their resource usage.", _kernels, hidden=True, needs_arguments=False
+    ),
 }
 
 
@@ -146,10 +130,14 @@ def loaded(name: str) -> Any:
     entry = COMMANDS[name]
     with deferred():  # an exception while the native module is imported would abort the process
         _guard_exit()
+        from .old_names import accept_old_names
+
         body, text = entry.load()
         single = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        single.command(name, no_args_is_help=entry.needs_arguments, help=text, hidden=entry.hidden)(body)
-        return get_command(single)
+        single.command(name, cls=Command, no_args_is_help=entry.needs_arguments, help=text, hidden=entry.hidden)(body)
+        command = get_command(single)
+        accept_old_names(command, name)
+        return command
 
 
 def _guard_exit() -> None:
@@ -191,6 +179,22 @@ def _help_to_stderr(no_arguments: bool) -> contextlib.AbstractContextManager[obj
 class _Commands(TyperGroup):
     """Command group that lists commands from COMMANDS, and loads only the one that is called or completed."""
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands."""
+        from .help_page import command_list
+
+        shown = [(name, entry.line) for name, entry in COMMANDS.items() if not entry.hidden]
+        params = [param for param in self.get_params(ctx) if not getattr(param, "hidden", False)]
+        options = [(", ".join(sorted(param.opts, key=len)), getattr(param, "help", "")) for param in params]
+        formatter.write(command_list(shown, options))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Parse the program's own options; `help COMMAND` is `COMMAND --help`."""
+        if args[:1] == ["help"]:
+            args = [*args[1:2], "--help"]
+        show_help_without_arguments(self, ctx, args)
+        return super().parse_args(ctx, args)
+
     def make_context(self, info_name: Any, args: Any, *more: Any, **options: Any) -> Any:
         with _broken_pipe_as_output_closed(), _help_to_stderr(not args):
             return super().make_context(info_name, args, *more, **options)
@@ -230,7 +234,7 @@ def _version(value: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool, typer.Option("-V", "--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Exact pairwise alignment of sequencing reads."""

@@ -174,7 +174,7 @@ def _specs(
 ) -> list[AlignSpec]:
     chosen = list(dict.fromkeys(metrics or _METRICS))
     if penalties is not None and len(chosen) > 1:
-        raise UsageError("--penalties are those of one --metric: name it")
+        raise UsageError("--penalties require one --metric")
     scores = {Wanted.CIGAR: (False,), Wanted.SCORE: (True,), Wanted.BOTH: (False, True)}[wanted]
     return [
         spec_of(Scoring(metric, penalties, match, score_only=score_only), Extent(), HeuristicOptions(band, xdrop))

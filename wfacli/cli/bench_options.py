@@ -9,25 +9,23 @@ import typer
 
 from ..config import EngineName, Metric
 
-BENCH_HELP = """Measure how fast wfacli aligns on this machine, beside what memory and bus allow.
+BENCH_HELP = """Measure how fast wfacli aligns on this machine.
 
-Simulated pairs of several lengths and errors are aligned by each engine, from sequences in memory to alignments in \
-memory. Each row is run once to warm up (every path is then checked against its sequences), and then several times: \
-the table has the best, the middle and the slowest of these. Exact engines must agree on every pair.
+Simulated pairs of several lengths and error rates are aligned by each engine, from sequences in memory to \
+alignments in memory. Each row is run once to warm up, with every alignment checked, and then several times; the \
+table shows the best, the median and the slowest run. Exact engines must agree on every pair.
+
+GCUPS are 10^9 cells of the matrices (length times length) per second, computed or not. "of limit" is the time that \
+the bases alone need to pass through memory (CPU) or over the bus to the GPU, divided by the time taken; both rates \
+are measured first.
 
 [bold]Examples[/bold]
-
-  wfacli bench                                      # two minutes on two cores
 
   wfacli bench --quick --json today.json --plot today.html
 
   wfacli bench -l 150,250 -e 0.01 --metric affine --task score -t 1,8,16
 
-  wfacli bench -l 10k --metric affine --band 100    # how much faster, and its recall
-
-[bold]GCUPS[/bold] are cells of the whole matrices (length times length) by the second, in thousands of millions, \
-computed or not. [bold]of limit[/bold]: the time that the bases alone take through memory (CPU), or over the bus to \
-the GPU (GPU), by the time taken; both rates are measured first.
+  wfacli bench -l 10k --metric affine --band 100
 """
 
 _WORK, _ERRORS, _TASK, _ENGINE, _OUTPUT = "Pairs", "Errors", "Scoring", "Engine", "Output"
@@ -48,7 +46,7 @@ LengthsOption = Annotated[
         "--length",
         metavar="N,...",
         show_default="150,1k,10k",
-        help="Bases of targets: 150, 1k; may be given again.",
+        help="Bases of targets; may be repeated.",
         rich_help_panel=_WORK,
     ),
 ]
@@ -59,7 +57,7 @@ ErrorsOption = Annotated[
         "--error",
         metavar="RATE,...",
         show_default="0.02,0.05,0.1; with another --model its own",
-        help="Edits per base of the target; may be given again.",
+        help="Edits per base of the target; may be repeated.",
         rich_help_panel=_ERRORS,
     ),
 ]
@@ -69,8 +67,8 @@ PairsOption = Annotated[
         "-n",
         "--pairs",
         metavar="N",
-        show_default="as many as take some tenths of a second",
-        help="Pairs of each row: 1000, 10k, 1.5M.",
+        show_default="some tenths of a second's",
+        help="Pairs per row, like 1000, 10k or 1.5M.",
         rich_help_panel=_WORK,
     ),
 ]
@@ -79,23 +77,24 @@ MetricsOption = Annotated[
     typer.Option(
         "--metric",
         show_default="affine and edit",
-        help="What an alignment costs, as for wfacli align; may be given again.",
+        metavar="NAME",
+        help="Cost model, as in wfacli align; may be repeated.",
         rich_help_panel=_TASK,
     ),
 ]
 WantedOption = Annotated[
     Wanted,
-    typer.Option("--task", help="Alignments, scores alone, or both, one after the other.", rich_help_panel=_TASK),
+    typer.Option("--task", help="What to compute: alignments (cigar), scores, or both.", rich_help_panel=_TASK),
 ]
 ThreadCountsOption = Annotated[
     list[str] | None,
     typer.Option(
         "-t",
+        "-@",
         "--threads",
         metavar="N,...",
-        show_default="1, and the cores this process may use",
-        help="Threads of the CPU engine, each count measured separately; may be given again. A GPU uses the largest "
-        "count.",
+        show_default="1, and all usable cores",
+        help="Threads of the CPU engine; each count is measured. May be repeated. A GPU uses the largest count.",
         rich_help_panel=_ENGINE,
     ),
 ]
@@ -103,7 +102,7 @@ BenchEngineOption = Annotated[
     EngineName,
     typer.Option(
         "--engine",
-        help="Engines to measure; auto: the CPU, and a GPU if there is one that works.",
+        help="Engines to measure. Auto: the CPU, and a GPU if there is one that works.",
         rich_help_panel=_ENGINE,
     ),
 ]
@@ -116,8 +115,8 @@ MinutesOption = Annotated[
         "--minutes",
         metavar="M",
         min=0.0,
-        show_default="as long as it takes",
-        help="Start no measurement after this time; what was not measured is listed below the table.",
+        show_default=False,
+        help="Start no measurement after M minutes. What was not measured is listed below the table.",
         rich_help_panel=_WORK,
     ),
 ]
@@ -128,7 +127,7 @@ RepeatsOption = Annotated[
         metavar="N",
         min=1,
         show_default="5; 3 with --quick",
-        help="Repeats of each row, after one run that is not counted.",
+        help="Repeats of each row, after a warm-up run.",
         rich_help_panel=_WORK,
     ),
 ]
@@ -138,8 +137,8 @@ JsonOption = Annotated[
         "--json",
         metavar="FILE",
         show_default=False,
-        help="Also write every repeat, with machine, versions, commit and what the times include; "
-        "bench/harness/compare.py of the repository compares two such files.",
+        help="Write all repeats, versions and the machine as JSON. bench/harness/compare.py of the repository "
+        "compares two such files.",
         rich_help_panel=_OUTPUT,
     ),
 ]
@@ -149,8 +148,8 @@ BenchPlotOption = Annotated[
         "--plot",
         metavar="FILE",
         show_default=False,
-        help="Also draw the results: .html (self-contained, with the whole table), .png, .svg or .pdf (by "
-        r"matplotlib: pip install 'wfacli\[plot]').",
+        help="Draw the results: .html, .png, .svg or .pdf. The HTML page is self-contained and has the whole "
+        "table; the others are drawn by matplotlib (extra plot).",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -41,12 +41,12 @@ def distance(
     reporting: LongReporting,
     debug: DebugOption = False,
 ) -> None:
-    """Computes the distance of A and B; the help is distance_options.DISTANCE_HELP."""
+    """Computes the distance of QUERY and TARGET; the help is distance_options.DISTANCE_HELP."""
     if pair.text and pair.lines:
-        raise UsageError("--text and --lines do not go together")
-    named = pair.name_a is not None or pair.name_b is not None
+        raise UsageError("--text and --lines cannot be used together")
+    named = pair.query_name is not None or pair.target_name is not None
     if (pair.text or pair.lines) and (named or pair.ambiguous is not Ambiguous.LITERAL):
-        raise UsageError("--name-a, --name-b and --ambiguous are for sequences, not for --text and --lines")
+        raise UsageError("--query-name, --target-name and --ambiguous are for sequences, not for --text and --lines")
     if wanted.format_ is not None and not wanted.path:
         raise UsageError("--format is the format of --path: give --path")
     if wanted.path and wanted.as_json and wanted.output in (None, "-"):
@@ -90,7 +90,7 @@ class _Order(LongOrder):
 
     def read(self) -> Inputs:
         """Read both inputs."""
-        paths, names = (self.pair.a, self.pair.b), (self.pair.name_a, self.pair.name_b)
+        paths, names = (self.pair.a, self.pair.b), (self.pair.query_name, self.pair.target_name)
         if self.unit is Unit.BYTES:
             return read_texts(paths)
         if self.unit is Unit.LINES:

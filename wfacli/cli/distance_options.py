@@ -13,29 +13,29 @@ from ..solve.distance.deliver import Form
 from .groups import ENGINE, INPUT, OUTPUT
 from .long_options import JsonOption, LongPair, PlotOption, ThreadsOption
 
-DISTANCE_HELP = """Compute the exact edit (Levenshtein) distance of two sequences of any length, and their alignment.
+DISTANCE_HELP = """Compute the edit distance (Levenshtein) of two sequences of any length.
 
-One pair, from end to end: each mismatched, inserted or deleted symbol counts 1. For many pairs, and other costs, \
-there is [bold]wfacli align[/bold].
+QUERY and TARGET are one pair, aligned end to end: each mismatched, inserted or deleted symbol counts 1. For many \
+pairs or other costs, see wfacli align.
+
+The distance is exact. One of two algorithms computes it: a wavefront, whose time grows with the square of the \
+distance, or bit-vectors, whose time grows with length times distance. An estimate chooses between them, and the \
+run switches if the estimate was wrong. Identity is 1 - distance / length of the longer sequence. TCUPS are 10^12 \
+cells of the matrix (length times length) per second, whether computed or not.
 
 [bold]Examples[/bold]
 
   wfacli distance a.fa b.fa
 
-  wfacli distance genomes.fa genomes.fa --name-a chr1 --name-b chr1_alt --json
-
   wfacli distance a.fa.gz b.fa.gz --path -o ab.bam --plot ab.html
+
+  wfacli distance genomes.fa genomes.fa --query-name chr1 --target-name chr1_alt --json
 
   wfacli distance a.fa b.fa --max-distance 1000
 
-  wfacli distance a.fa b.fa --checkpoint ab.ckpt --resume      # once, and again after whatever ended it
+  wfacli distance a.fa b.fa --checkpoint ab.ckpt --resume      # start, and resume after any interruption
 
   wfacli distance --lines old.txt new.txt --path -o changes.diff
-
-The [bold]distance[/bold] is exact, whatever the algorithm: a wavefront, whose time goes with the square of the \
-distance, or bit-vectors, whose time goes with length times distance. An estimate chooses; where it turns out wrong, \
-the run changes over. [bold]identity[/bold] is 1 - distance / length of the longer sequence. [bold]TCUPS[/bold] are \
-the cells of the whole matrix (length times length) by the second, in millions of millions, computed or not.
 """
 
 
@@ -55,8 +55,8 @@ class DistancePair(LongPair):
         bool,
         typer.Option(
             "--text",
-            help="Compare two files of any kind byte by byte, as they are stored: case matters, nothing is "
-            "decompressed.",
+            help="Compare two files of any kind byte by byte. They are read as they are stored: case matters, "
+            "nothing is decompressed.",
             rich_help_panel=INPUT,
         ),
     ] = False
@@ -64,8 +64,8 @@ class DistancePair(LongPair):
         bool,
         typer.Option(
             "--lines",
-            help="Compare two files line by line: a changed, added or missing line counts 1. Line ends (LF or CR LF) "
-            "are not compared; the last line may lack one.",
+            help="Compare two files line by line. A changed, added or missing line counts 1. Line ends (LF or CR "
+            "LF) are not compared, and the last line may lack one.",
             rich_help_panel=INPUT,
         ),
     ] = False
@@ -73,8 +73,8 @@ class DistancePair(LongPair):
         Ambiguous,
         typer.Option(
             "--ambiguous",
-            help="Symbols other than A C G T: literal (each equals itself), mismatch (they equal nothing, not even "
-            "themselves; U reads as T). wildcard does not go with distance. Case never matters.",
+            help="Symbols other than A C G T: literal or mismatch. Literal: each equals itself. Mismatch: they "
+            "equal nothing, not even themselves; U reads as T. Case never matters.",
             rich_help_panel=INPUT,
         ),
     ] = Ambiguous.LITERAL
@@ -91,7 +91,7 @@ class DistanceOutput:
             metavar="K",
             min=0,
             show_default=False,
-            help="Stop as soon as the distance is known to exceed K, and report that; the exit status is still 0.",
+            help="Stop once the distance is known to exceed K. That is reported, and the exit status is still 0.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -100,11 +100,10 @@ class DistanceOutput:
         bool,
         typer.Option(
             "--path",
-            help="Also compute the alignment and write it. Of sequences (A is the query, B the target) it is the "
-            "alignment of wfacli align --metric edit, as PAF, SAM or BAM; of --lines a unified diff that patch "
-            "applies to A, line ends included; of --text a table of equal, replaced, deleted and inserted parts, "
-            "with their positions in A and B. Without -o it goes to standard output, and the result to standard "
-            "error.",
+            help="Also compute the alignment, and write it. Of sequences it is the alignment of wfacli align "
+            "--metric edit, as PAF, SAM or BAM; of --lines a unified diff that patch applies to QUERY; of "
+            "--text a table of equal, replaced, deleted and inserted parts. Without -o it goes to standard "
+            "output, and the result to standard error.",
             rich_help_panel=OUTPUT,
         ),
     ] = False
@@ -123,9 +122,8 @@ class DistanceOutput:
         Form | None,
         typer.Option(
             "--format",
-            show_default="by the suffix of --output, else paf, for --lines diff, for --text tsv",
-            help="Format of the alignment of --path: of sequences paf, sam or bam, of lines diff or tsv, of texts "
-            "tsv.",
+            show_default="from the suffix of -o, else paf, diff or tsv",
+            help="Format of --path: of sequences paf, sam or bam, of lines diff or tsv, of texts tsv.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -140,7 +138,7 @@ class DistanceEngine:
         EngineName,
         typer.Option(
             "--engine",
-            help="Where to compute; auto chooses the fastest. The distance is the same.",
+            help="Where to compute. Auto chooses the one that is expected to be fastest. The distance is the same.",
             rich_help_panel=ENGINE,
         ),
     ] = EngineName.AUTO
@@ -148,7 +146,8 @@ class DistanceEngine:
         AlgorithmName,
         typer.Option(
             "--algorithm",
-            help="Use only this algorithm; auto chooses by an estimate and may switch. The distance is the same.",
+            help="wavefront or bits; auto chooses by an estimate. Auto may also switch during the run. The "
+            "distance is the same.",
             rich_help_panel=ENGINE,
         ),
     ] = AlgorithmName.AUTO

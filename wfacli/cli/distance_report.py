@@ -18,8 +18,8 @@ def as_text(
 ) -> str:
     """Return the result as lines of text."""
     rows = [
-        ("A", side_of(inputs.a, inputs)),
-        ("B", side_of(inputs.b, inputs)),
+        ("query", side_of(inputs.a, inputs)),
+        ("target", side_of(inputs.b, inputs)),
         ("distance", f"{outcome.distance:,}" if outcome.distance is not None else f"more than {max_distance:,}"),
         ("identity", f"{_identity(inputs, outcome, max_distance)}   ({IDENTITY})"),
         ("time", f"{seconds(outcome.seconds)}   ({_how(outcome, threads)})"),

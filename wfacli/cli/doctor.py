@@ -12,14 +12,14 @@ from .. import __version__
 from ..errors import shown
 from .console import note
 
-DOCTOR_HELP = "Show what wfacli finds on this machine, try it, and say what is missing and how to get it."
+DOCTOR_HELP = "Check the installation and the GPU, and show how to get what is missing."
 _PACKAGES = ("numpy", "typer", "rich", "isal", "deflate", "pysam")
 _GIB = 1 << 30
 
 
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
-    gpu: Annotated[int, typer.Option("--gpu", min=0, metavar="INDEX", help="Which GPU to try.")] = 0,
+    device: Annotated[int, typer.Option("--device", min=0, metavar="N", help="GPU to try, counted from 0.")] = 0,
 ) -> None:
     """Ends with status 0 when the CPU engine works: a GPU is nothing that one must have."""
     from ..gpu.runtime.diagnosis import diagnose
@@ -29,7 +29,7 @@ def doctor(
         "wfacli": __version__,
         "packages": {name: _version(name) for name in _PACKAGES},
         "cpu": cpu,
-        "gpu": diagnose(gpu, _compiling),
+        "gpu": diagnose(device, _compiling),
     }
     typer.echo(json.dumps(found, indent=2) if as_json else "\n".join(map(shown, _lines(found))))
     if not cpu["usable"]:

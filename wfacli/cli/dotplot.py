@@ -11,7 +11,7 @@ from ..dotplot import PictureFormat
 from ..dotplot.density import MAX_SIZE
 from ..dotplot.draw import write
 from ..dotplot.paths import read_blocks
-from ..dotplot.picture import PAGE_SIZE, SIZE, Picture, default_size, picture_of
+from ..dotplot.picture import Picture, default_size, picture_of
 from ..dotplot.sequences import Axis, read_records, read_text
 from ..errors import UsageError
 from ..io.read.reader import PairFiles
@@ -20,20 +20,20 @@ from .console import note, warning
 from .options import DebugOption, MaxLineOption, QuietOption
 from .pictures import picture_format
 
-DOTPLOT_HELP = """Draw which parts of two sequences or genomes are alike, to look at them before you believe a number.
+DOTPLOT_HELP = """Draw a dot plot of two sequences or genomes, with alignments.
 
-TARGET runs to the right, QUERY upwards, both from the lower left corner. A dot is a k-mer that both have: blue on \
-the same strand, orange where the query's reverse complement has them, darker where a pixel has more of them \
-(logarithmic). So what is conserved rises along the diagonal, an inversion falls, a repeat stands beside the \
-diagonal, and a gap shifts it.
+TARGET is the horizontal axis and QUERY the vertical one, both from the lower left corner. A dot is a k-mer that \
+both contain: blue on the same strand, orange for the reverse complement of the query, and darker where a pixel has \
+more of them (logarithmic). Conserved sequence forms rising diagonals and inversions falling ones; repeats form \
+parallels, and gaps shift the diagonal.
 
 [bold]Examples[/bold]
 
   wfacli dotplot mine.fa.gz reference.fa.gz -o plot.png
 
-  wfacli align a.fa b.fa --metric edit -o ab.paf && wfacli dotplot a.fa b.fa --path ab.paf -o plot.html
+  wfacli dotplot a.fa b.fa --alignments ab.paf -o plot.html
 
-  wfacli dotplot assembly.fa genome.fa --target-name chr1 --target-name chr2 -o plot.svg
+  wfacli dotplot asm.fa ref.fa --target-name chr1 --target-name chr2 -o plot.svg
 
   wfacli dotplot p53.fa p63.fa --literal -k 3 -o proteins.png
 
@@ -46,13 +46,13 @@ QueryArgument = Annotated[
     str,
     typer.Argument(
         metavar="QUERY",
-        help="FASTA or FASTQ, plain, gzip, bgzip or zstd; - is standard input. Several records stand one after "
+        help="FASTA or FASTQ, plain, gzip, bgzip or zstd; - is standard input. Records are drawn one after "
         "another, with lines between them.",
         rich_help_panel=_INPUT,
     ),
 ]
 TargetArgument = Annotated[
-    str, typer.Argument(metavar="TARGET", help="Likewise; the reference, where there is one.", rich_help_panel=_INPUT)
+    str, typer.Argument(metavar="TARGET", help="As QUERY; the reference, if there is one.", rich_help_panel=_INPUT)
 ]
 QueryNameOption = Annotated[
     list[str] | None,
@@ -60,7 +60,7 @@ QueryNameOption = Annotated[
         "--query-name",
         metavar="NAME",
         show_default="all records",
-        help="A record of QUERY to draw; may be given again.",
+        help="A record of QUERY to draw; may be repeated.",
         rich_help_panel=_INPUT,
     ),
 ]
@@ -70,24 +70,24 @@ TargetNameOption = Annotated[
         "--target-name",
         metavar="NAME",
         show_default="all records",
-        help="A record of TARGET to draw; may be given again.",
+        help="A record of TARGET to draw; may be repeated.",
         rich_help_panel=_INPUT,
     ),
 ]
-PathOption = Annotated[
+AlignmentsOption = Annotated[
     str | None,
     typer.Option(
-        "--path",
+        "--alignments",
         metavar="FILE",
         show_default=False,
-        help="PAF (cg:Z has the CIGAR) or SAM with alignments of these sequences, by wfacli or any other program: "
-        "drawn as lines in the colour of their identity, window by window, and as a profile below the picture.",
+        help="PAF or SAM with alignments to draw as lines. The color of a line is its identity, window by window, "
+        "which is also drawn as a profile below the plot. PAF needs CIGARs (cg:Z).",
         rich_help_panel=_INPUT,
     ),
 ]
 TextOption = Annotated[
     bool,
-    typer.Option("--text", help="Read each file as one sequence of bytes instead of FASTA.", rich_help_panel=_INPUT),
+    typer.Option("--text", help="Read each file as one sequence of bytes.", rich_help_panel=_INPUT),
 ]
 KmerOption = Annotated[
     int | None,
@@ -96,8 +96,8 @@ KmerOption = Annotated[
         "--kmer",
         metavar="N",
         min=1,
-        show_default="by length, such that few match by chance",
-        help="Symbols of a dot: 1 to 32 nucleotides, up to 64 with --literal or --text. A smaller number shows "
+        show_default="by length",
+        help="Length of the k-mers, 1 to 32. With --literal or --text it is up to 64. A smaller number shows "
         "weaker similarity among more noise.",
         rich_help_panel=_DOTS,
     ),
@@ -106,8 +106,8 @@ LiteralOption = Annotated[
     bool,
     typer.Option(
         "--literal",
-        help="Every symbol matches itself, on one strand; for proteins. Otherwise only A C G T U do. Case never "
-        "matters, but with --text.",
+        help="Every symbol matches itself, on one strand; for proteins. Otherwise only A C G T U do. Case matters "
+        "only with --text.",
         rich_help_panel=_DOTS,
     ),
 ]
@@ -118,8 +118,8 @@ SizeOption = Annotated[
         metavar="N",
         min=16,
         max=MAX_SIZE,
-        show_default=f"{SIZE:,}; {PAGE_SIZE:,} in HTML, where one can look closer",
-        help="Pixels of the longer sequence.",
+        show_default="1,000; 4,000 in HTML",
+        help="Pixels of the longer side.",
         rich_help_panel=_OUTPUT,
     ),
 ]
@@ -129,14 +129,20 @@ PlotOption = Annotated[
         "-o",
         "--output",
         metavar="FILE",
-        help="Output file: .html (one self-contained page that zooms), .png, .svg or .pdf (by matplotlib: pip "
-        r"install 'wfacli\[plot]').",
+        help="Output file: .html (self-contained, zooms), .png, .svg or .pdf. The last three are drawn by "
+        "matplotlib (extra plot).",
         rich_help_panel=_OUTPUT,
     ),
 ]
 PlotFormatOption = Annotated[
     PictureFormat | None,
-    typer.Option("--format", show_default="by the suffix of --output", help="What to write.", rich_help_panel=_OUTPUT),
+    typer.Option(
+        "--format",
+        show_default="from the suffix of -o",
+        metavar="NAME",
+        help="png, svg, pdf or html.",
+        rich_help_panel=_OUTPUT,
+    ),
 ]
 
 
@@ -144,7 +150,7 @@ def dotplot(
     query: QueryArgument,
     target: TargetArgument,
     output: PlotOption,
-    path: PathOption = None,
+    alignments: AlignmentsOption = None,
     query_name: QueryNameOption = None,
     target_name: TargetNameOption = None,
     text: TextOption = False,
@@ -159,18 +165,18 @@ def dotplot(
     """Draws QUERY against TARGET; the help is DOTPLOT_HELP."""
     begun = time.perf_counter()
     PairFiles(query, target)  # rejects standard input for both
-    if path == "-" and "-" in (query, target):
-        raise UsageError("only one of QUERY, TARGET and --path can be standard input")
+    if alignments == "-" and "-" in (query, target):
+        raise UsageError("only one of QUERY, TARGET and --alignments can be standard input")
     if text and (query_name or target_name):
         raise UsageError("--text reads whole files; --query-name and --target-name select records of FASTA")
     chosen = picture_format(output, format_)
-    refuse_overwriting((query, target, path), (output,))
+    refuse_overwriting((query, target, alignments), (output,))
     out = Output(output)
     try:
         axes = _axis(query, query_name, text, literal), _axis(target, target_name, text, literal)
-        blocks = [] if path is None else read_blocks(path, *axes)
+        blocks = [] if alignments is None else read_blocks(alignments, *axes)
         size = size or default_size(chosen)
-        picture = picture_of(*axes, blocks, k=kmer, size=size, literal=literal or text, path=path or "path")
+        picture = picture_of(*axes, blocks, k=kmer, size=size, literal=literal or text, path=alignments or "path")
         write(out, picture, chosen)
     except BaseException:
         out.abandon()

@@ -7,12 +7,13 @@ from ..config import Ambiguous
 from ..core.cores import usable_cores
 from ..errors import UsageError
 from ..io.read.reader import PairFiles
+from ..io.read.sources import is_pipe
 from ..io.write.output import refuse_overwriting
 from ..run.extend import ExtendConfig, extend_run
 from ..run.pairs import Choice
 from ..scoring.scheme import DEFAULT_SCORES, Scheme, numbers
-from ..scoring.spec import ExtendSpec
-from .console import note
+from ..scoring.spec import ExtendMode, ExtendSpec
+from .console import note, warning
 from .extend_options import ExtendEngineOptions, ExtendExtent, ExtendScores, Scores, Selection
 from .groups import grouped
 from .options import CheckOption, DebugOption, MaxLineOption, Reporting, command_line
@@ -39,14 +40,19 @@ def extend(
     config = ExtendConfig(
         spec=ExtendSpec(
             scheme=scheme_of(scores),
-            mode=extent.mode,
+            mode=extent.mode or ExtendMode.LOCAL,
             score_only=scores.score_only,
             second_best=scores.second_best,
-            band=extent.bandwidth,
+            band=extent.band,
             xdrop=extent.xdrop,
             zdrop=extent.zdrop,
         ),
-        output=records.spec("extend", score_only=scores.score_only),
+        output=records.spec(
+            "extend",
+            score_only=scores.score_only,
+            piped=is_pipe(pairs.target or pairs.query),
+            tell=None if reporting.quiet else note,
+        ),
         limits=limits_of(engine.max_memory),
         threads=engine.threads or usable_cores(),
         engine=engine.engine,
@@ -56,8 +62,12 @@ def extend(
         command_line=command_line(),
     )
     outputs = records.output, __version__, reporting.stats, None if reporting.quiet else note
+    if extent.mode is None and not reporting.quiet:
+        warning("extend aligns locally, since --mode is not given: give --mode local, or another mode")
     execute(
-        lambda: extend_run(config, PairFiles(pairs.query, pairs.target), Choice(pairs.all_, pairs.pairs), *outputs),
+        lambda: extend_run(
+            config, PairFiles(pairs.query, pairs.target), Choice(pairs.all_, pairs.pair_list), *outputs
+        ),
         progress=reporting.progress,
         quiet=reporting.quiet,
     )
@@ -73,13 +83,15 @@ def scheme_of(options: Scores) -> Scheme:
     scores, matrix, gaps = options.scores, options.matrix, options.gaps
     if matrix is None:
         if gaps is not None:
-            raise UsageError("--gaps belongs to --matrix; --scores M,X,O,E has costs of gaps in it")
+            raise UsageError("--gaps requires --matrix; --scores M,X,O,E includes the gap penalties")
         text = ",".join(map(str, DEFAULT_SCORES)) if scores is None else scores
         return Scheme.parse(text, options.ambiguous, options.n_score)
     if scores is not None:
         raise UsageError("--scores and --matrix both set substitution scores: give one of them (gaps: --gaps O,E)")
     if options.ambiguous is not Ambiguous.MISMATCH or options.n_score is not None:
-        raise UsageError("--ambiguous and --n-score do not go with --matrix, which has scores for all its symbols")
+        raise UsageError(
+            "--ambiguous and --n-score cannot be used with --matrix, which has scores for all its symbols"
+        )
     costs = None
     if gaps is not None:
         values = numbers(gaps)

@@ -14,26 +14,24 @@ from .groups import ENGINE, HEURISTICS, INPUT, SCORING, SPAN
 from .options import BatchBasesOption, GpuMemoryOption, MaxMemoryOption, Pairs, ThreadsOption
 from .scoring import AmbiguousOption, ScoreOnlyOption
 
-EXTEND_HELP = """Align pairs under any scores: local, semiglobal, global, or extended from a seed's end.
+EXTEND_HELP = """Align many pairs by scores: local, semiglobal, global, or extended from a seed.
 
 Record i of QUERY is aligned to record i of TARGET, or every query to every target (--all), or the pairs that a \
-file lists by name (--pairs). All cells of the matrix count, so alignments are exact whatever the pairs look like; of \
-equally good ones always the same is written. Long runs use an NVIDIA GPU where there is one, with the same result.
+file lists by name (--pair-list). Alignments are exact for any input. If several are equally good, the choice is \
+defined. Long runs use an NVIDIA GPU if there is one, with the same output. MAPQ is 255, "not available".
 
-[bold]Scores[/bold]
-
-Nucleotides match or do not: --scores 2,4,4,2 gives 2 for a match and -4 for a mismatch, and a gap of length l costs \
-4 + l·2. Proteins need a matrix: --matrix BLOSUM62, or a file in NCBI's format.
+For nucleotides, --scores 2,4,4,2 gives 2 for a match and -4 for a mismatch, and a gap of length l costs 4 + l·2. \
+Proteins need a matrix: --matrix BLOSUM62, or a file in NCBI's format.
 
 [bold]Examples[/bold]
 
-  wfacli extend reads.fq.gz windows.fa -o out.sam
+  wfacli extend reads.fq.gz windows.fa --mode local -o out.sam
+
+  wfacli extend p.fa db.fa --mode local --all --matrix BLOSUM62 -o hits.m8
 
   wfacli extend seeds.query.fa seeds.target.fa --mode extension --zdrop 400 --format paf
 
-  wfacli extend query.fa proteome.fa --all --matrix BLOSUM62 --format blast6 -o hits.tsv
-
-  wfacli extend a.fa b.fa --pairs candidates.txt --matrix BLOSUM62 --gaps 11,1 --score-only
+  wfacli extend a.fa b.fa --mode local --pair-list candidates.txt --matrix BLOSUM62 --gaps 11,1 --score-only
 """
 
 
@@ -45,19 +43,19 @@ class Selection(Pairs):
         bool,
         typer.Option(
             "--all",
-            help="Align every query to every target; the sequences of both files are kept in memory. Typically one "
-            "query is aligned to many targets.",
+            help="Align every query to every target. The sequences of both files are kept in memory. Typically "
+            "one query is aligned to many targets.",
             rich_help_panel=INPUT,
         ),
     ] = False
-    pairs: Annotated[
+    pair_list: Annotated[
         str | None,
         typer.Option(
-            "--pairs",
+            "--pair-list",
             metavar="FILE",
             show_default=False,
-            help="Align the pairs that FILE lists, one per line: names of a query and a target, separated by a tab. "
-            "The sequences of both files are kept in memory.",
+            help="Align the pairs that FILE lists by name. Each line has the names of a query and a target, "
+            "separated by a tab. The sequences of both files are kept in memory.",
             rich_help_panel=INPUT,
         ),
     ] = None
@@ -73,8 +71,8 @@ class Scores:
             "--scores",
             metavar="M,X,O,E",
             show_default="2,4,4,2",
-            help="Score of a match, and penalties of a mismatch, a gap opening and a gap extension: a gap of length "
-            "l costs o + l·e. 0 to 127 each.",
+            help="Match score; penalties of mismatch, gap opening, gap extension. A gap of length l costs O + "
+            "l·E. Each is 0 to 127.",
             rich_help_panel=SCORING,
         ),
     ] = None
@@ -84,8 +82,8 @@ class Scores:
             "--matrix",
             metavar="NAME|FILE",
             show_default=False,
-            help=f"Scores of any two symbols: {', '.join(BUILT_IN)}, or a file in NCBI's format (rows are of the "
-            "query). Symbols that it lacks are an error.",
+            help=f"Substitution matrix: {', '.join(BUILT_IN)}, or a file. A file is in NCBI's format, and its rows "
+            "are of the query. Symbols that it lacks are an error.",
             rich_help_panel=SCORING,
         ),
     ] = None
@@ -94,8 +92,10 @@ class Scores:
         typer.Option(
             "--gaps",
             metavar="O,E",
-            show_default=", ".join(f"{name} {o},{e}" for name, (o, e) in BUILT_IN.items()),
-            help="With --matrix: penalties of a gap opening and a gap extension.",
+            show_default="those of the matrix",
+            help="Gap opening and gap extension, with --matrix. Without it: "
+            + ", ".join(f"{name} {o},{e}" for name, (o, e) in BUILT_IN.items())
+            + ".",
             rich_help_panel=SCORING,
         ),
     ] = None
@@ -105,8 +105,9 @@ class Scores:
         typer.Option(
             "--n-score",
             metavar="N",
-            show_default="a mismatch",
-            help="Score of N, and of any base other than A C G T U, with any base (-127 to 127); not with --matrix.",
+            show_default="as a mismatch",
+            help="Score of N with any base, -127 to 127. It is also that of any other symbol than A C G T U; not "
+            "with --matrix.",
             rich_help_panel=SCORING,
         ),
     ] = None
@@ -121,8 +122,8 @@ class ExtendScores(Scores):
         bool,
         typer.Option(
             "--second-best",
-            help="Also write the best score of the query elsewhere in the target: in the part before the best "
-            "alignment, or in the part after it (tag XS:i; with local and semiglobal).",
+            help="Also write the best score elsewhere in the target (tag XS:i). Elsewhere is the part before the "
+            "best alignment, or the part after it. With local and semiglobal.",
             rich_help_panel=SCORING,
         ),
     ] = False
@@ -133,24 +134,27 @@ class ExtendExtent:
     """Which parts of two sequences are aligned, and heuristics."""
 
     mode: Annotated[
-        ExtendMode,
+        ExtendMode | None,
         typer.Option(
             "--mode",
-            help="local: the best-scoring parts of both. extension: from the start of both to the best-scoring end. "
-            "semiglobal: the whole query anywhere in the target. global: both end to end. Unaligned bases of the "
-            "query are soft-clipped in SAM.",
+            show_default="local",
+            help="local, extension, semiglobal or global. Local: the best-scoring parts of both sequences. "
+            "Extension: from the start of both to the best-scoring end. Semiglobal: the whole query, "
+            "anywhere in the target. Global: both end to end. Unaligned bases of the query are soft-clipped "
+            "in SAM.",
             rich_help_panel=SPAN,
         ),
-    ] = ExtendMode.LOCAL
-    bandwidth: Annotated[
+    ] = None
+    band: Annotated[
         int,
         typer.Option(
-            "--bandwidth",
+            "--band",
             metavar="W",
             min=0,
-            show_default="off",
-            help="Compute cells within W diagonals of the one that starts at the start of both sequences (global: of "
-            "those between the two corners). Records that may be improved carry xh:i:1.",
+            show_default=False,
+            help="Compute only W diagonals on either side. They lie beside the one through the start of both "
+            "sequences (global: beside those between the two corners). Records that may be improved carry "
+            "xh:i:1.",
             rich_help_panel=HEURISTICS,
         ),
     ] = 0
@@ -160,8 +164,8 @@ class ExtendExtent:
             "--xdrop",
             metavar="N",
             min=0,
-            show_default="off",
-            help="Abandon cells of an extension that score more than N below the best before them.",
+            show_default=False,
+            help="Drop cells of an extension more than N below the best score.",
             rich_help_panel=HEURISTICS,
         ),
     ] = 0
@@ -171,9 +175,9 @@ class ExtendExtent:
             "--zdrop",
             metavar="N",
             min=0,
-            show_default="off",
-            help="End an extension where the best score of an anti-diagonal falls more than N below the best before "
-            "it, not counting the cost of lengthening the gap between the two.",
+            show_default=False,
+            help="End an extension that falls N below its best score. What counts is the best score of an "
+            "anti-diagonal; the cost of lengthening the gap in between does not count.",
             rich_help_panel=HEURISTICS,
         ),
     ] = 0
@@ -188,10 +192,10 @@ class ExtendEngineOptions:
         EngineName,
         typer.Option(
             "--engine",
-            help="Where to align. auto starts on the CPU and opens a GPU, if there is one, once a run has taken "
-            "longer than opening it takes. Of the heuristics, a GPU supports --bandwidth and --zdrop of extensions "
-            "with --score-only; --xdrop, --second-best and CIGARs with heuristics run on the CPU. The result is the "
-            "same.",
+            help="Where to align. Auto starts on the CPU, and opens a GPU once the run has taken longer than that "
+            "takes. Of the heuristics, a GPU supports --band and --zdrop of extensions with --score-only; "
+            "--xdrop, --second-best and CIGARs with heuristics run on the CPU. The output does not depend on "
+            "it.",
             rich_help_panel=ENGINE,
         ),
     ] = EngineName.AUTO

@@ -9,7 +9,7 @@ import typer
 
 from ..core.cores import usable_cores
 
-KERNELS_HELP = "Compile all GPU kernels and show what they use."
+KERNELS_HELP = "Compile all GPU kernels and print their resource usage."
 
 
 def kernels(

@@ -20,13 +20,13 @@ from ..solve.checkpoint import Identity
 from ..solve.distance.deliver import Form, choose_form
 from ..solve.distance.inputs import Inputs
 from ..solve.distance.path import check_names
-from ..solve.local.inputs import codes_of, read_pair
+from ..solve.local.inputs import are_nucleotides, codes_of, read_pair
 from ..solve.local.result import as_values
 from ..solve.local.run import LocalRun, Outcome
 from ..solve.local.searches import OnCpu, OnGpu, Searches
 from ..solve.local.task import Task
 from ..solve.local.writing import FORMS, write_alignments
-from .console import note
+from .console import note, warning
 from .extend import scheme_of
 from .groups import grouped
 from .local_options import LocalEngine, LocalOutput, LocalScores
@@ -53,17 +53,17 @@ def local(
     reporting: LongReporting,
     debug: DebugOption = False,
 ) -> None:
-    """Finds the best local alignments of A and B; the help is local_options.LOCAL_HELP."""
+    """Finds the best local alignments of QUERY and TARGET; the help is local_options.LOCAL_HELP."""
     score_only, output, plot = wanted.score_only, wanted.output, wanted.plot
     if plot is not None:
         picture_format(plot)
     if score_only and (wanted.format_ is not None or plot is not None or wanted.top > 1):
-        raise UsageError("--score-only writes no alignments: --format, --plot and --top do not go with it")
+        raise UsageError("--score-only writes no alignments: --format, --plot and --top cannot be used with it")
     if wanted.as_json and not score_only and output in (None, "-"):
         raise UsageError("--json and the alignments cannot both go to standard output: give -o")
     memory = bytes_of("--max-memory", engine.max_memory)
     if memory < _MIN_MEMORY:
-        raise UsageError(f"--max-memory is {engine.max_memory}; it must be 1M at least")
+        raise UsageError(f"--max-memory is {engine.max_memory}; the minimum is 1M")
     refuse_overwriting((scores.matrix,), (output, reporting.stats, checkpoints.checkpoint, plot))
     scheme = scheme_of(scores)
     scheme.require_positive("local")
@@ -129,10 +129,15 @@ class _Command(LongCommand):
     def _compute(self, out: Output) -> None:
         order = self._order
         with self._stats.timed("read"):
-            inputs = read_pair((order.pair.a, order.pair.b), (order.pair.name_a, order.pair.name_b))
+            inputs = read_pair((order.pair.a, order.pair.b), (order.pair.query_name, order.pair.target_name))
             query, target = codes_of(inputs, order.scheme)
         if order.form in (Form.SAM, Form.BAM):
             check_names(inputs)  # fails before the long computation
+        if order.scheme.nucleotides_only and not order.reporting.quiet and not are_nucleotides(inputs):
+            warning(
+                "a sequence contains characters that are not nucleotide codes and match nothing; for proteins give "
+                "--matrix BLOSUM62"
+            )
         task = Task(query, target, order.scheme, order.top, order.form is None, order.threads, order.memory)
         saved = self._opened_checkpoint(lambda: order.identity(Pair(query, target, False)))
         run = LocalRun(task, self._watchers, self._checkpoint, order.interval, self._searches)

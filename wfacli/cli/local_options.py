@@ -13,28 +13,28 @@ from .extend_options import Scores
 from .groups import ENGINE, OUTPUT, SCORING
 from .long_options import JsonOption, PlotOption, ThreadsOption
 
-LOCAL_HELP = """Find the best local alignments (Smith-Waterman, affine gaps) of two sequences of any length.
+LOCAL_HELP = """Find the best local alignments (Smith-Waterman) of two sequences of any length.
 
-One pair, several million symbols each, exactly: the best-scoring part of A with the best-scoring part of B, and with \
---top the next best ones. For many pairs there is [bold]wfacli extend[/bold]. Large pairs run on an NVIDIA GPU where \
-there is one, with the same result.
+QUERY and TARGET are one pair, of several million symbols each. Gaps are affine, and the alignments are exact. \
+--top finds further ones. For many pairs see wfacli extend. Large pairs run on an NVIDIA GPU if there is one, with \
+the same result.
+
+Of equally good alignments, the one that starts last in QUERY is chosen, then last in TARGET; gaps are \
+left-aligned. With --top, each further alignment is the best one that aligns no two symbols which an earlier one \
+aligns (Waterman and Eggert), and takes about as long as the first. GCUPS are 10^9 cells of the matrix (length \
+times length) per second, computed or skipped because no best alignment leads through them.
 
 [bold]Examples[/bold]
 
   wfacli local a.fa b.fa -o ab.paf
 
-  wfacli local chr1.fa.gz chr1_other.fa.gz --scores 1,3,5,2 --checkpoint ab.ckpt --resume -o ab.sam
-
-  wfacli local genomes.fa genomes.fa --name-a one --name-b two --top 5 --plot ab.html
-
   wfacli local p53.fa p63.fa --matrix BLOSUM62 --json -o p.paf
 
-  wfacli local a.fa b.fa --score-only
+  wfacli local genomes.fa genomes.fa --query-name one --target-name two --top 5 --plot ab.html
 
-Of equally good alignments the one that begins last in A is taken, then last in B; gaps lie left-most. \
-With [bold]--top[/bold] each further alignment is the best that pairs no two symbols which one before it pairs \
-(Waterman and Eggert), and takes about as long as the first. [bold]GCUPS[/bold] are the cells of the whole matrix by \
-the second, in thousands of millions, computed or left out because no best alignment can lead through them.
+  wfacli local chr1.fa.gz chr1_other.fa.gz --scores 1,3,5,2 --checkpoint ab.ckpt --resume -o ab.sam
+
+  wfacli local a.fa b.fa --score-only
 """
 
 
@@ -46,8 +46,9 @@ class LocalScores(Scores):
         Ambiguous,
         typer.Option(
             "--ambiguous",
-            help="Symbols other than A C G T U, with --scores: mismatch (they match nothing), wildcard (IUPAC codes "
-            "match what they stand for), literal (each matches itself). Case never matters.",
+            help="What N and other symbols match: mismatch, wildcard or literal. With --scores. Mismatch: symbols "
+            "other than A C G T U match nothing. Wildcard: IUPAC codes match the bases that they stand for. "
+            "Literal: each matches itself. Case never matters.",
             rich_help_panel=SCORING,
         ),
     ] = Ambiguous.MISMATCH
@@ -63,7 +64,7 @@ class LocalOutput:
             "--top",
             metavar="K",
             min=1,
-            help="Find the K best alignments, or as many as there are with a score above 0.",
+            help="Find the K best alignments. Fewer are found if no others have a score above 0.",
             rich_help_panel=OUTPUT,
         ),
     ] = 1
@@ -71,7 +72,7 @@ class LocalOutput:
         bool,
         typer.Option(
             "--score-only",
-            help="Find the best score and the start of its alignment, and write no alignment.",
+            help="Find the best score and its start, without an alignment.",
             rich_help_panel=OUTPUT,
         ),
     ] = False
@@ -82,8 +83,8 @@ class LocalOutput:
             "--output",
             metavar="FILE",
             show_default="standard output",
-            help="Output file of the alignments (the result then goes to standard output, else to standard error); "
-            "with --score-only, of the result. It gets its name when it is complete.",
+            help="Output file of the alignments. The result then goes to standard output, else to standard error; "
+            "with --score-only the file gets the result. It gets its name when it is complete.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -91,9 +92,9 @@ class LocalOutput:
         Form | None,
         typer.Option(
             "--format",
-            metavar="<paf|sam|bam|tsv>",
-            show_default="by the suffix of --output, else paf",
-            help="Format of the alignments: paf, sam, bam or tsv. A is the query, B the target.",
+            metavar="NAME",
+            show_default="from the suffix of -o, else paf",
+            help="Format of the alignments: paf, sam, bam or tsv.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
@@ -109,9 +110,9 @@ class LocalEngine:
         EngineName,
         typer.Option(
             "--engine",
-            help="Where to search; auto uses a GPU if there is one and it is expected to be faster. The GPU finds "
-            "the score, and the threads of the CPU compute the alignment from the rows that it has kept. The result "
-            "is the same, and a run can be resumed on the other engine.",
+            help="Where to search. Auto uses a GPU if it is expected to be faster. The GPU finds the score, and "
+            "CPU threads compute the alignment from the rows that it has kept. The result is the same, and a "
+            "run can be resumed on the other engine.",
             rich_help_panel=ENGINE,
         ),
     ] = EngineName.AUTO
@@ -121,8 +122,8 @@ class LocalEngine:
         typer.Option(
             "--max-memory",
             metavar="SIZE",
-            help="Memory for the traceback, besides the sequences, like 500M or 2G; with less, a run takes a little "
-            "longer. A checkpoint is about as large.",
+            help="Memory for the traceback, besides the sequences. With less, a run takes a little longer. A "
+            "checkpoint is about as large.",
             rich_help_panel=ENGINE,
         ),
     ] = "1G"

@@ -14,7 +14,7 @@ from .progress_line import ProgressLine, seconds
 
 def as_text(inputs: Inputs, outcome: Outcome, task: Task) -> str:
     """Return the result as lines of text."""
-    rows = [("A", side_of(inputs.a, inputs)), ("B", side_of(inputs.b, inputs))]
+    rows = [("query", side_of(inputs.a, inputs)), ("target", side_of(inputs.b, inputs))]
     for number, found in enumerate(outcome.found, 1):
         rows.append(("score" if task.top == 1 else f"score {number}", _found(found)))
     if len(outcome.found) < task.top:
@@ -35,7 +35,7 @@ def progress_line(progress: Progress) -> ProgressLine:
 def _found(found: Found) -> str:
     q, q_end, t, t_end = found.span
     if found.cigar is None:
-        return f"{found.score:,}, from {q:,} of A and {t:,} of B on"
+        return f"{found.score:,}, from {q:,} of QUERY and {t:,} of TARGET on"
     counts = found.counts()
     return (
         f"{found.score:,}   A {q:,} to {q_end:,}, B {t:,} to {t_end:,}: {counted(counts['matches'], 'match')}, "

@@ -16,17 +16,15 @@ _DEFAULT_INTERVAL = 120.0  # default seconds between two checkpoints
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|min)?")
 _UNITS = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Write the result as one JSON object.", rich_help_panel=OUTPUT)
-]
+JsonOption = Annotated[bool, typer.Option("--json", help="Write the result as a JSON object.", rich_help_panel=OUTPUT)]
 PlotOption = Annotated[
     str | None,
     typer.Option(
         "--plot",
         metavar="FILE",
         show_default=False,
-        help="Also draw the alignment over what A and B have in common, as wfacli dotplot does: .html "
-        r"(self-contained), .png, .svg or .pdf (by matplotlib: pip install 'wfacli\[plot]').",
+        help="Also draw a dot plot with the alignment: .html, .png, .svg, .pdf. The HTML page is self-contained; "
+        "the others are drawn by matplotlib (extra plot).",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -34,11 +32,13 @@ ThreadsOption = Annotated[
     int | None,
     typer.Option(
         "-t",
+        "-@",
         "--threads",
         min=1,
         max=MAX_THREADS,
-        show_default="the cores this process may use",
-        help="Threads that compute.",
+        show_default="all usable cores",
+        metavar="N",
+        help="Number of threads. The result does not depend on it.",
         rich_help_panel=ENGINE,
     ),
 ]
@@ -57,22 +57,26 @@ def _side(metavar: str) -> typer.models.ArgumentInfo:
 class LongPair:
     """Files with one sequence each, or the names of their records."""
 
-    a: Annotated[str, _side("A")]
-    b: Annotated[str, _side("B")]
-    name_a: Annotated[
+    a: Annotated[str, _side("QUERY")]
+    b: Annotated[str, _side("TARGET")]
+    query_name: Annotated[
         str | None,
         typer.Option(
-            "--name-a",
+            "--query-name",
             metavar="NAME",
             show_default=False,
-            help="Name of the record of A, if it has several (the header up to its first blank).",
+            help="Name of the record of QUERY, if it has several. The name is the header up to its first blank.",
             rich_help_panel=INPUT,
         ),
     ] = None
-    name_b: Annotated[
+    target_name: Annotated[
         str | None,
         typer.Option(
-            "--name-b", metavar="NAME", show_default=False, help="Name of the record of B.", rich_help_panel=INPUT
+            "--target-name",
+            metavar="NAME",
+            show_default=False,
+            help="Name of the record of TARGET, if it has several.",
+            rich_help_panel=INPUT,
         ),
     ] = None
 
@@ -87,8 +91,8 @@ class Checkpoints:
             "--checkpoint",
             metavar="FILE",
             show_default=False,
-            help="Save the state of the run in FILE, so that it can be resumed after any interruption; at most the "
-            "time since the last checkpoint is lost. Ctrl-C, SIGTERM and SIGHUP write a last checkpoint. FILE is "
+            help="Save the state of the run in FILE, for --resume. After an interruption, at most the time since "
+            "the last checkpoint is lost. Ctrl-C, SIGTERM and SIGHUP write a last checkpoint. FILE is "
             "removed when the result is written.",
             rich_help_panel=LONG_RUNS,
         ),
@@ -107,8 +111,7 @@ class Checkpoints:
         bool,
         typer.Option(
             "--resume",
-            help="Resume from the file of --checkpoint; start from the beginning if it does not exist. A checkpoint "
-            "of other inputs is refused.",
+            help="Resume from --checkpoint FILE, if it exists. A checkpoint of other inputs is refused.",
             rich_help_panel=LONG_RUNS,
         ),
     ] = False
@@ -124,7 +127,7 @@ class Checkpoints:
         if self.checkpoint_every is None:
             return _DEFAULT_INTERVAL
         if self.checkpoint is None:
-            raise UsageError("--checkpoint-every belongs to --checkpoint FILE")
+            raise UsageError("--checkpoint-every requires --checkpoint FILE")
         found = _TIME.fullmatch(self.checkpoint_every.strip().lower())
         if not found or not float(found[1]):
             raise UsageError(f"--checkpoint-every expects a time like 30s, 5m or 1h, not {self.checkpoint_every!r}")
@@ -137,12 +140,12 @@ class LongReporting:
 
     quiet: Annotated[
         bool,
-        typer.Option("-q", "--quiet", help="Print nothing but the result and errors.", rich_help_panel=REPORTING),
+        typer.Option("-q", "--quiet", help="Print the result and errors only.", rich_help_panel=REPORTING),
     ] = False
     verbose: Annotated[
         bool,
         typer.Option(
-            "-v", "--verbose", help="Print on standard error what is done, and why.", rich_help_panel=REPORTING
+            "-v", "--verbose", help="Print each step and its reason on standard error.", rich_help_panel=REPORTING
         ),
     ] = False
     progress: Annotated[
@@ -150,7 +153,7 @@ class LongReporting:
         typer.Option(
             "--progress/--no-progress",
             show_default="a bar on a terminal, else a line every 10 s",
-            help="Show what is found so far and the expected remaining time, on standard error.",
+            help="Show progress and the expected remaining time on standard error.",
             rich_help_panel=REPORTING,
         ),
     ] = None
@@ -160,7 +163,7 @@ class LongReporting:
             "--stats",
             metavar="FILE",
             show_default=False,
-            help="Write algorithms, times, memory and versions of the run as JSON.",
+            help="Write algorithms, times, memory and versions as JSON.",
             rich_help_panel=REPORTING,
         ),
     ] = None

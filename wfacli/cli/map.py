@@ -19,27 +19,35 @@ from ..run.mapped import mapped_run
 from ..scoring.presets import DEFAULT, PRESETS
 from .console import note, warning
 from .groups import MAPPED, grouped
-from .mapping_options import Clip, Placement, mapping_spec, mates_option, refuse_tags
+from .mapping_options import (
+    AsSamOption,
+    Clip,
+    Placement,
+    mapping_spec,
+    mates_option,
+    refuse_other_than_sam,
+    refuse_tags,
+)
 from .options import CheckOption, DebugOption, EngineOptions, MaxLineOption, Reporting
 from .outputs import ChecksumsOption, Records
 from .running import execute
 from .scoring import Costs, Extent, HeuristicOptions, ends_of, spec_of
 
 _LONG_READS = "map-ont"
-MAP_HELP = """Map READS to REFERENCE and align them where they lie.
+MAP_HELP = """Map READS to REFERENCE with minimap2, and align them exactly.
 
-minimap2 finds the places, with its presets (its library, mappy, does where it is not on PATH); then each is aligned \
-as `wfacli align --mappings` does it: exactly, and always the same.
+minimap2 locates the reads, with its presets; its library, mappy, is used if the program is not on PATH. wfacli \
+then computes the optimal alignment at each location, as wfacli align --mappings does. MAPQ is minimap2's.
 
 [bold]Examples[/bold]
 
-  wfacli map ref.fa reads.fq --preset map-hifi --md --sort --write-index -o out.bam
+  wfacli map ref.fa reads.fq -x map-hifi --md --sort --write-index -o out.bam
 
   wfacli map ref.fa R1.fq.gz R2.fq.gz --sort --write-index -o pairs.bam
 
   wfacli map -ax map-ont -R '@RG\\tID:run1\\tSM:me' ref.fa run1/*.fq.gz --sort -o run1.bam
 
-  wfacli map ref.fa.gz reads.fq.gz --preset map-ont --metric edit --format paf > out.paf
+  wfacli map ref.fa.gz reads.fq.gz -x map-ont --metric edit --format paf > out.paf
 """
 
 
@@ -51,17 +59,15 @@ class ReadFiles:
         str,
         typer.Argument(
             metavar="REFERENCE",
-            help="FASTA with the sequences to map to. Plain, gzip, bgzip or zstd; it is read twice, so it must be a "
-            "file.",
+            help="FASTA, plain, gzip, bgzip or zstd. It is read twice, so it cannot be a pipe.",
         ),
     ]
     reads: Annotated[
         str,
         typer.Argument(
             metavar="READS",
-            help="FASTA, FASTQ, or BAM or SAM files. - is standard input. For pairs in two files, the "
-            "first reads, with the second reads as MATES. Several files of single reads are mapped one after the "
-            "other.",
+            help="FASTA, FASTQ, BAM or SAM; - is standard input. For pairs in two files, these are the first "
+            "reads. Several files of single reads are mapped one after the other.",
         ),
     ]
     others: Annotated[
@@ -69,8 +75,8 @@ class ReadFiles:
         typer.Argument(
             metavar="[MATES | READS]...",
             show_default=False,
-            help="One more file, without --preset or with sr: the second reads of pairs. With another preset, or "
-            "several more files: further reads, which are mapped one file after the other, as minimap2 does.",
+            help="The second reads of pairs, or further reads. One more file, without --preset or with sr, has "
+            "the second reads of pairs. With another preset, or several more files, they are further reads.",
         ),
     ] = None
 
@@ -82,8 +88,8 @@ class Mapper:
     mates: Annotated[
         str | None,
         mates_option(
-            "Another way to give MATES: FASTA or FASTQ, in the order of READS, which has the first ones. With "
-            "--preset sr mates may also follow one another in READS, under one name or as NAME/1 and NAME/2."
+            "The second reads of pairs, as MATES: FASTA or FASTQ in the order of READS. With --preset sr, mates may "
+            "also be adjacent in READS, under one name or as NAME/1 and NAME/2."
         ),
     ] = None
     preset: Annotated[
@@ -92,21 +98,14 @@ class Mapper:
             "-x",
             "--preset",
             metavar="NAME",
-            show_default="map-ont; with --mates sr",
-            help="Preset of minimap2: map-ont, map-hifi, map-pb, lr:hq, sr, asm5, asm10, asm20, … Alignments use its "
-            "scores (match, mismatch, gaps), so that AS is scored as by minimap2, unless --metric, --penalties or "
-            "--match replace them.",
+            show_default="map-ont; with mates sr",
+            help="Preset of minimap2: map-ont, map-hifi, map-pb, lr:hq, sr, asm5, asm10, asm20, ... Alignments "
+            "use its scores (match, mismatch, gaps), so that AS is scored as by minimap2, unless --metric, "
+            "--penalties or --match replace them.",
             rich_help_panel=MAPPED,
         ),
     ] = None
-    as_sam: Annotated[
-        bool,
-        typer.Option(
-            "-a",
-            help="No effect, accepted for compatibility with minimap2: SAM is the default.",
-            rich_help_panel=MAPPED,
-        ),
-    ] = False
+    as_sam: AsSamOption = False
 
 
 @grouped
@@ -137,8 +136,7 @@ def map_(
     sam = config.output.format is Format.SAM
     keep = sam if placement.keep_unmapped is None else placement.keep_unmapped
     mapping = replace(mapping, mates_in_order=preset in PAIRING, in_order=True, keep_unmapped=keep)
-    if mapper.as_sam and not sam:
-        raise UsageError(f"-a asks for SAM, and the output is {config.output.format.upper()}")
+    refuse_other_than_sam(mapper.as_sam, config.output.format)
     inputs = MapperFiles(files.reads, files.reference, preset, config.threads, mates, more)
     quiet = reporting.quiet
 
@@ -166,7 +164,7 @@ def _mates_or_more(others: list[str], mates: str | None, preset: str | None) -> 
     if mates is not None:
         if pairing and len(others) == 1:
             raise UsageError("the second reads of pairs are given twice: as a third file and by --mates")
-        raise UsageError("--mates is of one file of reads; several files are single reads")
+        raise UsageError("--mates requires one file of reads; several files are single reads")
     if not pairing:
         return None, others
     if len(others) > 1:

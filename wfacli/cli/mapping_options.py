@@ -34,13 +34,21 @@ def mates_option(description: str) -> Any:
     return typer.Option("--mates", metavar="FILE", show_default=False, help=description, rich_help_panel=MAPPED)
 
 
+AsSamOption = Annotated[
+    bool,
+    typer.Option(
+        "-a",
+        help="Write SAM. That is the default; the option is accepted as in minimap2.",
+        rich_help_panel=MAPPED,
+    ),
+]
 _UNMAPPED = "--keep-unmapped/--drop-unmapped"
 OnErrorOption = Annotated[
     OnError,
     typer.Option(
         "--on-error",
-        help="fail: a faulty mapping (an unknown name, a position outside its sequence, …) ends the run. skip: it is "
-        "left out and counted.",
+        help="What a faulty mapping does: fail or skip. Fail: an unknown name, a position outside its sequence, "
+        "or the like ends the run. Skip: it is left out and counted.",
         rich_help_panel=MAPPED,
     ),
 ]
@@ -56,29 +64,30 @@ class Mappings:
             "--mappings",
             metavar="FILE",
             show_default=False,
-            help="PAF, SAM or BAM with the positions of the reads of QUERY on TARGET, a reference: by minimap2 "
-            "without -c, wfmash -m and similar programs. Each mapping becomes a record; only the span of its CIGAR "
-            "is used. - is standard input, where the mappings of a read must be adjacent; in a file they may be in "
-            "any order.",
+            help="PAF, SAM or BAM with the positions of reads. QUERY then contains reads, and TARGET is the "
+            "reference. Mappings are those of minimap2 without -c, wfmash -m and similar programs. Each "
+            "becomes a record; of its CIGAR only the span is used. - is standard input, where the mappings "
+            "of a read must be adjacent; in a file they may be in any order.",
             rich_help_panel=MAPPED,
         ),
     ] = None
     mates: Annotated[
         str | None,
         mates_option(
-            "FASTA or FASTQ with the second reads of pairs, where QUERY has the first ones. Without it mates are both "
-            "in QUERY: in BAM, named NAME/1 and NAME/2, or the first one before the second. Which mappings are of "
-            "mates, flags say, in SAM and BAM."
+            "FASTA or FASTQ with the second reads of pairs; QUERY then has the first ones. Without it, mates are both "
+            "in QUERY: in BAM, named NAME/1 and NAME/2, or the first before the second. Flags identify the mappings "
+            "of mates, in SAM and BAM."
         ),
     ] = None
     preset: Annotated[
         str | None,
         typer.Option(
+            "-x",
             "--preset",
             metavar="NAME",
             show_default=False,
-            help="Use the scores (match, mismatch, gaps) of this preset of minimap2: map-ont, map-hifi, sr, asm5, … "
-            "AS is then scored as by minimap2. --metric, --penalties and --match replace them.",
+            help="Scores of a minimap2 preset: map-ont, map-hifi, sr, asm5, ... AS is then scored as by minimap2. "
+            "--metric, --penalties and --match replace them.",
             rich_help_panel=MAPPED,
         ),
     ] = None
@@ -92,10 +101,11 @@ class Placement:
         Span,
         typer.Option(
             "--span",
-            help="extended: the mapped parts, extended outward as far as the score rises, with a Z-drop; the rest is "
-            "clipped. mapped: the mapped part of the read with that of the target, end to end. padded: the mapped "
-            "part of the read, anywhere in that of the target and --pad bases beside it. read: the whole read, for "
-            "reads that map to one place; a split read is aligned as a whole for each mapping, which takes long.",
+            help="What is aligned: extended, mapped, padded or read. Extended: the mapped parts, extended outward "
+            "while the score rises, with a Z-drop; the rest is soft-clipped. Mapped: the mapped part of the "
+            "read and that of the target, end to end. Padded: the mapped part of the read, anywhere in that "
+            "of the target and --pad bases beside it. Read: the whole read, for reads that map to one place; "
+            "a split read is aligned as a whole for each mapping, which takes long.",
             rich_help_panel=MAPPED,
         ),
     ] = Span.EXTENDED
@@ -106,7 +116,7 @@ class Placement:
             metavar="N",
             min=0,
             max=WHOLE,
-            show_default=f"{_DEFAULT_PAD}; with --span extended and mapped none",
+            show_default="100; extended and mapped have none",
             help="Bases of the target beside the mapped part, on either side.",
             rich_help_panel=MAPPED,
         ),
@@ -116,7 +126,7 @@ class Placement:
         typer.Option(
             _UNMAPPED,
             show_default="keep in SAM, BAM and CRAM, drop in PAF and TSV",
-            help="Whether reads without a mapping are written: as records with flag 4, in the order of the reads.",
+            help="Write reads without a mapping as unmapped records (flag 4). They keep the order of the reads.",
             rich_help_panel=MAPPED,
         ),
     ] = None
@@ -124,8 +134,8 @@ class Placement:
         bool,
         typer.Option(
             "--copy-tags",
-            help="Copy the tags of the reads, from BAM, or from FASTQ headers, where tabs separate them (as samtools "
-            "fastq -T '*' writes them). For SAM, BAM and CRAM.",
+            help="Copy the tags of the reads, for SAM, BAM and CRAM. They come from BAM, or from FASTQ headers, "
+            "where tabs separate them (samtools fastq -T '*').",
             rich_help_panel=MAPPED,
         ),
     ] = False
@@ -133,7 +143,8 @@ class Placement:
         Clip,
         typer.Option(
             "--clip",
-            help="soft: supplementary records contain the whole read. hard: only the part that they align.",
+            help="Clipping of supplementary records: soft or hard. Soft: they contain the whole read. Hard: only "
+            "the part that they align.",
             rich_help_panel=MAPPED,
         ),
     ] = Clip.SOFT
@@ -147,7 +158,7 @@ class GivenPlacement(Placement):
         bool,
         typer.Option(
             _UNMAPPED,
-            help="Also write reads without a mapping, as unmapped records after all others.",
+            help="Write reads without a mapping as unmapped records (flag 4). They follow all others.",
             rich_help_panel=MAPPED,
         ),
     ] = False
@@ -168,7 +179,7 @@ def mapping_spec(placement: Placement, *, skip: bool = False, mates: bool, ends:
     span, pad = placement.span, placement.pad
     without = span in (Span.EXTENDED, Span.MAPPED)
     if pad is not None and without:
-        raise UsageError(f"--pad belongs to --span padded and read; --span {span} has no use for it")
+        raise UsageError(f"--pad requires --span padded or read, not {span}")
     return MappingSpec(
         span,
         0 if without else _DEFAULT_PAD if pad is None else pad,
@@ -202,6 +213,12 @@ def refuse_tags(copy_tags: bool, format_: Format) -> None:
     """Raise UsageError if tags of reads are to be copied to a format without tags."""
     if copy_tags and format_ is not Format.SAM:
         raise UsageError(f"--copy-tags is for SAM, BAM and CRAM, and the output is {format_.upper()}")
+
+
+def refuse_other_than_sam(as_sam: bool, format_: Format) -> None:
+    """Raise UsageError if -a is given and the output is not SAM, BAM or CRAM."""
+    if as_sam and format_ is not Format.SAM:
+        raise UsageError(f"-a asks for SAM, and the output is {format_.upper()}")
 
 
 def check_with_mappings(target: str | None, mode: Mode, free: str | None, score_only: bool) -> None:

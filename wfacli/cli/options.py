@@ -21,8 +21,7 @@ MaxMemoryOption = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Memory that a thread may use for a pair, 1M or more, like 500M or 2G. Longer pairs take more time "
-        "instead.",
+        help="Memory per thread for one pair, at least 1M. Longer pairs take more time instead.",
         rich_help_panel=ENGINE,
     ),
 ]
@@ -30,11 +29,13 @@ ThreadsOption = Annotated[
     int | None,
     typer.Option(
         "-t",
+        "-@",
         "--threads",
         min=1,
         max=MAX_THREADS,
-        show_default="the cores this process may use",
-        help="Threads that align. The output does not depend on it.",
+        show_default="all usable cores",
+        metavar="N",
+        help="Number of threads. The output does not depend on it.",
         rich_help_panel=ENGINE,
     ),
 ]
@@ -43,8 +44,8 @@ GpuMemoryOption = Annotated[
     typer.Option(
         "--gpu-memory",
         metavar="SIZE",
-        show_default="half of what is free, 24G at most",
-        help="Memory of each GPU that may be used, like 4G, or a fraction of the free memory, like 0.8.",
+        show_default="half of the free memory, at most 24G",
+        help="GPU memory to use. A size like 4G, or a fraction of the free memory like 0.8.",
         rich_help_panel=ENGINE,
     ),
 ]
@@ -55,7 +56,8 @@ BatchBasesOption = Annotated[
         min=1,
         max=MAX_BYTES,
         show_default=f"{CPU_BATCH:,} on the CPU, {GPU_BATCH:,} on a GPU",
-        help="Bases per batch; a few batches are in memory at a time. The output does not depend on it.",
+        metavar="N",
+        help="Bases per batch. A few batches are in memory at a time. The output does not depend on it.",
         rich_help_panel=ENGINE,
     ),
 ]
@@ -63,7 +65,7 @@ CheckOption = Annotated[
     bool,
     typer.Option(
         "--check",
-        help="Replay every alignment against its sequences before it is written.",
+        help="Check every alignment against its sequences before it is written.",
         rich_help_panel=ENGINE,
     ),
 ]
@@ -75,7 +77,7 @@ def _set_longest_line(size: str) -> str:
     # The limit is global to the process, since lines are read in many places.
     longest = bytes_of("--max-line", size)
     if not longest:
-        raise UsageError(f"--max-line is {size}; it must be 1 at least")
+        raise UsageError(f"--max-line is {size}; the minimum is 1")
     set_max_line_bytes(longest)
     return size
 
@@ -86,8 +88,8 @@ MaxLineOption = Annotated[
         "--max-line",
         metavar="SIZE",
         callback=_set_longest_line,
-        help="Maximum bytes of a header, a mapping or another line that is not a sequence, like 64M. Sequences and "
-        "their lines, and SEQ and QUAL of SAM and BAM, have no maximum.",
+        help="Maximum bytes of a line that is not a sequence. This applies to headers and mappings; sequences and "
+        "qualities have no maximum.",
         rich_help_panel=INPUT,
     ),
 ]
@@ -97,7 +99,7 @@ ProgressOption = Annotated[
     typer.Option(
         "--progress/--no-progress",
         show_default="a bar on a terminal, else a line every 10 s",
-        help="Show the progress of the run on standard error.",
+        help="Show progress on standard error.",
         rich_help_panel=REPORTING,
     ),
 ]
@@ -114,9 +116,9 @@ class Pairs:
         str,
         typer.Argument(
             metavar="QUERY",
-            help="FASTA or FASTQ with the reads, or one file of pairs: .seq with alternating lines '>query' and "
-            "'<target', or a tab-separated table (query, target; or name, query, target). Plain, gzip, bgzip or "
-            "zstd. - is standard input.",
+            help="FASTA or FASTQ, or one file of pairs. A file of pairs is .seq (lines '>query' and '<target' in "
+            "turn) or a tab-separated table (query, target; or name, query, target). Files are plain, gzip, "
+            "bgzip or zstd; - is standard input.",
             rich_help_panel=INPUT,
         ),
     ]
@@ -125,7 +127,7 @@ class Pairs:
         typer.Argument(
             metavar="TARGET",
             show_default=False,
-            help="FASTA or FASTQ: record i of QUERY is aligned to record i of TARGET.",
+            help="FASTA or FASTQ; record i of QUERY is aligned to its record i.",
             rich_help_panel=INPUT,
         ),
     ] = None
@@ -140,7 +142,7 @@ class EngineOptions:
         EngineName,
         typer.Option(
             "--engine",
-            help="Where to align; auto uses a GPU if there is one. The output does not depend on it.",
+            help="Where to align. Auto uses a GPU if there is one. The output does not depend on it.",
             rich_help_panel=ENGINE,
         ),
     ] = EngineName.AUTO
@@ -150,8 +152,8 @@ class EngineOptions:
         typer.Option(
             "--devices",
             metavar="all|N,...",
-            help="GPUs to use, counted from 0 among those that CUDA_VISIBLE_DEVICES leaves. One that fails is left "
-            "out with a warning. The output does not depend on it.",
+            help="GPUs to use: all, or numbers from 0. Numbers count the GPUs that CUDA_VISIBLE_DEVICES leaves. A "
+            "GPU that fails is left out with a warning. The output does not depend on it.",
             rich_help_panel=ENGINE,
         ),
     ] = "0"
@@ -190,7 +192,7 @@ class Reporting:
             "--stats",
             metavar="FILE",
             show_default=False,
-            help="Write counts, times and versions of the run as JSON.",
+            help="Write counts, times and versions as JSON.",
             rich_help_panel=REPORTING,
         ),
     ] = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -40,7 +41,7 @@ ChecksumsOption = Annotated[
     bool,
     typer.Option(
         "--checksums",
-        help="With --mappings: MD5 sums of the reference's sequences in the header (M5).",
+        help="Write MD5 sums of the reference's sequences (M5) to the header. With --mappings.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -65,14 +66,15 @@ class Records:
         OutputFormat | None,
         typer.Option(
             "--format",
-            show_default="by the suffix of --output, else sam; tsv with --score-only",
-            help="Output format.",
+            show_default="from the suffix of -o, else sam",
+            metavar="NAME",
+            help="sam, bam, cram, paf, tsv or blast6.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
     cigar: Annotated[
         CigarStyle,
-        typer.Option("--cigar", help="eqx: = and X. m: M for both.", rich_help_panel=OUTPUT),
+        typer.Option("--cigar", help="CIGAR operations: = and X (eqx), or M (m).", rich_help_panel=OUTPUT),
     ] = CigarStyle.EQX
     md: Annotated[bool, typer.Option("--md", help="Add the MD tag.", rich_help_panel=OUTPUT)] = False
     cs: Annotated[bool, typer.Option("--cs", help="Add the cs tag (short form).", rich_help_panel=OUTPUT)] = False
@@ -83,14 +85,14 @@ class Records:
             "--read-group",
             metavar="LINE",
             show_default=False,
-            help=r"SAM read group, like '@RG\tID:run1\tSM:sample1'; each record gets its RG tag. Without it, records "
-            "keep the read groups of reads and mappings in SAM and BAM.",
+            help=r"Read group, like '@RG\tID:run1\tSM:me'. Each record gets its RG tag. Without it, records keep "
+            "the read groups of reads and mappings in SAM and BAM.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
     header: Annotated[
         bool,
-        typer.Option("--header/--no-header", help="Write a header in SAM and TSV.", rich_help_panel=OUTPUT),
+        typer.Option("--header/--no-header", help="Write the header of SAM and TSV.", rich_help_panel=OUTPUT),
     ] = True
     sort: Annotated[
         bool,
@@ -100,8 +102,7 @@ class Records:
         bool,
         typer.Option(
             "--write-index",
-            help="Write the index of sorted BAM or CRAM beside it (.bai, .crai; .csi where a target is longer than "
-            "2^29).",
+            help="Write the index of sorted BAM or CRAM. It is .bai or .crai; .csi if a target is longer than 2^29.",
             rich_help_panel=OUTPUT,
         ),
     ] = False
@@ -111,15 +112,23 @@ class Records:
             "--compression",
             min=0,
             max=9,
-            show_default="6 for BAM, htslib's for CRAM",
-            help="Compression level of BAM and CRAM. Compared with 6, level 1 takes a quarter of the time for BAM "
-            "that is a tenth larger; 0 is for pipes.",
+            show_default="6; for CRAM htslib's",
+            metavar="N",
+            help="Compression level of BAM, CRAM and .gz, 0 to 9. Compared with 6, level 1 takes a quarter of the "
+            "time, and BAM is a tenth larger; 0 is for pipes.",
             rich_help_panel=OUTPUT,
         ),
     ] = None
 
     def spec(
-        self, command: str, *, score_only: bool = False, hard_clip: bool = False, checksums: bool = False
+        self,
+        command: str,
+        *,
+        score_only: bool = False,
+        hard_clip: bool = False,
+        checksums: bool = False,
+        piped: bool = False,
+        tell: Callable[[str], None] | None = None,
     ) -> OutputSpec:
         """Return the OutputSpec of these options.
 
@@ -128,22 +137,28 @@ class Records:
             score_only: True if only scores are computed.
             hard_clip: see OutputSpec.
             checksums: see OutputSpec.
+            piped: True if targets can be read only once, so that SAM cannot begin with their names: PAF is then the
+                default, unless other options are of SAM alone.
+            tell: called with a message if PAF is chosen for that reason; None: it is not said.
 
         Raises:
             UsageError: options are incompatible.
             WfacliError: pysam, which writes CRAM, is missing.
         """
-        format_ = self.format_ or _format_of(
-            command, self.output, OutputFormat.TSV if score_only else OutputFormat.SAM
-        )
+        default = OutputFormat.TSV if score_only else OutputFormat.SAM
+        if piped and self.header and not (score_only or self.sort or self.read_group or hard_clip):
+            default = OutputFormat.PAF
+        format_, bgzip, chosen = _format_of(command, self.output, self.format_, default)
+        if tell and format_ is OutputFormat.PAF and not chosen:
+            tell("writing PAF: SAM begins with the names of all targets, which a pipe gives only once (see --format)")
         container = format_.container
         if score_only and format_ is not OutputFormat.TSV:
             raise UsageError(f"--score-only writes TSV, and {format_.upper()} contains alignments: give --format tsv")
         if not container and self.read_group is not None:
-            raise UsageError(f"--read-group belongs to SAM, and the output is {format_.upper()}")
+            raise UsageError(f"--read-group is for SAM, BAM and CRAM, and the output is {format_.upper()}")
         if not container and format_ is not OutputFormat.PAF and (self.md or self.cs):
             raise UsageError(f"--md and --cs are tags of SAM and PAF; {format_.upper()} has none")
-        self._refuse_storage(format_, hard_clip, checksums)
+        self._refuse_storage(format_, hard_clip, checksums, bgzip)
         if container is Container.CRAM:
             require_pysam()
         return OutputSpec(
@@ -158,10 +173,11 @@ class Records:
             self.write_index,
             hard_clip,
             checksums,
+            bgzip,
             self.compression,
         )
 
-    def _refuse_storage(self, format_: OutputFormat, hard_clip: bool, checksums: bool) -> None:
+    def _refuse_storage(self, format_: OutputFormat, hard_clip: bool, checksums: bool, bgzip: bool) -> None:
         binary = format_ in (OutputFormat.BAM, OutputFormat.CRAM)
         if not self.header and (binary or self.sort):
             raise UsageError("BAM, CRAM and sorted files have a header; --no-header is for SAM and TSV")
@@ -169,16 +185,34 @@ class Records:
             raise UsageError(f"--sort is for SAM, BAM and CRAM, and the output is {format_.upper()}")
         if self.write_index and not (binary and self.sort and self.output not in (None, "-")):
             raise UsageError("--write-index is for sorted BAM and CRAM in a file: give --sort and -o FILE.bam")
-        if self.compression is not None and not binary:
-            raise UsageError(f"--compression is for BAM and CRAM, and the output is {format_.upper()}")
+        if self.compression is not None and not (binary or bgzip):
+            raise UsageError(
+                f"--compression is for BAM, CRAM and names in .gz, and the output is plain {format_.upper()}"
+            )
         if hard_clip and not format_.container:
             raise UsageError(f"--clip is for SAM, BAM and CRAM, and the output is {format_.upper()}")
         if checksums and not (format_.container and self.header):
             raise UsageError("--checksums go to SAM's header, and there is none")
 
 
-def _format_of(command: str, path: str | None, default: OutputFormat) -> OutputFormat:
-    if program := compressor_of(path):
-        raise UsageError(f"the output is not compressed by wfacli: wfacli {command} … | {program} > {path}")
-    refuse_picture(path, "wfacli dotplot --path ALIGNMENTS draws them")
-    return _SUFFIXES.get(Path(path).suffix.lower(), default) if path else default
+def _format_of(
+    command: str, path: str | None, chosen: OutputFormat | None, default: OutputFormat
+) -> tuple[OutputFormat, bool, bool]:
+    """Return the format of an output, whether bgzip compresses it, and whether the user chose the format.
+
+    Raises:
+        UsageError: name and option differ, or the name is of something else.
+    """
+    program = compressor_of(path)
+    inner = Path(path).with_suffix("") if path and program else Path(path or "")
+    named = _SUFFIXES.get(inner.suffix.lower())
+    if program == "zstd":
+        raise UsageError(f"zstd is not written: wfacli {command} … | zstd > {path}, or -o {inner}.gz")
+    if chosen is None:
+        refuse_picture(path, "wfacli dotplot --alignments FILE draws them")
+    format_ = chosen or named or default
+    if named not in (None, OutputFormat.TSV, format_):
+        raise UsageError(f"{path} is named as {named.upper()}, and --format is {format_}: change one of them")
+    if program and format_ in (OutputFormat.BAM, OutputFormat.CRAM):
+        raise UsageError(f"{format_.upper()} is compressed already: give -o {inner}")
+    return format_, program is not None, bool(chosen or named)

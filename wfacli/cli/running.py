@@ -41,8 +41,8 @@ def execute(create: Callable[[], AbstractContextManager[BatchRun]], *, progress:
         complete = True
     except OutputClosed:
         raise
-    except BaseException:
-        if run and (left := _incomplete_output(run)):
+    except BaseException as end:
+        if run and (left := _incomplete_output(run, stopped=not isinstance(end, Exception))):
             note(f"incomplete: {left}")
         raise
     finally:
@@ -55,11 +55,12 @@ def execute(create: Callable[[], AbstractContextManager[BatchRun]], *, progress:
     fail_if_unaligned(run)
 
 
-def _incomplete_output(run: BatchRun) -> str | None:
-    """Describe the incomplete output of a failed run; None if there is none."""
+def _incomplete_output(run: BatchRun, stopped: bool) -> str | None:
+    """Describe the incomplete output of a failed or `stopped` run; None if there is none."""
     pairs = run.stats.counts["pairs"]
     if not run.output.broken:
-        return f"{counted(pairs, 'pair', 'was', 'were')} written, to {run.partial}" if run.partial else None
+        place = run.output.name if run.output.streams and (pairs or stopped) else run.partial
+        return f"{counted(pairs, 'pair', 'was', 'were')} written, to {place}" if place else None
     aligned = counted(pairs, "pair")
     if run.partial:
         return f"{run.partial} is incomplete, and may contain fewer than the {aligned} aligned so far"
@@ -68,13 +69,13 @@ def _incomplete_output(run: BatchRun) -> str | None:
 
 def _print_summary(run: BatchRun) -> None:
     non_nucleotide = run.stats.counts["non_nucleotide"]
-    if non_nucleotide and run.account.nucleotides_only:
+    if non_nucleotide and (options := run.account.protein_options):
         warning(
             f"{counted(non_nucleotide, 'pair', 'contains', 'contain')} characters that are not nucleotide codes and "
-            "match nothing; for proteins give --ambiguous literal"
+            f"match nothing; for proteins give {options}"
         )
     if failure := run.aligner.engine.stats().get("failure"):
         warning(f"the GPU failed, and the CPU aligned the rest: {failure}")
-    if skipped := run.account.skipped():
-        warning(skipped)
+    if caution := run.account.caution():
+        warning(caution)
     note(summary(run))

@@ -24,38 +24,48 @@ PenaltiesOption = Annotated[
     typer.Option(
         "--penalties",
         metavar="X,O,E",
-        show_default="linear 4,2; affine 4,6,2; affine2p 4,6,2,24,1",
-        help="Costs: mismatch x, gap opening o, gap extension e (linear: x,e; affine2p: x,o1,e1,o2,e2). A gap of l "
+        show_default="4,6,2; linear 4,2; affine2p 4,6,2,24,1",
+        help="Mismatch x, gap opening o, gap extension e. Linear takes x,e and affine2p x,o1,e1,o2,e2. A gap of l "
         "bases costs o + l·e, so its first base costs o + e. AS is the score: minus the cost, plus --match.",
         rich_help_panel=SCORING,
     ),
 ]
 MatchOption = Annotated[
     int,
-    typer.Option("--match", metavar="N", min=0, help=_MATCH_HELP, rich_help_panel=SCORING),
+    typer.Option(
+        "--match",
+        metavar="N",
+        min=0,
+        show_default="0; with --preset the preset's",
+        help="Score of a match.",
+        rich_help_panel=SCORING,
+    ),
 ]
 AmbiguousOption = Annotated[
     Ambiguous,
     typer.Option(
         "--ambiguous",
-        help="Symbols other than A C G T U: mismatch (they match nothing), wildcard (IUPAC codes match what they "
-        "stand for), literal (every symbol matches itself; for proteins). Case never matters; U reads as T "
-        "unless literal.",
+        help="What N and other symbols match: mismatch, wildcard or literal. Mismatch: symbols other than A C G T "
+        "U match nothing. Wildcard: IUPAC codes match the bases that they stand for. Literal: every symbol "
+        "matches itself, for proteins. Case never matters; U reads as T unless literal.",
         rich_help_panel=SCORING,
     ),
 ]
 ScoreOnlyOption = Annotated[
     bool,
-    typer.Option("--score-only", help="Write scores and no alignments (TSV). Faster.", rich_help_panel=SCORING),
+    typer.Option(
+        "--score-only", help="Write scores without alignments, as TSV. This is faster.", rich_help_panel=SCORING
+    ),
 ]
 BandOption = Annotated[
     str | None,
     typer.Option(
         "--band",
         metavar="W[,STEP]",
-        show_default="off",
-        help="Compute W diagonals on either side of the line between the ends; with STEP, on either side of the "
-        "diagonal that is ahead, which is chosen again every STEP scores. Records that may be improved carry xh:i:1.",
+        show_default=False,
+        help="Compute only W diagonals on either side. They lie beside the line between the ends; with STEP, "
+        "beside the diagonal that is ahead, which is chosen again every STEP scores. Records that may be "
+        "improved carry xh:i:1.",
         rich_help_panel=HEURISTICS,
     ),
 ]
@@ -65,8 +75,8 @@ XdropOption = Annotated[
         "--xdrop",
         metavar="N",
         min=0,
-        show_default="off",
-        help="Abandon diagonals whose score is more than N below the best (needs --match).",
+        show_default=False,
+        help="Drop diagonals more than N below the best score. Needs --match.",
         rich_help_panel=HEURISTICS,
     ),
 ]
@@ -80,9 +90,10 @@ class Costs:
         Metric | None,
         typer.Option(
             "--metric",
-            show_default="affine; with --preset affine2p with its scores",
-            help="edit: each mismatch, inserted or deleted base costs 1. indel: as edit, without mismatches. linear: "
-            "a gap of l bases costs l·e. affine: o + l·e. affine2p: the cheaper of two affine costs.",
+            show_default="affine; with --preset affine2p",
+            help="edit, indel, linear, affine or affine2p. Edit: each mismatched, inserted or deleted base costs "
+            "1. Indel: as edit, without mismatches. Linear: a gap of l bases costs l·e. Affine: it costs o + "
+            "l·e. Affine2p: it costs the lower of two affine costs.",
             rich_help_panel=SCORING,
         ),
     ] = None
@@ -94,7 +105,7 @@ class Costs:
             metavar="N",
             min=0,
             show_default="0; with --preset the preset's",
-            help=_MATCH_HELP,
+            help="Score of a match.",
             rich_help_panel=SCORING,
         ),
     ] = None
@@ -106,14 +117,14 @@ class Scoring(Costs):
     """What an alignment costs, and whether it is wanted."""
 
     score_only: ScoreOnlyOption = False
-    max_score: Annotated[
+    max_cost: Annotated[
         int | None,
         typer.Option(
-            "--max-score",
+            "--max-cost",
             metavar="N",
             min=0,
             show_default=False,
-            help="Write pairs that cost more than N without an alignment (not with --match).",
+            help="Write pairs that cost more than N without an alignment. Not with --match.",
             rich_help_panel=SCORING,
         ),
     ] = None
@@ -127,10 +138,11 @@ class Extent:
         Mode,
         typer.Option(
             "--mode",
-            help="global: both sequences end to end. hw: the whole query, anywhere in the target. overlap: an end of "
-            "one with an end of the other, or one inside the other (needs --match). ends-free: see --free. "
-            "extension: from the start of both to the best-scoring end (needs --match). Unaligned bases of the query "
-            "are soft-clipped in SAM. For local alignments see wfacli extend.",
+            help="global, semiglobal, overlap, ends-free or extension. Global: both sequences end to end. "
+            "Semiglobal: the whole query, anywhere in the target (HW of edlib). Overlap: an end of one with "
+            "an end of the other, or one inside the other; needs --match. Ends-free: see --free. Extension: "
+            "from the start of both to the best-scoring end; needs --match. Unaligned bases of the query are "
+            "soft-clipped in SAM. For local alignments see wfacli extend.",
             rich_help_panel=SPAN,
         ),
     ] = Mode.GLOBAL
@@ -140,9 +152,9 @@ class Extent:
             "--free",
             metavar="QB,QE,TB,TE",
             show_default=False,
-            help="Bases that ends-free may leave unaligned: at the start and the end of the query, and at the start "
-            "and the end of the target. At either end, at most one of the two sequences is left unaligned. 'all' for "
-            "the whole sequence.",
+            help="Maximum unaligned bases at four ends. They are those at the start and the end of the query, and "
+            "at the start and the end of the target, for ends-free; 'all' is the whole sequence. At either "
+            "end, at most one of the two sequences is left unaligned.",
             rich_help_panel=SPAN,
         ),
     ] = None
@@ -160,8 +172,8 @@ class HeuristicOptions:
             "--zdrop",
             metavar="N",
             min=0,
-            show_default="off",
-            help="End an extension where its score falls more than N below its best, not counting a gap in between.",
+            show_default=False,
+            help="End an extension that falls N below its best score. The gap in between does not count.",
             rich_help_panel=HEURISTICS,
         ),
     ] = 0
@@ -176,7 +188,7 @@ def spec_of(scoring: Costs, extent: Extent, heuristics: HeuristicOptions, preset
     metric, charged = _charged(scoring, preset)
     mode, free = extent.mode, extent.free
     if free is not None and mode is not Mode.ENDS_FREE:
-        raise UsageError(f"--free belongs to --mode ends-free, not to {mode}")
+        raise UsageError(f"--free requires --mode ends-free, not {mode}")
     if mode is Mode.ENDS_FREE and free is None:
         raise UsageError("--mode ends-free needs --free QB,QE,TB,TE")
     width, step = _band(heuristics.band)
@@ -189,14 +201,14 @@ def spec_of(scoring: Costs, extent: Extent, heuristics: HeuristicOptions, preset
         free=FreeEnds.of(mode) if free is None else _free(free),
         score_only=wanted.score_only,
         heuristics=Heuristics(width, step, heuristics.xdrop, heuristics.zdrop),
-        max_cost=wanted.max_score,
+        max_cost=wanted.max_cost,
     )
 
 
 def preset_named(name: str) -> Ends:
     """Return the scores and extension parameters of a minimap2 preset. Raises UsageError if it is unknown."""
     if name not in PRESETS:
-        raise UsageError(f"--preset: there are no scores of {name!r}; there are those of {', '.join(PRESETS)}")
+        raise UsageError(f"--preset: no scores are known for {name!r}; known presets are {', '.join(PRESETS)}")
     return PRESETS[name]
 
 
@@ -220,7 +232,7 @@ def limits_of(max_memory: str) -> Limits:
     """Parse `--max-memory`, the memory of a thread per pair, into limits. Raises UsageError."""
     nbytes = bytes_of("--max-memory", max_memory)
     if nbytes < _MIN_MEMORY:
-        raise UsageError(f"--max-memory is {max_memory}; it must be 1M at least")
+        raise UsageError(f"--max-memory is {max_memory}; the minimum is 1M")
     table = min(Limits.table, nbytes // 8)
     return Limits(table=table, checkpoints=nbytes - table)
 
@@ -233,7 +245,7 @@ def gpu_memory_of(text: str | None) -> float | None:
         return min(float(text), 0.95)
     nbytes = bytes_of("--gpu-memory", text)
     if nbytes < _MIN_GPU_MEMORY:
-        raise UsageError(f"--gpu-memory is {text}; it must be 64M at least, or a share like 0.5")
+        raise UsageError(f"--gpu-memory is {text}; the minimum is 64M, or a fraction like 0.5")
     return float(nbytes)
 
 

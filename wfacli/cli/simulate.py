@@ -163,7 +163,7 @@ def _mates(
 
 def _suffix_of(output: str | None) -> str:
     if compressor_of(output):
-        raise UsageError(f"the output is not compressed by wfacli: write {Path(output or '').stem} and compress it")
+        raise UsageError(f"simulate does not compress its output: write {Path(output or '').stem} and compress it")
     return Path(output).suffix.lower() if output else ""
 
 

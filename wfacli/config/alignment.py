@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -28,10 +29,18 @@ class Mode(enum.StrEnum):
     """Which parts of the sequences an alignment covers."""
 
     GLOBAL = "global"
-    HW = "hw"
+    SEMIGLOBAL = "semiglobal"
+    HW = SEMIGLOBAL  # its former name, that of edlib
     OVERLAP = "overlap"
     ENDS_FREE = "ends-free"
     EXTENSION = "extension"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Mode | None:
+        if value != "hw":
+            return None
+        warnings.warn("mode 'hw' is now called 'semiglobal'", DeprecationWarning, stacklevel=4)
+        return cls.SEMIGLOBAL
 
 
 class Ambiguous(enum.StrEnum):
@@ -139,7 +148,7 @@ class FreeEnds:
     @classmethod
     def of(cls, mode: Mode) -> FreeEnds:
         """Return the free ends of a mode; none for ENDS_FREE, whose free ends the user specifies."""
-        if mode is Mode.HW:
+        if mode is Mode.SEMIGLOBAL:
             return cls(target_begin=WHOLE, target_end=WHOLE)
         if mode is Mode.OVERLAP:
             return cls(WHOLE, WHOLE, WHOLE, WHOLE)
@@ -207,15 +216,15 @@ class AlignSpec:
             raise UsageError(f"{self.metric} has penalties of its own (Penalties.of), not {self.penalties}")
         if self.mode in (Mode.OVERLAP, Mode.EXTENSION) and not self.penalties.match:
             raise UsageError(
-                f"{self.mode} needs a match bonus (--match): where matches earn nothing, aligning nothing is best"
+                f"{self.mode} requires a match score (--match): without it, the empty alignment is the best"
             )
         if self.free and self.mode in (Mode.GLOBAL, Mode.EXTENSION):
             raise UsageError(f"{self.mode} has no free ends")
         if self.heuristics.xdrop and not self.penalties.match:
-            raise UsageError("an X-drop needs a match bonus (--match): without one every score falls")
+            raise UsageError("an X-drop requires a match score (--match): without it, every score falls")
         if self.heuristics.zdrop and self.mode is not Mode.EXTENSION:
-            raise UsageError("a Z-drop ends extensions (--mode extension); other modes go to their ends")
+            raise UsageError("a Z-drop requires --mode extension")
         if self.max_cost is not None and not 0 <= self.max_cost <= MAX_SCORE:
             raise UsageError(f"the bound on the cost is {self.max_cost}; it must be 0 to {MAX_SCORE:,}")
         if self.max_cost is not None and self.penalties.match:
-            raise UsageError("a bound on the cost (--max-score) does not go with a match bonus (--match)")
+            raise UsageError("a bound on the cost (--max-cost) cannot be used with a match score (--match)")

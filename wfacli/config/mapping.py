@@ -21,7 +21,7 @@ class Span(enum.StrEnum):
     @property
     def mode(self) -> Mode:
         """Alignment mode of these parts."""
-        return Mode.GLOBAL if self in (Span.EXTENDED, Span.MAPPED) else Mode.HW
+        return Mode.GLOBAL if self in (Span.EXTENDED, Span.MAPPED) else Mode.SEMIGLOBAL
 
 
 @dataclass(frozen=True)

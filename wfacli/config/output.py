@@ -47,7 +47,8 @@ class OutputSpec:
     index: bool = False  # write an index of the output file
     hard_clip: bool = False  # supplementary records contain only the aligned part of the read
     checksums: bool = False  # MD5 checksums of the targets in the SAM header (M5)
-    compression: int | None = None  # level of BAM and CRAM, 0 to 9; None: 6 for BAM, htslib's default for CRAM
+    bgzip: bool = False  # text is compressed by bgzip
+    compression: int | None = None  # level of BAM, CRAM and bgzip, 0 to 9; None: 6, for CRAM htslib's default
 
     @property
     def read_group_id(self) -> str:

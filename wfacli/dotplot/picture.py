@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core.interruption import deferred
-from ..errors import UsageError, WfacliError
+from ..errors import UsageError, WfacliError, install
 from .density import Density, density
 from .paths import Block, Line, lines_of
 from .sequences import Axis
@@ -105,7 +105,7 @@ def format_of(out_file: str, chosen: PictureFormat | None = None) -> PictureForm
                 import matplotlib  # noqa: F401
         except ModuleNotFoundError:
             raise WfacliError(
-                f"{format_.upper()} is drawn by matplotlib, which is missing: pip install 'wfacli[plot]' "
+                f"{format_.upper()} is drawn by matplotlib, which is missing: {install('plot')} "
                 "(or write .html, which needs nothing)"
             ) from None
     return format_

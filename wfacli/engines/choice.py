@@ -58,7 +58,7 @@ def with_gpu(
         fault = "the GPU's kernel for --band gives other answers than the CPU, by a fault of its compiler most likely"
         if config.engine is EngineName.GPU:
             cpu.close()
-            raise DeviceError(f"{fault}: leave --engine gpu out, and tell us what wfacli doctor says")
+            raise DeviceError(f"{fault}: leave out --engine gpu, and report the output of wfacli doctor")
         if tell:
             tell(f"warning: the CPU aligns everything: {fault}")
         return cpu
@@ -114,8 +114,8 @@ def extending(
     """
     if not spec.for_gpus:
         raise UsageError(
-            "of bands and drops a GPU has only --mode extension with --bandwidth, --zdrop and --score-only; the rest "
-            "and --second-best are the CPU's alone: leave --engine gpu out, or what it does not have"
+            "of the heuristics, a GPU supports --mode extension with --band, --zdrop and --score-only; the rest "
+            "and --second-best run on the CPU: leave out --engine gpu or these options"
         )
     return ExtendGpuEngine(spec, cpu, _opening(tell), stats, gpu_memory)
 
@@ -123,7 +123,7 @@ def extending(
 def _opening(tell: Callable[[str], None] | None, index: int = 0) -> Callable[[], Driver]:
     def compiled(row: str, arch: str, seconds: float | None) -> None:
         if tell and seconds is not None:
-            tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is kept for the next time")
+            tell(f"compiled the kernel {row} for {arch} in {seconds:.1f} s; it is cached")
 
     return lambda: open_driver(index, Compiler(progress=compiled))
 

@@ -61,7 +61,8 @@ def align_run(
         asdict(config.spec),
         lambda: counted(stats.counts["pairs"], "pair"),
         left_out(config.spec),
-        nucleotides_only=config.spec.ambiguous is not Ambiguous.LITERAL,
+        caution=inputs.caution,
+        protein_options=protein_options(config.spec),
         kernel=config.kernel,
     )
     return opened(config, inputs, open_aligner, Formatter.of(config), output, report, account, stats)
@@ -121,7 +122,12 @@ def planner_of(config: Config, gpus: int) -> Planner:
     return Planner(config.spec, config.limits, config.kernel, gpus)
 
 
+def protein_options(spec: AlignSpec) -> str:
+    """Return the options that align proteins; "" if `spec` does."""
+    return "" if spec.ambiguous is Ambiguous.LITERAL else "--ambiguous literal, or wfacli extend --matrix BLOSUM62"
+
+
 def left_out(spec: AlignSpec) -> dict[str, str]:
     """Return the statuses that result from the user's own bounds and heuristics, each with its meaning."""
-    asked = {"SCORE_LIMIT": "over --max-score"} if spec.max_cost is not None else {}
+    asked = {"SCORE_LIMIT": "over --max-cost"} if spec.max_cost is not None else {}
     return asked | ({"DROPPED": "given up by heuristics"} if spec.heuristics else {})

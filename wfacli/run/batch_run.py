@@ -14,6 +14,7 @@ from ..core.stats import Stats
 from ..errors import InternalError, UsageError
 from ..io.read.names import with_sam_names
 from ..io.write.bam import BamOutput, SortedOutput
+from ..io.write.bgzip import BgzipOutput
 from ..io.write.format import Formatter
 from ..io.write.hts import INDEX_SUFFIXES, HtsOutput
 from ..io.write.output import Output, is_standard_output, refuse_overwriting, same_file
@@ -200,4 +201,4 @@ def _output(path: str | None, config: RunConfig, reference: str) -> Output:
         return SortedOutput(path, out, config.threads)
     if out.format is Format.SAM and out.container is Container.BAM:
         return BamOutput(path, out, config.threads)
-    return Output(path)
+    return BgzipOutput(path, out.compression) if out.bgzip else Output(path)

@@ -75,7 +75,12 @@ def extend_run(
 
         return Aligner(engine, gpus, align, lambda pairs, found: check_batch(pairs, found, check_options))
 
-    account = Account(_values(spec), lambda: counted(stats.counts["pairs"], "pair"))
+    account = Account(
+        _values(spec),
+        lambda: counted(stats.counts["pairs"], "pair"),
+        caution=inputs.caution,
+        protein_options="--matrix BLOSUM62" if spec.scheme.nucleotides_only else "",
+    )
     return opened(config, inputs, open_aligner, formatter, output, report, account, stats)
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from .._native import MappedReader, Reference
-from ..config import Ambiguous, Config, Format, MappingSpec
+from ..config import Config, Format, MappingSpec
 from ..core.batch import AlignmentBatch, PairBatch
 from ..core.stats import Stats, counted
 from ..errors import InputError, text_of
@@ -18,7 +18,7 @@ from ..io.read.reader import batches_of
 from ..io.read.sources import Source
 from ..io.write.format import Formatter
 from ..io.write.header import header_around
-from .align import expected_gpus, left_out, opened_aligner, planner_of
+from .align import expected_gpus, left_out, opened_aligner, planner_of, protein_options
 from .batch_run import BatchRun, opened
 from .ends import Extender
 from .pairs import has_sam_header
@@ -71,7 +71,7 @@ def mapped_run(
         left_out(config.spec),
         inputs.values,
         inputs.skipped,
-        config.spec.ambiguous is not Ambiguous.LITERAL,
+        protein_options(config.spec),
         config.kernel,
     )
     formatter = Formatter.of(config, mapped=True)

@@ -12,6 +12,7 @@ from ..core.stats import Stats
 from ..errors import UsageError
 from ..io.read.ahead import Ahead
 from ..io.read.chosen import Sequences
+from ..io.read.name_order import NameOrder
 from ..io.read.reader import PairFiles, layout_of, read_batches
 from ..io.read.sources import Source
 from ..io.write.header import sam_header
@@ -38,14 +39,16 @@ class Choice:
 
     def __post_init__(self) -> None:
         if self.every and self.listed is not None:
-            raise UsageError("--all aligns every query to every target, and --pairs those of a file: give one of them")
+            raise UsageError(
+                "--all aligns every query to every target, and --pair-list those of a file: give one of them"
+            )
 
     def check(self, files: PairFiles) -> None:
         """Raise UsageError if these files do not allow the selection."""
         if (self.every or self.listed is not None) and files.target is None:
-            raise UsageError("--all and --pairs choose pairs out of two files: give QUERY and TARGET")
+            raise UsageError("--all and --pair-list choose pairs out of two files: give QUERY and TARGET")
         if self.listed == "-" and "-" in (files.query, files.target):
-            raise UsageError("only one of QUERY, TARGET and --pairs can be standard input")
+            raise UsageError("only one of QUERY, TARGET and --pair-list can be standard input")
 
 
 class PairInputs:
@@ -83,6 +86,7 @@ class PairInputs:
         self._header: Ahead[bytes] | None = None
         self._early: EarlyBatches | None = None
         self._lend: Lend | None = None
+        self._order: NameOrder | None = None
 
     @property
     def paths(self) -> tuple[str | None, ...]:
@@ -132,7 +136,20 @@ class PairInputs:
 
     def batches(self) -> Iterator[PairBatch]:
         """See Inputs."""
-        return iter(self._early) if self._early else timed(self._chosen(), self._stats)
+        batches = iter(self._early) if self._early else timed(self._chosen(), self._stats)
+        if len(self.sources) < 2 or self._choice != Choice():
+            return batches
+        self._order = NameOrder()
+        return self._order.watched(batches)
+
+    def caution(self) -> str:
+        """Return a warning if the records of the two files seem to be in different orders; else ""."""
+        if not self._order or not self._order.is_shuffled():
+            return ""
+        return (
+            f"{self.files.query} and {self.files.target} hold the same names in different orders, and record i was "
+            "aligned to record i: sort one of them, or give wfacli extend --pair-list FILE"
+        )
 
     def _chosen(self) -> Iterator[PairBatch]:
         if self._listed:

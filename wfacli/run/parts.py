@@ -92,8 +92,8 @@ class Account:
         subject: returns a summary of what was aligned.
         left_out: statuses that result from the user's own bounds and heuristics, each with its meaning.
         more: returns further plain values for the report.
-        skipped: returns a message about inputs that were skipped; empty if there are none.
-        nucleotides_only: True if characters other than nucleotide codes match nothing.
+        caution: returns a warning about the inputs, such as skipped ones; empty if there is none.
+        protein_options: options that align proteins, if characters other than nucleotide codes match nothing; else "".
         kernel: the kernel that the user chose; None: the fastest for each pair.
     """
 
@@ -101,8 +101,8 @@ class Account:
     subject: Callable[[], str]
     left_out: dict[str, str] = field(default_factory=dict)
     more: Callable[[], dict[str, Any]] = dict
-    skipped: Callable[[], str] = str
-    nucleotides_only: bool = False
+    caution: Callable[[], str] = str
+    protein_options: str = ""
     kernel: str | None = None
 
 

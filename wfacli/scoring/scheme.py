@@ -55,7 +55,7 @@ class Scheme:
             if not 0 <= value <= MAX_PENALTY:
                 raise UsageError(f"the cost of a gap's {what} is {value}; it must be 0 to {MAX_PENALTY:,}")
         if self.open + self.extend == 0:
-            raise UsageError("gaps must cost something (open or extend), or alignments would have no end")
+            raise UsageError("gap opening and extension cannot both be 0: alignments would have no end")
         for column in (self.matrix, self.codes, self.same):
             column.setflags(write=False)
 
@@ -74,6 +74,11 @@ class Scheme:
     def has_unscored_symbols(self) -> bool:
         """True if a sequence may contain symbols without a score."""
         return bool((self.codes[np.frombuffer(_PRINTABLE, np.uint8)] == NO_CODE).any())
+
+    @property
+    def nucleotides_only(self) -> bool:
+        """True if characters other than nucleotide codes are one symbol, which matches nothing."""
+        return bool(self.codes[ord("E")] == self.codes[ord("F")] != NO_CODE)
 
     def require_positive(self, mode: str) -> None:
         """Raise UsageError if no substitution score is positive, so that the empty alignment would always be best."""
@@ -109,7 +114,7 @@ class Scheme:
             if not 0 <= value <= MAX_SUBSTITUTION:
                 raise UsageError(f"the {what} is {value}; it must be 0 to {MAX_SUBSTITUTION}")
         if n_score is not None and ambiguous is not Ambiguous.MISMATCH:
-            raise UsageError(f"a score for N and the like (--n-score) does not go with --ambiguous {ambiguous}")
+            raise UsageError(f"a score for N and the like (--n-score) cannot be used with --ambiguous {ambiguous}")
         if n_score is not None and abs(n_score) > MAX_SUBSTITUTION:
             raise UsageError(f"the score of N is {n_score}; it must be -{MAX_SUBSTITUTION} to {MAX_SUBSTITUTION}")
         alphabet, matches, codes = _ALPHABETS[ambiguous]()

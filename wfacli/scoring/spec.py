@@ -58,12 +58,12 @@ class ExtendSpec:
             if not 0 <= value <= MAX_HEURISTIC:
                 raise UsageError(f"the {name} is {value}; it must be 0 to {MAX_HEURISTIC:,}")
         if (self.xdrop or self.zdrop) and self.mode is not ExtendMode.EXTENSION:
-            raise UsageError("X-drop and Z-drop end extensions (--mode extension); other modes go to their ends")
+            raise UsageError("X-drop and Z-drop require --mode extension")
         if self.band and self.mode not in (ExtendMode.EXTENSION, ExtendMode.GLOBAL):
-            raise UsageError(f"a band (--bandwidth) needs an end that is fixed, and {self.mode} has none")
+            raise UsageError(f"a band (--band) needs an end that is fixed, and {self.mode} has none")
         if self.second_best and self.mode not in (ExtendMode.LOCAL, ExtendMode.SEMIGLOBAL):
             raise UsageError(
-                f"a second best place (--second-best) makes no sense where the place is fixed: {self.mode}"
+                f"a second best place (--second-best) requires --mode local or semiglobal, not {self.mode}"
             )
 
     @property

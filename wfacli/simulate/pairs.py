@@ -98,18 +98,18 @@ class ErrorModel:
 _UNEVEN = (4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 13, 15, 18, 22, 32)
 
 MODELS: dict[str, ErrorModel] = {
-    "uniform": ErrorModel("a third each of mismatches, insertions and deletions, anywhere", 0.05, 1, 1, 1),
+    "uniform": ErrorModel("equal numbers of mismatches, insertions and deletions, at random positions", 0.05, 1, 1, 1),
     "illumina": ErrorModel(
-        "mismatches, hardly a gap, more of them towards the end of a read", 0.003, 98, 1, 1, last=5, best=40
+        "mostly mismatches, more of them towards the end of a read", 0.003, 98, 1, 1, last=5, best=40
     ),
     "hifi": ErrorModel(
-        "few, mostly gaps where a base repeats", 0.002, 2, 4, 4, runs=Fraction(3, 4), kinds=_UNEVEN, best=60
+        "few errors, mostly gaps in homopolymers", 0.002, 2, 4, 4, runs=Fraction(3, 4), kinds=_UNEVEN, best=60
     ),
     "ont": ErrorModel(
-        "mismatches and gaps, deletions most of all, many where a base repeats; reads differ much in quality",
+        "mismatches and gaps, most of them deletions, many in homopolymers; reads differ in quality",
         0.05, 8, 5, 7, gap=Fraction(3, 2), runs=Fraction(1, 2), kinds=_UNEVEN, best=50,
     ),
-    "indels": ErrorModel("mostly gaps of five bases in the mean", 0.05, 2, 4, 4, gap=Fraction(5)),
+    "indels": ErrorModel("mostly gaps, of five bases on average", 0.05, 2, 4, 4, gap=Fraction(5)),
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import DeviceError, OutOfDeviceMemory
+from ...errors import DeviceError, OutOfDeviceMemory, install
 from ..compile.compiler import OLDEST, Compiler
 from ..kernels.catalogue import Row
 from ..kernels.occupancy import capability
@@ -21,9 +21,7 @@ from .driver import Event, Kernel, Stream
 from .libcuda import NO_NVIDIA_DRIVER, PLAIN_SHARED, CudaEvent, CudaKernel, LibcudaDriver, load_libcuda
 
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: does not synchronize with the default stream
-GET_PYCUDA = (
-    "pip install 'wfacli[gpu]' builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
-)
+GET_PYCUDA = f"{install('gpu')} builds it where the CUDA toolkit is installed; conda-forge has it ready (pycuda)"
 
 
 def load_pycuda() -> Any:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ...core.stats import counted
-from ...errors import InputError, UsageError, WfacliError
+from ...errors import InputError, UsageError, WfacliError, install
 from ..read.joined import Joined
 from ..read.reader import refuse_alignments
 from ..read.sources import Source
@@ -45,7 +45,7 @@ _CHUNK = 1 << 18
 _LAST_WORDS = "[M::main] Real time"  # of minimap2; exit status 0 alone is no proof that its output is complete
 _TWO_PLACES = "mappings of a read are in two places of the file"
 _NOT_IN_ORDER = "wrote about this read in two places: its lines are not in the order of the reads"
-_HINT = "put minimap2 on PATH (conda install -c bioconda minimap2), or pip install 'wfacli[map]'"
+_HINT = f"put minimap2 on PATH (conda install -c bioconda minimap2), or {install('map')}"
 
 
 def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[str]) -> list[str]:

@@ -82,6 +82,15 @@ class _Raw(io.RawIOBase):
         super().close()
 
 
+def is_pipe(path: str) -> bool:
+    """Return True if an input ("-" is standard input) can be read only once; False also if it does not exist."""
+    try:
+        mode = os.fstat(0) if path == "-" else os.stat(path)  # noqa: PTH116
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode.st_mode)
+
+
 class Source:
     """One input stream.
 

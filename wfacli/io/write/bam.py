@@ -133,6 +133,7 @@ class SortedOutput(_Numbered):
         """See _Numbered."""
         super().__init__(path, spec, threads)
         self._binary = spec.container is Container.BAM
+        self._bgzip = spec.bgzip
         self._wants_index = spec.index
         self._index: BamIndex | None = None
         self._sorter = Sorter(threads)
@@ -147,7 +148,7 @@ class SortedOutput(_Numbered):
         if self._binary:
             self._put_bam_header()
         else:
-            self._put(text)
+            self._put(b"".join(compressed(text, self._level)) if self._bgzip else text)
 
     def add(self, packed: U8) -> None:
         """Keep sorted frames. Raises OutputError if they do not fit the memory, and cannot be spilled."""
@@ -183,14 +184,14 @@ class SortedOutput(_Numbered):
         self.broken, self._begun = self._partial is not None, False
         with contextlib.closing(self._sorter):
             pieces = self._sorter.merged(_PIECE)
-            if self._binary:
-                self._put_bam(pieces)
+            if self._binary or self._bgzip:
+                self._put_blocks(pieces)
             else:
                 for piece in pieces:
                     self._put(piece)
         self.broken = False
 
-    def _put_bam(self, pieces: Iterator[U8]) -> None:
+    def _put_blocks(self, pieces: Iterator[U8]) -> None:
         for piece, blocks in self._compressed(pieces):
             if self._index:
                 offsets = accumulate(map(len, blocks), initial=self.written)

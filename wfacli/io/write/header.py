@@ -30,8 +30,8 @@ def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, ver
     """
     if not sources[-1].regular:
         raise UsageError(
-            f"SAM begins with the names and lengths of all targets, and {sources[-1].path} is a pipe or the like "
-            "and can be read only once: write --format paf, or give --no-header"
+            f"SAM begins with the names and lengths of all targets, and {sources[-1].path} is a pipe, "
+            "which can be read only once: write --format paf, or give --no-header"
         )
     layout = "targets" if layout_of(sources) == "two" else layout_of(sources)
     return Ahead(_scanned(files.reference, layout, config, version), _WRITTEN)

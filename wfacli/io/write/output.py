@@ -25,11 +25,12 @@ _CLOSED = -1
 _INDEX_SUFFIXES = (".fai", ".gzi", ".bai", ".csi", ".crai")
 
 
-_COMPRESSORS = {".gz": "gzip", ".bgz": "bgzip", ".zst": "zstd"}
+BGZIP_SUFFIXES = (".gz", ".bgz")
+_COMPRESSORS = {**dict.fromkeys(BGZIP_SUFFIXES, "bgzip"), ".zst": "zstd"}
 
 
 def compressor_of(path: str | None) -> str | None:
-    """Return the program for a name's compression suffix, or None; wfacli does not compress its output itself."""
+    """Return the program that compresses to a name's suffix, or None."""
     return _COMPRESSORS.get(Path(path).suffix.lower()) if path else None
 
 
@@ -163,6 +164,11 @@ class Output:
                 raise OutputError(f"{self.name}: {error.strerror}") from None
             self.written += done
             view = view[done:]
+
+    @property
+    def streams(self) -> bool:
+        """True for standard output, pipes and devices, which receive bytes at once."""
+        return self._final is None
 
     def uninterrupted(self) -> AbstractContextManager[None]:
         """Return a context in which signals are deferred if the output is a regular file, which does not block.

@@ -74,7 +74,7 @@ def choose_form(possible: Sequence[Form], path: str | None, chosen: Form | None,
     if suffix == ".cram":
         raise UsageError(f"CRAM is not written: {command} --format sam | samtools view -C -o {path}")
     if program := compressor_of(path):
-        raise UsageError(f"the output is not compressed by wfacli: {command} | {program} > {path}")
+        raise UsageError(f"this command does not compress its output: {command} | {program} > {path}")
     if chosen is None:
         refuse_picture(path, f"--plot {path}")
     form = chosen or _SUFFIXES.get(suffix, possible[0])

@@ -16,7 +16,7 @@ from ...io.read.sequence import Record, each_block, read_bytes, read_record
 from ...io.read.sources import Source
 from ..base import Pair
 
-OPTIONS = ("--name-a", "--name-b")
+OPTIONS = ("--query-name", "--target-name")
 _ALIGN, _PADDING = 16, 64  # bytes: alignment of sequences in a PairBatch, and padding after the last
 _MAX_BATCH_LENGTH = (1 << 31) - 1
 _QUERY_OTHER, _TARGET_OTHER = 0xF0, 0xF1  # codes of everything but nucleotides under `mismatch`, which matches nothing
@@ -117,8 +117,8 @@ def read_sequences(
     """
     if rule is Ambiguous.WILDCARD:
         raise UsageError(
-            "--ambiguous wildcard does not go with distance: N equals A and C there, which do not equal each other; "
-            "literal and mismatch do"
+            "--ambiguous wildcard cannot be used with distance: N would equal A and C, which do not equal each other; "
+            "use literal or mismatch"
         )
     _reject_stdin_twice(paths)
     folds, bases, records = _folds(rule), bytearray(), list[Record]()
@@ -200,7 +200,7 @@ def _numbered(path: str, numbering: dict[bytes, int]) -> tuple[array[int], bytes
 
 def _reject_stdin_twice(paths: tuple[str, str]) -> None:
     if paths == ("-", "-"):
-        raise UsageError("only one of A and B can be standard input")
+        raise UsageError("only one of QUERY and TARGET can be standard input")
 
 
 def _folds(rule: Ambiguous) -> tuple[bytes, bytes]:

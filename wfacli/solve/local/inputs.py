@@ -10,10 +10,19 @@ from ...errors import InputError
 from ...scoring.scheme import NO_CODE, Scheme
 from ..distance.inputs import Inputs, Side, read_sequences
 
+_NUCLEOTIDES = b"ACGTURYSWKMBDHVN"
+
 
 def read_pair(paths: tuple[str, str], names: tuple[str | None, str | None]) -> Inputs:
     """Read one record of each file, symbols unchanged. Raises UsageError, InputError; see `read_sequences`."""
     return read_sequences(paths, names, Ambiguous.LITERAL, keep_symbols=True)
+
+
+def are_nucleotides(inputs: Inputs) -> bool:
+    """Return True if both sequences consist of nucleotide codes of IUPAC."""
+    known = np.zeros(256, np.bool_)
+    known[np.frombuffer(_NUCLEOTIDES + _NUCLEOTIDES.lower(), np.uint8)] = True
+    return bool(known[inputs.pair.query].all() and known[inputs.pair.target].all())
 
 
 def codes_of(inputs: Inputs, scheme: Scheme) -> tuple[U8, U8]:

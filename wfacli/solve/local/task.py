@@ -33,4 +33,4 @@ class Task:
 
     def __post_init__(self) -> None:
         if self.top > 1 and self.score_only:
-            raise UsageError("--top needs alignments, which --score-only leaves out")
+            raise UsageError("--top requires alignments, which --score-only omits")

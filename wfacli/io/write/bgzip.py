@@ -1,0 +1,65 @@
+"""Text compressed by bgzip: SAM, PAF and tables in files that end in .gz."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from ...core.batch import U8
+from ...errors import OutputClosed, OutputError
+from .bgzf import DEFAULT_LEVEL, END, compressed
+from .output import Output
+
+
+class BgzipOutput(Output):
+    """Text as BGZF blocks, which gzip and bgzip read; threads compress the records of batches. See Output."""
+
+    def __init__(self, path: str | None, level: int | None = None) -> None:
+        """Open a path; None or "-" is standard output.
+
+        Args:
+            path: path of the output file.
+            level: compression level, 0 to 9; None: the default.
+
+        Raises:
+            OutputError: the file cannot be written.
+        """
+        super().__init__(path)
+        self._level = DEFAULT_LEVEL if level is None else level
+        self._ended = False
+
+    def write(self, data: bytes | U8) -> None:
+        """Compress and write bytes. Raises OutputError, or OutputClosed if the reader has closed the pipe."""
+        self._put(self.packed(data))
+
+    def packed(self, records: U8 | bytes) -> bytes:
+        """Return records as BGZF blocks. Any thread."""
+        return b"".join(compressed(records, self._level))
+
+    def add(self, packed: bytes) -> None:
+        """Write compressed records. Raises OutputError, or OutputClosed."""
+        self._put(packed)
+
+    def finish(self) -> None:
+        """Write the block that ends the file, and rename it. Raises OutputError."""
+        self._end()
+        super().finish()
+
+    def abandon(self, worth: bool = True) -> Path | None:
+        """See Output. What is written so far can be read, unless a block could not be written."""
+        if self.written and worth and not self.broken:
+            with contextlib.suppress(OutputError, OutputClosed):
+                self._end()
+        return super().abandon(worth)
+
+    def _end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self._put(END)
+
+    def _put(self, blocks: bytes) -> None:
+        try:
+            super().write(blocks)
+        except OutputError:
+            self.broken = self._partial is not None
+            raise
