@@ -177,6 +177,11 @@ class Records:
             raise UsageError("--checksums go to SAM's header, and there is none")
 
 
+def format_of_suffix(path: str) -> str | None:
+    """Return the format that the suffix of an output names, or None."""
+    return _SUFFIXES.get(Path(path).suffix.lower())
+
+
 def _format_of(command: str, path: str | None, default: OutputFormat) -> OutputFormat:
     if program := compressor_of(path):
         raise UsageError(f"the output is not compressed by wfacli: wfacli {command} … | {program} > {path}")

@@ -21,7 +21,7 @@ from ..scoring.spec import ExtendSpec
 from ..scoring.statistics import Significance
 from .batch_run import BatchRun, opened
 from .pairs import Choice, PairInputs
-from .parts import Account, Aligner
+from .parts import Account, Aligner, OpenOutput
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ def extend_run(
     version: str,
     report: str | None = None,
     tell: Callable[[str], None] | None = None,
+    part: OpenOutput | None = None,
 ) -> AbstractContextManager[BatchRun]:
     """Open a run that aligns pairs under any scores; see align.align_run for the arguments.
 
@@ -76,7 +77,7 @@ def extend_run(
         return Aligner(engine, gpus, align, lambda pairs, found: check_batch(pairs, found, check_options))
 
     account = Account(_values(spec), lambda: counted(stats.counts["pairs"], "pair"))
-    return opened(config, inputs, open_aligner, formatter, output, report, account, stats)
+    return opened(config, inputs, open_aligner, formatter, output, report, account, stats, part)
 
 
 def _opened_engine(

@@ -33,6 +33,20 @@ MappedBatch MappedReader::take() {
   return taken;
 }
 
+void MappedReader::track() {
+  reads_.track();
+  mates_.track();
+}
+
+std::vector<StreamPlace> MappedReader::places() const {
+  const bool inside = group_whole_ || !group_.empty();
+  const StreamPlace mapping = {mappings_.place_of_last(), ahead_.line - 1, counts_.mappings};
+  const StreamPlace end = {mappings_.end(), 0, counts_.mappings};
+  std::vector<StreamPlace> places = {reads_.place(), inside ? StreamPlace{-1, 0, 0} : looked_ahead_ ? mapping : end};
+  if (options_.mates) places.push_back(mates_.place());
+  return places;
+}
+
 void MappedReader::skip_or_throw(const InputFault& fault, std::int64_t mappings) {
   if (!options_.skip || fault.fatal) {
     InputFault thrown = fault;

@@ -62,6 +62,16 @@ class MappedReader : public StreamReader {
   // With in_order, fill() returns End after the last mapping, so that the caller can check whether the mapper failed.
   // After resume_unmapped(), fill() continues with the remaining reads.
   void resume_unmapped() { resumed_ = true; }
+  void track() override;
+  // See StreamReader: of reads, mappings and, if there are any, mates. An offset is -1 inside a template.
+  std::vector<StreamPlace> places() const override;
+  // Offset of the first mapping in its stream, behind a header; 0 without a mapping.
+  std::int64_t first_mapping() const { return mappings_.first_at(); }
+  // Number of reads that came before their mappings so far, and the earliest of those, by that number, whose mapping
+  // came since the last call; SIZE_MAX if there was none. Reads and mappings can be cut at places() only if no mapping
+  // behind them names a read before them.
+  std::size_t early_reads() const { return spill_.put_count(); }
+  std::size_t earliest_named() { return spill_.earliest_taken(); }
 
  private:
   // Row whose bases are incomplete: the target is to be copied, and a read on the reverse strand to be reverse

@@ -1,0 +1,111 @@
+"""The survey of reads against a reference, with mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .._native import MappedReader
+from ..config import Config, Format, MappingSpec
+from ..core.batch import PairBatch
+from ..errors import InputError, UsageError
+from ..io.mapper.mapped import MappedFiles, check_fits, mapped_reader, read_reference, reference_lines
+from ..io.read.reader import batches_of
+from ..io.read.sources import Source
+from ..io.write.header import header_around
+from ..run.pairs import has_sam_header
+from .cuts import Places
+from .survey import Survey, check_cuttable, positions_of, step_between, work_of
+
+_READS, _MAPPINGS, _REFERENCE = 0, 1, 2  # indices of the streams of MappedFiles; mates follow
+
+
+class MappedSurvey:
+    """A pass over reads and mappings; cuts are between the mappings of a template and those of the next.
+
+    Attributes:
+        survey: complete after batches().
+    """
+
+    def __init__(
+        self,
+        files: MappedFiles,
+        mapping: MappingSpec,
+        config: Config,
+        version: str,
+        shards: int,
+        sources: tuple[Source, ...],
+    ) -> None:
+        """Take open files.
+
+        Raises:
+            UsageError, InputError: an input cannot be cut.
+        """
+        if mapping.keep_unmapped and not config.output.sort:
+            raise UsageError(
+                "--keep-unmapped writes unmapped reads after all others, which shards cannot: add --sort, which puts "
+                "them there, or leave it out"
+            )
+        if files.reads_header.present or (files.mates is None and files.query != sources[_READS].path):
+            raise InputError(files.query, "is BAM or SAM, which shards cannot cut: samtools fastq FILE | bgzip > NEW")
+        if sources[_MAPPINGS].path != files.mappings:
+            raise InputError(
+                files.mappings,
+                "has mappings of a read in several places, so that it cannot be cut: give them in the order of the "
+                "reads",
+            )
+        self._files, self._mapping, self._config, self._version = files, mapping, config, version
+        self._sources = sources
+        self._streams = (*sources[:_REFERENCE], *sources[_REFERENCE + 1 :])
+        for source in self._streams:
+            check_cuttable(source)
+        self._step = step_between(config, self._streams, shards)
+        self.survey = Survey(Places(len(self._streams)), prefixes=[0] * len(self._streams))
+        for source in self._streams:
+            source.keep_places()
+        self._reference = read_reference(sources[_REFERENCE], config.threads)
+        files.read_mappings_header(sources[_MAPPINGS])
+
+    def header(self) -> Iterator[bytes]:
+        """Yield SAM's header, if there is one. Raises InputError."""
+        if not has_sam_header(self._config):
+            return
+        files, config = self._files, self._config
+        lines = reference_lines(self._reference, config.output.checksums, files.reference)
+        before = [header.checked() for header in (files.reads_header, files.mappings_header)]
+        yield from header_around(lines, config, self._version, before)
+
+    def batches(self) -> Iterator[PairBatch]:
+        """Yield the batches of mapped reads. Raises InputError at the first fault."""
+        out = self._config.output
+        sam = out.format is Format.SAM
+        reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group))
+        reader.track()
+        for source in self._streams:
+            source.inflate_ahead(self._config.threads - 1)
+        for batch in batches_of(reader, self._streams, self._step):
+            check_fits(self._reference, self._files.reference)
+            self._add(reader, batch)
+            yield batch
+        self._end(reader)
+
+    def _add(self, reader: MappedReader, batch: PairBatch) -> None:
+        places = self.survey.places
+        if not self.survey.prefixes[_MAPPINGS] and len(places) == 1:
+            self._set_prefix(reader)
+        if (early := reader.earliest_named()) >= 0:
+            places.drop(early)
+        positions = positions_of(reader, self._streams)
+        reads = reader.places()
+        # A cut is at the same number of reads and mates, so that each shard has both of a pair.
+        if positions is None or (len(reads) > _REFERENCE and reads[_READS][2] != reads[_REFERENCE][2]):
+            places.skip(len(batch), work_of(batch))
+        else:
+            places.add(len(batch), work_of(batch), positions, reader.early_reads)
+
+    def _set_prefix(self, reader: MappedReader) -> None:
+        self.survey.prefixes[_MAPPINGS] = reader.first_mapping
+
+    def _end(self, reader: MappedReader) -> None:
+        positions = positions_of(reader, self._streams)
+        assert positions
+        self.survey.places.end(positions)
