@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from .._native import MappedReader
 from ..config import Config, Format, MappingSpec
@@ -53,7 +54,9 @@ class MappedSurvey:
                 "has mappings of a read in several places, so that it cannot be cut: give them in the order of the "
                 "reads",
             )
-        self._files, self._mapping, self._config, self._version = files, mapping, config, version
+        # Unmapped reads would all come after the last mapping, not where the shards have them.
+        self._mapping = replace(mapping, keep_unmapped=False)
+        self._files, self._config, self._version = files, config, version
         self._sources = sources
         self._streams = (*sources[:_REFERENCE], *sources[_REFERENCE + 1 :])
         for source in self._streams:
