@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tests.cli.support import Result, assert_success, bgzf, run
 
+Environment = dict[str, str] | None
+
 
 def sequences(rng: random.Random, count: int, longest: int = 150) -> list[tuple[str, str]]:
     """Return pairs of similar sequences, a few of which are empty or much longer than the others."""
@@ -63,17 +65,19 @@ def write_pairs(rng: random.Random, folder: Path, count: int, layout: str = "two
     return [stored(rng, folder / "pairs.tsv", "".join(f"{line}\n" for line in lines).encode()).name]
 
 
-def plan(folder: Path, *arguments: str, shards: int, name: str = "run.plan") -> Result:
+def plan(folder: Path, *arguments: str, shards: int, name: str = "run.plan", env: Environment = None) -> Result:
     """Make a plan that must succeed."""
-    done = run("plan", *arguments, "--shards", str(shards), "-o", name, cwd=folder)
+    done = run("plan", *arguments, "--shards", str(shards), "-o", name, cwd=folder, env=env)
     assert done.code == 0, done.err  # messages may have --on-error
     return done
 
 
-def run_shards(folder: Path, command: str, numbers: Iterable[int], shards: int, *more: str) -> None:
+def run_shards(
+    folder: Path, command: str, numbers: Iterable[int], shards: int, *more: str, env: Environment = None
+) -> None:
     """Run some shards of run.plan, which must succeed."""
     for number in numbers:
-        done = run(command, "--plan", "run.plan", "--shard", f"{number}/{shards}", "-q", *more, cwd=folder)
+        done = run(command, "--plan", "run.plan", "--shard", f"{number}/{shards}", "-q", *more, cwd=folder, env=env)
         assert_success(done)
 
 
@@ -84,18 +88,20 @@ def shuffled(rng: random.Random, shards: int) -> list[int]:
     return numbers
 
 
-def in_shards(rng: random.Random, folder: Path, command: str, arguments: list[str], shards: int) -> bytes:
+def in_shards(
+    rng: random.Random, folder: Path, command: str, arguments: list[str], shards: int, env: Environment = None
+) -> bytes:
     """Plan a run, run its shards in random order with random numbers of threads, merge, and return the output."""
-    plan(folder, command, *arguments, shards=shards)
+    plan(folder, command, *arguments, shards=shards, env=env)
     for number in shuffled(rng, shards):
-        run_shards(folder, command, [number], shards, "-t", str(rng.randrange(1, 4)))
-    merged = run("merge", "run.plan", "-o", "merged", cwd=folder)
+        run_shards(folder, command, [number], shards, "-t", str(rng.randrange(1, 4)), env=env)
+    merged = run("merge", "run.plan", "-o", "merged", cwd=folder, env=env)
     assert_success(merged)
     return (folder / "merged").read_bytes()
 
 
-def on_one_machine(folder: Path, command: str, arguments: list[str]) -> bytes:
+def on_one_machine(folder: Path, command: str, arguments: list[str], env: Environment = None) -> bytes:
     """Return what the run writes to standard output."""
-    done = run(command, *arguments, cwd=folder)
+    done = run(command, *arguments, cwd=folder, env=env)
     assert done.code == 0, done.err
     return done.out

@@ -135,10 +135,8 @@ def plan(
     refuse_overwriting(request.files.paths, [options.output, output])
     made = Command(command, tuple(words), line, output, __version__)
     planning = Planning(made, request.config, request.files, request.mapping, options.shards)
-    with closing(planning):
-        planning.open()
-        with shown(planning.watch, bar=progress, quiet=quiet):
-            done = planning.write(options.output)
+    with closing(planning), shown(planning.watch, bar=progress, quiet=quiet):
+        done = planning.write(options.output)
     if not quiet:
         _tell(done, options.output)
 

@@ -12,10 +12,11 @@ from ..config import EngineName
 from ..core.cores import usable_cores
 from ..errors import UsageError
 from ..io.mapper.mapped import MappedFiles
+from ..io.mapper.mapper import MapperFiles
 from ..io.read.reader import PairFiles
 from ..io.write.parts import Part, open_part
 from ..run.batch_run import BatchRun
-from ..shards.files import ShardMappedFiles, ShardPairFiles
+from ..shards.files import ShardMappedFiles, ShardMapperFiles, ShardPairFiles
 from ..shards.make import for_shard
 from ..shards.manifest import Manifest, Parts
 from ..shards.plan import Plan, shard_of
@@ -175,6 +176,8 @@ def _files(plan: Plan, shard: int, request: Request, threads: int) -> PairFiles 
     files = request.files
     if isinstance(files, PairFiles):
         return ShardPairFiles(plan, shard, files)
+    if isinstance(files, MapperFiles):
+        return ShardMapperFiles(plan, shard, files, threads)
     assert isinstance(files, MappedFiles)
     return ShardMappedFiles(plan, shard, files, threads)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import InputError
 from ..io.mapper.mapped import MappedFiles
+from ..io.mapper.mapper import MapperFiles
 from ..io.read.reader import PairFiles
 from ..io.read.section import Section
 from ..io.read.sources import Source
@@ -67,3 +68,19 @@ class ShardMappedFiles(MappedFiles):
             for source in (reads, mappings, *mates):
                 source.close()
             raise
+
+
+class ShardMapperFiles(MapperFiles):
+    """Reads of a shard, which this process maps, and the whole reference; see MapperFiles."""
+
+    def __init__(self, plan: Plan, shard: int, files: MapperFiles, threads: int) -> None:
+        """Take a plan, the number of the shard from 1, the files of the whole run, and the mapper's threads."""
+        super().__init__(files.query, files.reference, files.preset, threads, files.mates)
+        self._plan, self._shard = plan, shard
+
+    def _stream(self, path: str) -> Source:
+        return Section(path, *self._plan.section(self._shard, path))
+
+    def _readable(self, source: Source) -> str:
+        # The mapper cannot read a section of a file, so it gets the bytes through a pipe.
+        return self._pipe(self._stream(source.path)) if isinstance(source, Section) else super()._readable(source)
