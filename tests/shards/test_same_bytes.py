@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.support import assert_success, run
 
-from .support import in_shards, on_one_machine, plan, run_shards, shuffled, write_pairs
+from .support import in_shards, on_one_machine, plan, run_shards, sequences, shuffled, write_pairs
 
 FORMATS = {
     "sam": ["--format", "sam"],
@@ -80,6 +80,38 @@ def test_merge_sorts_parts_that_are_not(tmp_path):
     assert without_header(merged) == without_header(expected)
     indices = [(tmp_path / f"{name}.bam.bai").exists() for name in ("merged", "sorted")]
     assert indices == [True, True]
+
+
+def test_batches_of_the_default_size(tmp_path):
+    rng = random.Random(6)
+    pairs = ["".join(rng.choices("ACGT", k=1000)) for _ in range(5000)]
+    for name in "qt":
+        (tmp_path / f"{name}.fa").write_text("".join(f">{name}{i}\n{p}\n" for i, p in enumerate(pairs)))
+    arguments = ["q.fa", "t.fa", "--format", "bam", "--compression", "1", "--engine", "cpu"]
+    expected = on_one_machine(tmp_path, "align", arguments)
+    assert in_shards(rng, tmp_path, "align", arguments, 2) == expected
+    status = run("plan", "--status", "run.plan", cwd=tmp_path)
+    assert [line.split("\t")[1] for line in status.text.splitlines()[1:]] == ["done", "done"]
+    assert all(int(line.split("\t")[2]) for line in status.text.splitlines()[1:])
+
+
+@pytest.mark.parametrize("more", [[], ["--sort"]])
+def test_cram(more, tmp_path):
+    pysam = pytest.importorskip("pysam")
+    rng = random.Random(7)
+    pairs = sequences(rng, 200)
+    for name, which in (("q.fa", 0), ("t.fa", 1)):
+        (tmp_path / name).write_text("".join(f">{name[0]}{i}\n{p[which]}N\n" for i, p in enumerate(pairs)))
+    arguments = ["q.fa", "t.fa", "--format", "cram", *more]
+    expected = on_one_machine(tmp_path, "align", arguments)
+    (tmp_path / "expected").write_bytes(expected)
+    in_shards(rng, tmp_path, "align", arguments, 3)
+    texts = []
+    for name in ("expected", "merged"):
+        with pysam.AlignmentFile(str(tmp_path / name), "rc", reference_filename=str(tmp_path / "t.fa")) as file:
+            texts.append([str(file.header), *(record.to_string() for record in file)])
+    assert texts[0] == texts[1]
+    assert len(texts[0]) == 201
 
 
 def without_header(bam: bytes) -> bytes:

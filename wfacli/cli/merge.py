@@ -19,9 +19,11 @@ from ..shards.plan_file import PlanFile, read_plan
 from ..shards.ranges import ranges
 from .console import note
 from .groups import OUTPUT, SHARDS, grouped
-from .options import DebugOption, QuietOption, ThreadsOption
+from .options import DebugOption, ProgressOption, QuietOption, ThreadsOption
 from .outputs import format_of_suffix
 from .planned import planned_request
+from .progress import shown_long
+from .progress_line import ProgressLine
 from .report import unaligned_message
 from .shard_options import PARTS_HELP
 
@@ -76,7 +78,9 @@ class MergeOptions:
 
 
 @grouped
-def merge(*, options: MergeOptions, quiet: QuietOption = False, debug: DebugOption = False) -> None:
+def merge(
+    *, options: MergeOptions, quiet: QuietOption = False, progress: ProgressOption = None, debug: DebugOption = False
+) -> None:
     """Merges parts; the help is MERGE_HELP."""
     file = read_plan(options.plan, __version__)
     plan = file.plan
@@ -89,13 +93,19 @@ def merge(*, options: MergeOptions, quiet: QuietOption = False, debug: DebugOpti
     merging = Merge(file, parts, spec, options.threads or usable_cores(), request.files.reference)
     try:
         merging.check()
-        merged = merging.write(path, options.sort, options.write_index)
+        with shown_long(lambda: _progress_of(merging), bar=progress, quiet=quiet):
+            merged = merging.write(path, options.sort, options.write_index)
     except PartsMissing as problem:
         raise WfacliError(f"{problem}; run again: {_again(file, problem.shards)}") from None
     if not quiet:
         note(f"{counted(merged.pairs, 'pair')} of {counted(plan.shards, 'shard')}, to {path or 'standard output'}")
     if message := unaligned_message(merged.unaligned):
         raise WfacliError(message)
+
+
+def _progress_of(merging: Merge) -> ProgressLine:
+    done = merging.bytes_read / merging.bytes_total if merging.bytes_total else 1.0
+    return ProgressLine("merging", done, None)
 
 
 def _again(file: PlanFile, shards: list[int]) -> str:

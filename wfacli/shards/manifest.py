@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,8 @@ from ..errors import InputError, OutputError
 from ..io.write.output import Output
 from .plan_file import PlanFile
 
-_BLOCK = 1 << 20
+# Bytes of the blocks of all parts, which a merge of sorted parts has in memory at once, and bounds of a block.
+_BLOCKS, _MIN_BLOCK, _MAX_BLOCK = 1 << 26, 1 << 16, 1 << 20
 _LONGEST = 1 << 24  # bytes of a manifest; longer files are not read, whatever they are
 FOLDER = ".parts"  # suffix of the folder with the parts, after the plan's name
 
@@ -59,6 +61,7 @@ class Parts:
         self._file = file
         self._folder = Path(f"{file.path}{FOLDER}" if folder is None else folder)
         self._digits = len(str(file.plan.shards))
+        self._block = min(max(_BLOCKS // file.plan.shards, _MIN_BLOCK), _MAX_BLOCK)
 
     @property
     def numbers(self) -> range:
@@ -121,13 +124,18 @@ class Parts:
         """Yield the bytes of a part in blocks; it must have a manifest. Raises InputError if they are not its own."""
         path, manifest = self.path(shard), self.manifest(shard)
         digest, size = hashlib.sha256(), 0
-        try:
-            with Path(path).open("rb") as file:
-                while block := file.read(_BLOCK):
-                    digest.update(block)
-                    size += len(block)
-                    yield block
-        except OSError as error:
-            raise InputError(path, error.strerror or str(error)) from None
+        while block := _read_at(path, size, self._block):
+            digest.update(block)
+            size += len(block)
+            yield block
         if manifest is None or (digest.hexdigest(), size) != (manifest.sha256, manifest.bytes):
             raise InputError(path, "is damaged")
+
+
+def _read_at(path: str, offset: int, size: int) -> bytes:
+    """Return bytes of a file. It is not kept open: there may be more parts than a process can have files open."""
+    try:
+        with Path(path).open("rb", buffering=0) as file:
+            return os.pread(file.fileno(), size, offset)
+    except OSError as error:
+        raise InputError(path, error.strerror or str(error)) from None

@@ -59,7 +59,12 @@ class _Damaged(Exception):
 
 
 class Merge:
-    """Puts the parts of a plan together, in the order of the shards; memory does not depend on their sizes."""
+    """Puts the parts of a plan together, in the order of the shards; memory does not depend on their sizes.
+
+    Attributes:
+        bytes_read: bytes of parts that were read so far.
+        bytes_total: bytes of all parts, after check().
+    """
 
     def __init__(self, file: PlanFile, parts: Parts, spec: OutputSpec, threads: int, reference: str) -> None:
         """Take a plan and its parts.
@@ -73,25 +78,15 @@ class Merge:
         """
         self._file, self._parts, self._spec = file, parts, spec
         self._threads, self._reference = threads, reference
-        self._watched = self._total = 0
+        self.bytes_read = self.bytes_total = 0
         self._manifests: list[Manifest] = []
-
-    @property
-    def bytes_read(self) -> int:
-        """Bytes of parts that were read so far."""
-        return self._watched
-
-    @property
-    def bytes_total(self) -> int:
-        """Bytes of all parts, after check()."""
-        return self._total
 
     def check(self) -> None:
         """Check that all parts are there and of this plan, without reading them. Raises PartsMissing."""
         found = {shard: self._parts.state(shard) for shard in self._parts.numbers}
         self._refuse({shard: state for shard, state in found.items() if state is not State.DONE})
         self._manifests = [self._manifest(shard) for shard in self._parts.numbers]
-        self._total = sum(manifest.bytes for manifest in self._manifests)
+        self.bytes_total = sum(manifest.bytes for manifest in self._manifests)
 
     def write(self, path: str | None, sort: bool = False, index: bool = False) -> Merged:
         """Write the output; call check() first.
@@ -173,7 +168,7 @@ class Merge:
     def _blocks(self, shard: int) -> Iterator[bytes]:
         try:
             for block in self._parts.blocks(shard):
-                self._watched += len(block)
+                self.bytes_read += len(block)
                 yield block
         except InputError:
             raise _Damaged from None

@@ -21,7 +21,7 @@ from ...core.batch import U8
 from .bam import BamOutput, Numbered, SortedOutput
 from .output import Output
 
-_CHUNK = 1 << 18  # bytes of frames in a chunk; of each part, a merge has two chunks in memory
+_CHUNK = 1 << 16  # bytes of frames in a chunk; of each part, a merge has one chunk in memory
 _MAX_CHUNK = (1 << 32) + _CHUNK  # bytes of a chunk with the longest possible record
 _LEVEL = 1  # of ISA-L, as for spilled records
 _SIZES = struct.Struct("<II")  # bytes of a chunk: deflated, and as they were
