@@ -220,6 +220,8 @@ def test_what_cannot_be_planned_is_refused(tmp_path):
     assert_failure(run("plan", "extend", "t.fa", "t.fa", "--all", *made, cwd=tmp_path), 2, "cannot be cut")
     assert_failure(run("plan", "t.fa", "t.fa", "--stats", "x", *made, cwd=tmp_path), 2, "--stats")
     assert_failure(run("plan", "t.fa", "t.fa", "--shards", "2", "-o", "t.fa", cwd=tmp_path), 2, "is an input")
+    bam = run("plan", "t.fa", "t.fa", "--shards", "2", "-o", "out.bam", cwd=tmp_path)
+    assert_failure(bam, 2, "--to out.bam is the output of the run")
     assert run("plan", "t.fa", "t.fa", "--nonsense", *made, cwd=tmp_path).code == 2
     assert not (tmp_path / "run.plan").exists()
 

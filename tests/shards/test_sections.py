@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.support import bgzf
 from wfacli.errors import InputError
+from wfacli.io.read.reader import read_batches
 from wfacli.io.read.section import Position, Section
 from wfacli.io.read.sources import Source
 
@@ -51,6 +52,27 @@ def test_bytes_between_positions(block, seed, tmp_path):
         assert everything(section, rng) == wanted
         assert section.hand_over(int) is None or not block
         section.close()
+
+
+@pytest.mark.parametrize("fastq", [False, True])
+def test_records_of_a_section_read_by_several_threads(fastq, tmp_path):
+    rng = random.Random(5)
+    records, offsets = [], [0]
+    for number in range(4000):
+        symbols = "".join(rng.choices("ACGT", k=rng.choice((0, 5, 1500))))
+        # Qualities may look like headers, so that helpers guess some beginnings of records wrong.
+        quality = "".join(rng.choices("@>I", k=len(symbols)))
+        records.append(f"@r{number}\n{symbols}\n+\n{quality}\n" if fastq else f">r{number}\n{symbols}\n")
+        offsets.append(offsets[-1] + len(records[-1]))
+    path = tmp_path / "reads"
+    path.write_text("".join(records))
+    for first, last in ((0, 2500), (17, 3999), (900, 4000), (1500, 1500), (3990, 4000)):
+        begin, end = (Position(offsets[n], 0, offsets[n], 0) for n in (first, last))
+        for threads in (1, 4):
+            names = []
+            for batch in read_batches((Section(str(path), begin, end),), "targets", 100_000, threads=threads):
+                names += [batch.records.target_name(row) for row in range(len(batch))]
+            assert names == [f"r{number}" for number in range(first, last)]
 
 
 def test_positions_are_at_blocks(tmp_path):

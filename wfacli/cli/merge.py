@@ -98,7 +98,7 @@ def merge(
     except PartsMissing as problem:
         raise WfacliError(f"{problem}; run again: {_again(file, problem.shards)}") from None
     if not quiet:
-        note(f"{counted(merged.pairs, 'pair')} of {counted(plan.shards, 'shard')}, to {path or 'standard output'}")
+        note(f"{counted(merged.pairs, 'record')} of {counted(plan.shards, 'shard')}, to {path or 'standard output'}")
     if message := unaligned_message(merged.unaligned):
         raise WfacliError(message)
 

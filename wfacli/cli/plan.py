@@ -20,6 +20,7 @@ from ..shards.ranges import ranges
 from .console import note
 from .groups import OUTPUT, SHARDS, grouped
 from .options import DebugOption, ProgressOption, QuietOption
+from .outputs import format_of_suffix
 from .planned import COMMANDS, command_line_of, request_of
 from .progress import shown
 from .requests import Request
@@ -99,7 +100,7 @@ class PlanOptions:
             "--status",
             metavar="PLAN",
             show_default=False,
-            help="Show which shards of a plan are done: a table of shards, states, pairs and shares of the work.",
+            help="Show which shards of a plan are done: a table of shards, states, records and shares of the work.",
             rich_help_panel=SHARDS,
         ),
     ] = None
@@ -127,6 +128,11 @@ def plan(
     if options.shards is None or options.output is None:
         missing = "--shards N" if options.shards is None else "-o PLAN"
         raise UsageError(f"{missing} is missing: wfacli plan {command} … --shards N -o PLAN")
+    if named := format_of_suffix(options.output):
+        raise UsageError(
+            f"-o names the plan, and {options.output} looks like {named.upper()}: --to {options.output} is the output "
+            "of the run, and -o something like run.plan"
+        )
     output = None if options.to == "-" else options.to
     line = command_line_of(command, words, output)
     asked = [*words, *(["-o", output] if output else [])]
@@ -135,7 +141,7 @@ def plan(
     refuse_overwriting(request.files.paths, [options.output, output])
     made = Command(command, tuple(words), line, output, __version__)
     planning = Planning(made, request.config, request.files, request.mapping, options.shards)
-    with closing(planning), shown(planning.watch, bar=progress, quiet=quiet):
+    with closing(planning), shown(planning.watch, bar=progress, quiet=quiet, words="planning"):
         done = planning.write(options.output)
     if not quiet:
         _tell(done, options.output)
@@ -156,7 +162,7 @@ def _tell(plan: Plan, path: str) -> None:
     largest = max((plan.work_of(shard) for shard in filled), default=0)
     share = f", the largest with {largest / plan.work:.1%} of the work" if plan.work else ""
     note(f"plan of: {plan.command_line}")
-    note(f"{path}: {counted(plan.records, 'pair')} in {counted(plan.shards, 'shard')}{share}")
+    note(f"{path}: {counted(plan.records, 'record')} in {counted(plan.shards, 'shard')}{share}")
     if len(filled) < plan.shards:
         hint = "; BAM that is not sorted is cut between batches: see --batch-bases" if plan.batch_bases else ""
         note(f"{plan.shards - len(filled):,} shards are empty, since the inputs are small{hint}")
@@ -166,7 +172,7 @@ def show_status(path: str, folder: str | None, quiet: bool) -> None:
     """Print the state of the shards of a plan as a table, and a summary. Raises InputError."""
     file = read_plan(path, __version__)
     parts, plan = Parts(file, folder), file.plan
-    typer.echo("shard\tstate\tpairs\twork")
+    typer.echo("shard\tstate\trecords\twork")
     left: list[int] = []
     done = 0
     for shard in parts.numbers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from ..core.batch import I64
 from ..io.read.section import Position
 
 _MAX_PLACES = 1 << 17  # candidates in memory; each shard of a thousand then has more than a hundred of them
-_FIELDS = 4  # of a Position
+POSITION_FIELDS = 4
 _OWN = 3  # columns before the positions: records, work, early reads
+_EARLY = 2
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,32 @@ class Cut:
     positions: tuple[Position, ...]
 
 
+class CutTable(Sequence[Cut]):
+    """Cuts as rows of an array, since every shard reads those of all.
+
+    Attributes:
+        rows: i64[n, 2 + 4k] for k inputs: records, work, and the four fields of each position.
+    """
+
+    def __init__(self, rows: I64) -> None:
+        """Take the rows."""
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, number: int) -> Cut: ...
+    @overload
+    def __getitem__(self, number: slice) -> CutTable: ...
+    def __getitem__(self, number: int | slice) -> Cut | CutTable:
+        if isinstance(number, slice):
+            return CutTable(self.rows[number])
+        records, work, *fields = map(int, self.rows[number])
+        ends = range(0, len(fields), POSITION_FIELDS)
+        return Cut(records, work, tuple(Position(*fields[at : at + POSITION_FIELDS]) for at in ends))
+
+
 class Places:
     """Candidates for cuts in the order of the input, in bounded memory: with too many, every other one is dropped."""
 
@@ -42,10 +70,10 @@ class Places:
             max_places: maximum number of candidates in memory, 2 at least.
         """
         self._streams, self._max = streams, max_places
-        self._width = _OWN + _FIELDS * streams
+        self._width = _OWN + POSITION_FIELDS * streams
         self._rows = array("q", [0] * self._width)
         self._records = self._work = 0
-        self._added, self._stride = 0, 1  # of so many added places one is kept
+        self._added, self._stride = 0, 1  # one added place in `_stride` is kept
 
     def __len__(self) -> int:
         return len(self._rows) // self._width
@@ -78,7 +106,7 @@ class Places:
 
     def drop(self, early: int) -> None:
         """Remove the places with more than `early` early reads: a mapping behind them names a read before them."""
-        while len(self) > 1 and self._rows[-self._width + 2] > early:
+        while len(self) > 1 and self._rows[-self._width + _EARLY] > early:
             del self._rows[-self._width :]
 
     def end(self, positions: Sequence[Position]) -> None:
@@ -87,7 +115,7 @@ class Places:
             del self._rows[-self._width :]
         self._append(positions, 0)
 
-    def balanced(self, shards: int) -> tuple[Cut, ...]:
+    def balanced(self, shards: int) -> CutTable:
         """Return shards + 1 cuts, from the beginning to the end, between which there is about the same work.
 
         A shard is empty if there are too few places. The first place is the beginning, the last one the end.
@@ -99,11 +127,7 @@ class Places:
         before = np.maximum(after - 1, 0)
         nearest = np.where(wanted - work[before] <= work[after] - wanted, before, after)
         nearest[0], nearest[-1] = 0, len(rows) - 1
-        return tuple(self._cut([int(n) for n in rows[number]]) for number in nearest)
-
-    def _cut(self, row: list[int]) -> Cut:
-        ends = range(_OWN, self._width, _FIELDS)
-        return Cut(row[0], row[1], tuple(Position(*row[at : at + _FIELDS]) for at in ends))
+        return CutTable(np.delete(rows[nearest], _EARLY, axis=1))
 
     def _thin_out(self) -> None:
         kept = np.frombuffer(self._rows, np.int64).reshape(-1, self._width)[::2].copy()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..errors import InputError, UsageError
 from ..io.read.section import Position
-from .cuts import Cut
+from .cuts import CutTable
 from .fingerprint import Fingerprint
 
 
@@ -70,7 +70,7 @@ class Plan:
     batch_bases: int | None
     header: bool
     folder: str
-    cuts: tuple[Cut, ...]
+    cuts: CutTable
 
     @property
     def shards(self) -> int:
@@ -79,7 +79,7 @@ class Plan:
 
     @property
     def records(self) -> int:
-        """Number of pairs or reads of all shards."""
+        """Number of pairs, mappings or reads of all shards."""
         return self.cuts[-1].records
 
     @property

@@ -10,18 +10,18 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..io.read.section import Position
 from ..io.read.unnamed import unnamed_file
 from ..io.write.output import Output
-from .cuts import Cut
+from .cuts import POSITION_FIELDS, CutTable
 from .fingerprint import Fingerprint
 from .plan import Plan, PlannedFile
 
@@ -31,7 +31,6 @@ _LONGEST_LINE = 1 << 28  # bytes; longer lines are not read, whatever the file i
 _BLOCK = 1 << 20
 _LEVEL = 6
 _DIGEST_BYTES = 32
-_FIELDS = 4  # of a Position
 
 
 class HeaderSpool:
@@ -60,8 +59,7 @@ class HeaderSpool:
 
 def write_plan(path: str, plan: Plan, header: HeaderSpool) -> str:
     """Write a plan, and return the SHA-256 that identifies it, in hexadecimal. Raises OutputError, OSError."""
-    positions = [[c.records, c.work, *(f for p in c.positions for f in dataclasses.astuple(p))] for c in plan.cuts]
-    cuts = zlib.compress(np.array(positions, np.int64).tobytes(), _LEVEL)
+    cuts = zlib.compress(plan.cuts.rows.tobytes(), _LEVEL)
     header_size, blocks = header.blocks()
     fields = {f.name: getattr(plan, f.name) for f in dataclasses.fields(plan) if f.name not in ("cuts", "inputs")}
     described = {
@@ -143,12 +141,12 @@ def read_plan(path: str, version: str) -> PlanFile:
             cuts_size, header_size = described.pop("sections")
             if (other := described["version"]) != version:
                 raise InputError(path, f"is of wfacli {other}, and this is {version}: make a new plan")
-            table = zlib.decompress(file.read(cuts_size))
+            table = file.read(cuts_size)
             digest = _checked(file, path, at + cuts_size + header_size)
             plan = _plan(described, table)
     except OSError as error:
         raise InputError(path, error.strerror or str(error)) from None
-    except (ValueError, KeyError, TypeError, zlib.error):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, zlib.error):
         raise InputError(path, "is damaged: make a new plan") from None
     return PlanFile(path, plan, digest, at + cuts_size, header_size)
 
@@ -166,13 +164,12 @@ def _checked(file: IO[bytes], path: str, size: int) -> str:
 
 
 def _plan(described: dict[str, Any], table: bytes) -> Plan:
-    streams = len(described["streams"])
-    rows = np.frombuffer(table, np.int64).reshape(described.pop("shards") + 1, 2 + _FIELDS * streams)
-    inputs = [PlannedFile(one["path"], Fingerprint(**one["content"])) for one in described.pop("inputs")]
+    """Return the plan of a description and its deflated cuts. Raises ValueError, KeyError, TypeError, zlib.error."""
+    inputs = tuple(PlannedFile(one["path"], Fingerprint(**one["content"])) for one in described.pop("inputs"))
     lists: dict[str, Any] = {name: tuple(described.pop(name)) for name in ("arguments", "streams", "prefixes")}
-    return Plan(**described, **lists, inputs=tuple(inputs), cuts=tuple(_cuts(rows.tolist())))
-
-
-def _cuts(rows: Iterable[list[int]]) -> Iterator[Cut]:
-    for records, work, *fields in rows:
-        yield Cut(records, work, tuple(Position(*fields[at : at + _FIELDS]) for at in range(0, len(fields), _FIELDS)))
+    streams, shape = lists["streams"], (described.pop("shards") + 1, 2 + POSITION_FIELDS * len(lists["streams"]))
+    if len(lists["prefixes"]) != len(streams) or not all(0 <= stream < len(inputs) for stream in streams):
+        raise ValueError("streams are not inputs")
+    size = math.prod(shape) * np.dtype(np.int64).itemsize
+    rows = np.frombuffer(zlib.decompressobj().decompress(table, size), np.int64).reshape(shape)
+    return Plan(**described, **lists, inputs=inputs, cuts=CutTable(rows))

@@ -110,7 +110,7 @@ void bind_reader(nb::module_& m) {
           nb::arg("layout"), nb::arg("keep_bases") = true, nb::arg("keep_quality") = true)
       .def("take", [](PairReader& self) { return columns_dict(self.take()); })
       .def("resume", &PairReader::resume, nb::arg("pairs"), nb::arg("columns"),
-           "Begins behind so many pairs of a file of which the streams are the rest; columns of its table, or 0")
+           "Begins behind these pairs of a file of which the streams are the rest; columns: of its table, or 0")
       .def_prop_ro("columns", &PairReader::columns, "Columns of a table; 0 if not known");
 
   nb::class_<TargetTable>(m, "TargetTable", "Distinct targets for a SAM header")
