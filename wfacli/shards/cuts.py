@@ -78,8 +78,8 @@ class Places:
     def __len__(self) -> int:
         return len(self._rows) // self._width
 
-    def add(self, records: int, work: int, positions: Sequence[Position], early: int = 0) -> None:
-        """Add the place behind a batch.
+    def add(self, records: int, work: int, positions: Sequence[Position], early: int = 0) -> bool:
+        """Add the place behind a batch; return True if it is kept.
 
         Args:
             records: pairs or reads of the batch.
@@ -90,10 +90,15 @@ class Places:
         self.skip(records, work)
         self._added += 1
         if self._added % self._stride:
-            return
+            return False
         if len(self) == self._max:
             self._thin_out()
         self._append(positions, early)
+        return True
+
+    def drop_last(self) -> None:
+        """Remove the last place."""
+        del self._rows[-self._width :]
 
     def _append(self, positions: Sequence[Position], early: int) -> None:
         fields = [f for p in positions for f in (p.stored, p.within, p.offset, p.lines)]

@@ -51,6 +51,7 @@ class MappedSurvey:
         self._streams = (*self.sources[:_REFERENCE], *self.sources[_REFERENCE + 1 :])
         self.survey = Survey(Places(len(self._streams)), prefixes=[0] * len(self._streams))
         self.batch_bases = batch_bases_of(config)
+        self._last_is_kept = False  # whether the place behind the last batch is one of the survey's
         try:
             self._check()
             self._step = step_between(config, self._streams, shards)
@@ -114,6 +115,8 @@ class MappedSurvey:
         places = self.survey.places
         if not self.survey.prefixes[_MAPPINGS] and len(places) == 1:
             self.survey.prefixes[_MAPPINGS] = reader.first_mapping
+        if reader.splits_mates() and self._last_is_kept:
+            places.drop_last()
         if (early := reader.earliest_named()) >= 0:
             places.drop(early)
         positions = positions_of(reader, self._streams)
@@ -121,5 +124,6 @@ class MappedSurvey:
         # A cut is at the same number of reads and mates, so that each shard has both of a pair.
         if positions is None or (len(reads) > _REFERENCE and reads[_READS][2] != reads[_REFERENCE][2]):
             places.skip(len(batch), work_of(batch))
+            self._last_is_kept = False
         else:
-            places.add(len(batch), work_of(batch), positions, reader.early_reads)
+            self._last_is_kept = places.add(len(batch), work_of(batch), positions, reader.early_reads)
