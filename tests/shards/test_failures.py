@@ -136,6 +136,36 @@ def test_a_shard_that_is_killed_leaves_no_part_and_can_run_again(form, tmp_path)
     assert (tmp_path / "out").read_bytes() == on_one_machine(tmp_path, "align", arguments)
 
 
+@pytest.mark.parametrize("form", [["paf"], ["bam"], ["bam", "--sort"]], ids=" ".join)
+def test_a_merge_that_is_ended_leaves_nothing(form, tmp_path):
+    symbols = ("ACGT" * 40, "ACCT" * 50, "AAGT" * 30)
+    for name in "qt":
+        records = [f">{name}{n % 3}\n{symbols[n % 3]}\n" for n in range(60_000)]
+        (tmp_path / f"{name}.fa").write_text("".join(records))
+    plan(tmp_path, "q.fa", "t.fa", "--format", *form, shards=2)
+    run_shards(tmp_path, "align", [1, 2], 2)
+    process = start("merge", "run.plan", "-o", "out", "-t", "1", cwd=tmp_path)
+    while not list(tmp_path.glob("out.partial-*")) and process.poll() is None:
+        time.sleep(0.001)
+    process.terminate()
+    process.communicate()
+    assert process.returncode in (143, 0), "the merge may have been faster"
+    if process.returncode:
+        assert_nothing_written(tmp_path)
+    assert_success(merged(tmp_path))
+
+
+def test_parts_in_another_folder(tmp_path):
+    arguments = planned(tmp_path)
+    run_shards(tmp_path, "align", [1, 2, 3, 4], 4, "--parts", "elsewhere/deep")
+    assert not (tmp_path / "run.plan.parts").exists()
+    assert_failure(merged(tmp_path), 1, "missing")
+    table = run("plan", "--status", "run.plan", "--parts", "elsewhere/deep", "-q", cwd=tmp_path)
+    assert table.text.count("\tdone\t") == 4
+    assert_success(merged(tmp_path, "--parts", "elsewhere/deep"))
+    assert (tmp_path / "out").read_bytes() == on_one_machine(tmp_path, "align", arguments)
+
+
 def test_a_shard_that_ran_twice_does_no_harm(tmp_path):
     arguments = planned(tmp_path)
     run_shards(tmp_path, "align", [1, 2, 3, 4, 2, 4], 4)
@@ -160,7 +190,8 @@ def test_a_shard_refuses_inputs_that_have_changed(change, tmp_path):
     query.write_bytes(data[:-1] + bytes([data[-1] ^ 1]) if change == "other bytes" else data + b"x")
     if change == "gone":
         query.unlink()
-    words = ("No such file",) if change == "gone" else ("the plan was made of", "make a new plan")
+    here = f"is not here: paths of the plan are relative to {tmp_path}"
+    words = (here,) if change == "gone" else ("the plan was made of", "make a new plan")
     assert_failure(run("align", "--plan", "run.plan", "--shard", "1/4", cwd=tmp_path), 1, query.name, *words)
     assert not part(tmp_path, 1).exists()
 
@@ -220,6 +251,8 @@ def test_what_cannot_be_planned_is_refused(tmp_path):
     assert_failure(run("plan", "extend", "t.fa", "t.fa", "--all", *made, cwd=tmp_path), 2, "cannot be cut")
     assert_failure(run("plan", "t.fa", "t.fa", "--stats", "x", *made, cwd=tmp_path), 2, "--stats")
     assert_failure(run("plan", "t.fa", "t.fa", "--shards", "2", "-o", "t.fa", cwd=tmp_path), 2, "is an input")
+    assert_failure(run("plan", *made, "--", "t.fa", "--help", cwd=tmp_path), 2, "not of a run")
+    assert_failure(run("plan", *made, "t.fa", "--plan", "x", cwd=tmp_path), 2, "cannot be planned")
     bam = run("plan", "t.fa", "t.fa", "--shards", "2", "-o", "out.bam", cwd=tmp_path)
     assert_failure(bam, 2, "--to out.bam is the output of the run")
     assert run("plan", "t.fa", "t.fa", "--nonsense", *made, cwd=tmp_path).code == 2

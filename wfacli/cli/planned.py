@@ -10,6 +10,7 @@ from typing import Any
 import typer
 from typer.main import get_command
 
+from ..errors import UsageError
 from ..shards.plan import Plan
 from .requests import Request
 
@@ -45,7 +46,8 @@ def request_of(command: str, words: Sequence[str], line: str) -> Request:
     single.command(command)(_function(command))
     parsed: Any = get_command(single)
     request = parsed.main(args=list(words), prog_name=f"wfacli {command}", standalone_mode=False)
-    assert isinstance(request, Request)
+    if not isinstance(request, Request):  # --help, which has been shown
+        raise UsageError(f"the arguments of wfacli {command} are not of a run")
     return replace(request, config=replace(request.config, command_line=line))
 
 

@@ -134,7 +134,7 @@ def run_shard(command: str, shard: Shard, resources: Resources, check: bool, rep
         raise UsageError(f"{file.path} is a plan of wfacli {plan.command}: wfacli {plan.command} --plan {file.path}")
     number = shard_of(shard.shard, plan)
     for one in plan.inputs:
-        one.check()
+        one.check(plan.folder)
     request = planned_request(plan)
     config = resources.replaced(for_shard(request.config, plan), check)
     parts = Parts(file, shard.parts)

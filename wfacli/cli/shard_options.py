@@ -37,7 +37,9 @@ class ShardChoice:
     ] = None
 
     def refuse(self) -> None:
-        """Raise UsageError if an option is given without a plan."""
+        """Raise UsageError if an option is given without a plan, or a shard is to be planned."""
+        if self.plan is not None:
+            raise UsageError(f"{PLAN} executes a shard of a plan, and cannot be planned itself")
         for option, value in (("--shard", self.shard), ("--parts", self.parts)):
             if value is not None:
                 raise UsageError(f"{option} belongs to --plan FILE")

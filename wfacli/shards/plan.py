@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..errors import InputError, UsageError
 from ..io.read.section import Position
@@ -27,8 +28,10 @@ class PlannedFile:
         """Take the fingerprint of a file. Raises InputError."""
         return cls(path, Fingerprint.of(path))
 
-    def check(self) -> None:
-        """Raise InputError if the file cannot be read, or its content is another one."""
+    def check(self, folder: str) -> None:
+        """Raise InputError if the file cannot be read, or its content is another one; `folder`: see Plan."""
+        if not Path(self.path).is_absolute() and not Path(self.path).exists():
+            raise InputError(self.path, f"is not here: paths of the plan are relative to {folder}, where it was made")
         found = Fingerprint.of(self.path)
         if found != self.content:
             what = f"has {found.size:,} bytes" if found.size != self.content.size else "has other content"
