@@ -13,7 +13,7 @@ from tests.cli.support import assert_failure, bgzf, environment, run
 from tests.mapped.fake_mapper import install
 from tests.mapped.world import random_world
 
-from .support import in_shards, on_one_machine
+from .support import in_shards, on_one_machine, plan, run_shards
 from .test_mapped import as_mates, mate_records
 
 FORMS = {
@@ -111,3 +111,13 @@ def test_with_minimap2(form, tmp_path):
     arguments = ["ref.fa", "reads.fq.gz", "--preset", "map-hifi", "-t", "1", *FORMS[form]]
     expected = on_one_machine(tmp_path, "map", arguments)
     assert in_shards(rng, tmp_path, "map", arguments, 4) == expected
+
+
+def test_a_merge_needs_no_mapper(folder):
+    random_world(7, 20).write(folder)
+    plan(folder, "map", "ref.fa", "reads.fq", shards=1, env=fake(folder))
+    run_shards(folder, "map", [1], 1, env=fake(folder))
+    (folder / "bin/minimap2").unlink()
+    nothing = environment(PATH=str(folder / "bin"))
+    done = run("merge", "run.plan", "-o", "out.sam", cwd=folder, env=nothing)
+    assert done.code == 0, done.err

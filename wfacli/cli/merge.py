@@ -21,7 +21,6 @@ from .console import note
 from .groups import OUTPUT, SHARDS, grouped
 from .options import DebugOption, ProgressOption, QuietOption, ThreadsOption
 from .outputs import format_of_suffix
-from .planned import planned_request
 from .progress import shown_long
 from .progress_line import ProgressLine
 from .report import unaligned_message
@@ -84,13 +83,12 @@ def merge(
     """Merges parts; the help is MERGE_HELP."""
     file = read_plan(options.plan, __version__)
     plan = file.plan
-    request = planned_request(plan)
-    spec: OutputSpec = request.config.output
+    spec = plan.spec
     path = options.output or plan.output
     _check_suffix(options.output, spec, file)
     refuse_overwriting([one.path for one in plan.inputs] + [file.path], [path])
     parts = Parts(file, options.parts)
-    merging = Merge(file, parts, spec, options.threads or usable_cores(), request.files.reference)
+    merging = Merge(file, parts, spec, options.threads or usable_cores(), plan.reference)
     try:
         merging.check()
         with shown_long(lambda: _progress_of(merging), bar=progress, quiet=quiet):

@@ -24,8 +24,8 @@ def execute(
     progress: bool | None,
     quiet: bool,
     fail_unaligned: bool = True,
-) -> None:
-    """Open a run, execute it, and print its summary.
+) -> BatchRun:
+    """Open a run, execute it, print its summary, and return it.
 
     Args:
         create: returns the run's context; called after this process is set up.
@@ -64,6 +64,7 @@ def execute(
         fail_if_unaligned(unaligned)
     elif unaligned and not quiet:
         warning(unaligned_message(unaligned))
+    return run
 
 
 def _incomplete_output(run: BatchRun) -> str | None:

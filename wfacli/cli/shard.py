@@ -145,31 +145,16 @@ def run_shard(command: str, shard: Shard, resources: Resources, check: bool, rep
     def part() -> Part:
         return open_part(path, spec, config.threads, file.header)
 
-    opened: list[BatchRun] = []
-
-    def create() -> Any:
-        context = request.open(config, _files(plan, number, request, config.threads), path, reporting, part)
-        return _Kept(context, opened)
-
-    execute(create, progress=reporting.progress, quiet=reporting.quiet, fail_unaligned=False)
-    parts.complete(number, _manifest(file, number, opened[0]))
+    files = _files(plan, number, request, config.threads)
+    run = execute(
+        lambda: request.open(config, files, path, reporting, part),
+        progress=reporting.progress,
+        quiet=reporting.quiet,
+        fail_unaligned=False,
+    )
+    parts.complete(number, _manifest(file, number, run))
     if not reporting.quiet:
         note(f"shard {number}/{plan.shards} is done: {path}")
-
-
-class _Kept:
-    """A run's context that keeps the run."""
-
-    def __init__(self, context: Any, kept: list[BatchRun]) -> None:
-        self._context, self._kept = context, kept
-
-    def __enter__(self) -> BatchRun:
-        run: BatchRun = self._context.__enter__()
-        self._kept.append(run)
-        return run
-
-    def __exit__(self, *raised: Any) -> Any:
-        return self._context.__exit__(*raised)
 
 
 def _files(plan: Plan, shard: int, request: Request, threads: int) -> PairFiles | MappedFiles:

@@ -13,7 +13,6 @@ from ..io.mapper.mapped import MappedFiles
 from ..io.mapper.mapper import MapperFiles
 from ..io.read.reader import Files, PairFiles
 from ..io.read.unnamed import temporary_folder
-from ..run.pairs import has_sam_header
 from ..run.parts import Watch
 from .map_survey import MapSurvey
 from .mapped_survey import MappedSurvey
@@ -103,13 +102,14 @@ class Planning:
             arguments=command.arguments,
             command_line=command.line,
             output=command.output,
+            spec=self._config.output,
+            reference=self._files.reference,
             inputs=tuple(PlannedFile.of(path) for path in paths),
             streams=tuple(paths.index(path) for path in self._pass.cut_paths),
             prefixes=tuple(survey.prefixes),
             layout=survey.layout,
             columns=survey.columns,
             batch_bases=self._pass.batch_bases,
-            header=has_sam_header(self._config),
             folder=str(Path.cwd()),
             cuts=survey.places.balanced(self._shards),
         )

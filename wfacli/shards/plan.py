@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..config import OutputSpec
 from ..errors import InputError, UsageError
 from ..io.read.section import Position
 from .cuts import CutTable
@@ -48,6 +49,8 @@ class Plan:
         arguments: words of the command line of the run, without the command.
         command_line: the command line of the run on one machine; @PG has it.
         output: output of the run as its -o names it; None: standard output.
+        spec: how the output is written.
+        reference: file with the targets.
         inputs: all input files.
         streams: indices in `inputs` of the files that are cut.
         prefixes: for each of these, bytes of the decompressed file that come before its first record, and which every
@@ -55,7 +58,6 @@ class Plan:
         layout: of the pairs (see reader.layout_of), "" for reads against a reference.
         columns: columns of a table of pairs, or 0.
         batch_bases: bases of a batch, if the run's bytes depend on it; None: each shard chooses.
-        header: True if the plan has a header of SAM.
         folder: working directory when the plan was made, to which relative paths refer.
         cuts: shards + 1 places, from the beginning to the end of the inputs.
     """
@@ -65,13 +67,14 @@ class Plan:
     arguments: tuple[str, ...]
     command_line: str
     output: str | None
+    spec: OutputSpec
+    reference: str
     inputs: tuple[PlannedFile, ...]
     streams: tuple[int, ...]
     prefixes: tuple[int, ...]
     layout: str
     columns: int
     batch_bases: int | None
-    header: bool
     folder: str
     cuts: CutTable
 

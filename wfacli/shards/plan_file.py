@@ -18,6 +18,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..config import CigarStyle, Container, Format, OutputSpec
 from ..errors import InputError
 from ..io.read.unnamed import unnamed_file
 from ..io.write.output import Output
@@ -61,9 +62,10 @@ def write_plan(path: str, plan: Plan, header: HeaderSpool) -> str:
     """Write a plan, and return the SHA-256 that identifies it, in hexadecimal. Raises OutputError, OSError."""
     cuts = zlib.compress(plan.cuts.rows.tobytes(), _LEVEL)
     header_size, blocks = header.blocks()
-    fields = {f.name: getattr(plan, f.name) for f in dataclasses.fields(plan) if f.name not in ("cuts", "inputs")}
+    apart = ("cuts", "inputs", "spec")
     described = {
-        **fields,
+        **{f.name: getattr(plan, f.name) for f in dataclasses.fields(plan) if f.name not in apart},
+        "spec": dataclasses.asdict(plan.spec),
         "inputs": [dataclasses.asdict(one) for one in plan.inputs],
         "shards": plan.shards,
         "sections": [len(cuts), header_size],
@@ -166,10 +168,17 @@ def _checked(file: IO[bytes], path: str, size: int) -> str:
 def _plan(described: dict[str, Any], table: bytes) -> Plan:
     """Return the plan of a description and its deflated cuts. Raises ValueError, KeyError, TypeError, zlib.error."""
     inputs = tuple(PlannedFile(one["path"], Fingerprint(**one["content"])) for one in described.pop("inputs"))
+    spec = _spec(described.pop("spec"))
     lists: dict[str, Any] = {name: tuple(described.pop(name)) for name in ("arguments", "streams", "prefixes")}
     streams, shape = lists["streams"], (described.pop("shards") + 1, 2 + POSITION_FIELDS * len(lists["streams"]))
     if len(lists["prefixes"]) != len(streams) or not all(0 <= stream < len(inputs) for stream in streams):
         raise ValueError("streams are not inputs")
     size = math.prod(shape) * np.dtype(np.int64).itemsize
     rows = np.frombuffer(zlib.decompressobj().decompress(table, size), np.int64).reshape(shape)
-    return Plan(**described, **lists, inputs=inputs, cuts=CutTable(rows))
+    return Plan(**described, **lists, spec=spec, inputs=inputs, cuts=CutTable(rows))
+
+
+def _spec(values: dict[str, Any]) -> OutputSpec:
+    enums: dict[str, Any] = {"format": Format, "cigar": CigarStyle, "container": Container}
+    given: dict[str, Any] = {name: enums[name](value) if name in enums else value for name, value in values.items()}
+    return OutputSpec(**given)
