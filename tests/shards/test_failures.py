@@ -196,6 +196,25 @@ def test_a_shard_refuses_inputs_that_have_changed(change, tmp_path):
     assert not part(tmp_path, 1).exists()
 
 
+def test_a_shard_with_other_records_than_planned_is_not_complete(tmp_path):
+    """A file may change between the samples that are compared: here 8 MB, by one record fewer."""
+    text = "".join(f">r{n:06}\n{'ACGT' * 23}\n" for n in range(80_000)).encode()
+    for name in ("q.fa", "t.fa"):
+        (tmp_path / name).write_bytes(text)
+    plan(tmp_path, "q.fa", "t.fa", "--score-only", shards=2)
+    samples = [n * (len(text) - 65536) // 63 for n in range(64)]
+    at = text.index(b">", samples[10] + 70_000)
+    assert at + 200 < samples[11]
+    changed = bytearray(text)
+    changed[at] = ord("A")  # the header becomes a part of the sequence before it
+    changed[at + 1 : at + 8] = b"ACGTACG"
+    for name in ("q.fa", "t.fa"):
+        (tmp_path / name).write_bytes(changed)
+    run_shards(tmp_path, "align", [2], 2)
+    assert_failure(run("align", "--plan", "run.plan", "--shard", "1/2", cwd=tmp_path), 1, "when it was planned")
+    assert_failure(merged(tmp_path), 1, "missing: run.plan.parts/1-of-2.part")
+
+
 @pytest.mark.parametrize("at", [0, 25, 200, -10, -60])
 def test_a_damaged_plan_is_refused(at, tmp_path):
     planned(tmp_path)
@@ -251,6 +270,8 @@ def test_what_cannot_be_planned_is_refused(tmp_path):
     assert_failure(run("plan", "extend", "t.fa", "t.fa", "--all", *made, cwd=tmp_path), 2, "cannot be cut")
     assert_failure(run("plan", "t.fa", "t.fa", "--stats", "x", *made, cwd=tmp_path), 2, "--stats")
     assert_failure(run("plan", "t.fa", "t.fa", "--shards", "2", "-o", "t.fa", cwd=tmp_path), 2, "is an input")
+    index = ("--sort", "--write-index", "--format", "bam")
+    assert_failure(run("plan", "t.fa", "t.fa", *index, *made, cwd=tmp_path), 2, "--to FILE.bam")
     assert_failure(run("plan", *made, "--", "t.fa", "--help", cwd=tmp_path), 2, "not of a run")
     assert_failure(run("plan", *made, "t.fa", "--plan", "x", cwd=tmp_path), 2, "cannot be planned")
     bam = run("plan", "t.fa", "t.fa", "--shards", "2", "-o", "out.bam", cwd=tmp_path)

@@ -134,6 +134,8 @@ def plan(
             "of the run, and -o something like run.plan"
         )
     output = None if options.to == "-" else options.to
+    if output is None and "--write-index" in words:
+        raise UsageError("--write-index needs the name of the output: give --to FILE.bam, or give it to wfacli merge")
     line = command_line_of(command, words, output)
     asked = [*words, *(["-o", output] if output else [])]
     request = request_of(command, asked, line)

@@ -10,7 +10,7 @@ import typer
 from .. import __version__
 from ..config import EngineName
 from ..core.cores import usable_cores
-from ..errors import UsageError
+from ..errors import InputError, UsageError
 from ..io.mapper.mapped import MappedFiles
 from ..io.mapper.mapper import MapperFiles
 from ..io.read.reader import PairFiles
@@ -152,6 +152,7 @@ def run_shard(command: str, shard: Shard, resources: Resources, check: bool, rep
         quiet=reporting.quiet,
         fail_unaligned=False,
     )
+    _check_count(plan, number, run)
     parts.complete(number, _manifest(file, number, run))
     if not reporting.quiet:
         note(f"shard {number}/{plan.shards} is done: {path}")
@@ -165,6 +166,15 @@ def _files(plan: Plan, shard: int, request: Request, threads: int) -> PairFiles 
         return ShardMapperFiles(plan, shard, files, threads)
     assert isinstance(files, MappedFiles)
     return ShardMappedFiles(plan, shard, files, threads)
+
+
+def _check_count(plan: Plan, shard: int, run: BatchRun) -> None:
+    """Raise InputError if the section has other pairs than when it was planned, so that the part is not complete."""
+    found, planned = run.stats.counts["pairs"], plan.records_of(shard)
+    if plan.layout and found != planned:
+        raise InputError(
+            run.inputs.files.query, f"has {found:,} pairs in shard {shard}, and {planned:,} when it was planned"
+        )
 
 
 def _manifest(file: PlanFile, shard: int, run: BatchRun) -> Manifest:

@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import numpy as np
 from isal import isal_zlib
@@ -14,6 +15,7 @@ from isal.igzip_lib import IsalError
 from .._native import sorted_bam_frames
 from ..config import Container, Format, OutputSpec
 from ..core.batch import U8
+from ..core.interruption import deferred
 from ..core.stats import counted
 from ..errors import InputError, UsageError, WfacliError
 from ..io.read.inflate import MAX_BLOCK, block_size
@@ -102,8 +104,10 @@ class Merge:
             OutputError: the output cannot be written.
         """
         spec = self._spec_of(sort, index)
-        output = self._open(path, spec)
+        output: Output | None = None
         try:
+            with deferred():  # a signal must not leave a file that is not known here
+                output = self._open(path, spec)
             self._write_header(output)
             if PartKind.of(self._spec) is PartKind.FRAMES:
                 assert isinstance(output, SortedOutput)
@@ -111,12 +115,11 @@ class Merge:
             else:
                 self._copy(output, spec.sort)
             output.finish()
-        except _Damaged:
-            output.abandon(worth=False)
-            self._refuse_damaged()
-            raise
-        except BaseException:
-            output.abandon(worth=False)
+        except BaseException as problem:
+            if output:
+                output.abandon(worth=False)
+            if isinstance(problem, _Damaged):
+                self._refuse_damaged()
             raise
         unaligned: Counter[str] = Counter()
         for manifest in self._manifests:
@@ -187,9 +190,11 @@ class Merge:
         assert manifest
         return manifest
 
-    def _refuse_damaged(self) -> None:
+    def _refuse_damaged(self) -> NoReturn:
+        """Raise PartsMissing that names all parts that are not whole."""
         found = {shard: self._parts.checked_state(shard) for shard in self._parts.numbers}
         self._refuse({shard: state for shard, state in found.items() if state is not State.DONE})
+        raise WfacliError(f"{self._file.path}: a part has changed while it was read: merge again")
 
     def _refuse(self, bad: dict[int, State]) -> None:
         """Raise PartsMissing that names the parts, unless there are none."""

@@ -19,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..config import CigarStyle, Container, Format, OutputSpec
+from ..core.interruption import deferred
 from ..errors import InputError
 from ..io.read.unnamed import unnamed_file
 from ..io.write.output import Output
@@ -73,8 +74,10 @@ def write_plan(path: str, plan: Plan, header: HeaderSpool) -> str:
     # ASCII, so that names which are not UTF-8 survive as surrogates.
     lines = _START + b"%d\n" % _FORMAT + json.dumps(described).encode("ascii") + b"\n"
     digest = hashlib.sha256()
-    output = Output(path)
+    output: Output | None = None
     try:
+        with deferred():  # a signal must not leave a file that is not known here
+            output = Output(path)
         for piece in (lines, cuts):
             digest.update(piece)
             output.write(piece)
@@ -84,7 +87,8 @@ def write_plan(path: str, plan: Plan, header: HeaderSpool) -> str:
         output.write(digest.digest())
         output.finish()
     except BaseException:
-        output.abandon(worth=False)
+        if output:
+            output.abandon(worth=False)
         raise
     return digest.hexdigest()
 
