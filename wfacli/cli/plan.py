@@ -160,14 +160,15 @@ def _check(request: Request) -> None:
 
 
 def _tell(plan: Plan, path: str) -> None:
-    filled = [shard for shard in range(1, plan.shards + 1) if plan.records_of(shard)]
-    largest = max((plan.work_of(shard) for shard in filled), default=0)
+    records, work = plan.cuts.rows[:, 0], plan.cuts.rows[:, 1]
+    empty = plan.shards - int((records[1:] > records[:-1]).sum())
+    largest = int((work[1:] - work[:-1]).max())
     share = f", the largest with {largest / plan.work:.1%} of the work" if plan.work else ""
     note(f"plan of: {plan.command_line}")
     note(f"{path}: {counted(plan.records, 'record')} in {counted(plan.shards, 'shard')}{share}")
-    if len(filled) < plan.shards:
+    if empty:
         hint = "; BAM that is not sorted is cut between batches: see --batch-bases" if plan.batch_bases else ""
-        note(f"{plan.shards - len(filled):,} shards are empty, since the inputs are small{hint}")
+        note(f"{counted(empty, 'shard', 'is', 'are')} empty, since the inputs are small{hint}")
 
 
 def show_status(path: str, folder: str | None, quiet: bool) -> None:

@@ -113,8 +113,7 @@ class MappedSurvey:
 
     def _add(self, reader: MappedReader, batch: PairBatch) -> None:
         places = self.survey.places
-        if not self.survey.prefixes[_MAPPINGS] and len(places) == 1:
-            self.survey.prefixes[_MAPPINGS] = reader.first_mapping
+        self.survey.prefixes[_MAPPINGS] = reader.first_mapping
         if reader.splits_mates() and self._last_is_kept:
             places.drop_last()
         if (early := reader.earliest_named()) >= 0:
