@@ -28,7 +28,7 @@ ROOMS = """
     solve.gpu solve.saving
     engines
     run dotplot
-    simulate
+    simulate shards
     solve.distance
     solve.local measure
     results

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import fasta, fastq, table
+from tests.cli.support import run as run_command
 from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli import cli
 from wfacli.engines import choice
@@ -125,6 +126,18 @@ def test_same_bytes_with_options(align, folder, drivers, options):
     suffix = ".tsv" if "--score-only" in options else ".sam"
     both(align, folder, suffix, "q.fq", "t.fa", "-t", "1", *options)
     assert len(drivers) == 1
+
+
+def test_shards_on_a_gpu(align, folder, drivers):
+    assert align("q.fq", "t.fa", "--engine", "cpu", "--no-header", "-o", folder / "one.sam") == 0
+    plan = ["plan", "q.fq", "t.fa", "--no-header", "--format", "sam", "--shards", "2", "-o", "run.plan"]
+    done = run_command(*plan, cwd=folder)
+    assert done.code == 0, done.err
+    for shard in ("2/2", "1/2"):
+        assert align("--plan", "run.plan", "--shard", shard, "--engine", "gpu") == 0
+    assert all(driver.calls["launch"] > 0 for driver in drivers) and len(drivers) == 2
+    assert run_command("merge", "run.plan", "-o", "merged.sam", cwd=folder).code == 0
+    assert (folder / "merged.sam").read_bytes() == (folder / "one.sam").read_bytes()
 
 
 def test_report(align, folder, drivers, capfd):

@@ -22,6 +22,7 @@ def install(folder: Path) -> Path:
         map.paf, or map.sam with -a;
         version: what it answers to --version, if that is a file;
         verbatim: if that exists, it prints the prepared lines alone;
+        own: if that exists, it prints only lines of the reads that it is given;
         fail: if that exists, it fails after the prepared lines.
 
     It writes there:
@@ -114,8 +115,12 @@ def main() -> None:
     if Path("fail").exists():
         sys.stdout.writelines(lines)
         sys.exit("[ERROR] out of luck")
+    given = [list(names(content)) for content in contents[1:]]
+    if Path("own").exists():
+        whole = {name.removesuffix("/1").removesuffix("/2") if sam else name for name in itertools.chain(*given)}
+        lines = [line for line in lines if line.split("\t")[0] in whole]
     if not Path("verbatim").exists():
-        lines = list(complete(lines, [list(names(content)) for content in contents[1:]], sam))
+        lines = list(complete(lines, given, sam))
     sys.stdout.writelines(lines)
     sys.stdout.flush()
     print(_LAST_LINE, file=sys.stderr)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import enum
-from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from .. import __version__
 from ..io.mapper.mapped import MappedFiles
 from ..io.read.reader import PairFiles
 from ..io.read.sources import is_pipe
 from ..plan.kernels import CPU_KERNELS
 from ..run.align import align_run
-from ..run.batch_run import BatchRun
 from ..run.mapped import mapped_run
 from .console import note
 from .groups import ENGINE, REPORTING, grouped
@@ -34,8 +32,9 @@ from .mapping_options import (
 )
 from .options import CheckOption, DebugOption, EngineOptions, MaxLineOption, Pairs, Reporting
 from .outputs import ChecksumsOption, Records
-from .running import execute
+from .requests import Request
 from .scoring import Extent, HeuristicOptions, Scoring, ends_of, preset_named, spec_of
+from .shard_options import ShardChoice
 
 ALIGN_HELP = """Align record i of QUERY to record i of TARGET, exactly and end to end.
 
@@ -57,6 +56,8 @@ available", unless a mapping has one.
   zcat pairs.seq.gz | wfacli align - --format tsv | head
 
   minimap2 -x map-hifi ref.fa reads.fq | wfacli align reads.fq ref.fa --mappings - --sort -o out.bam
+
+  wfacli align --plan run.plan --shard 3/64   # a part of a run over many machines: see wfacli plan
 """
 
 # Typer requires choices to be an enum.
@@ -100,9 +101,11 @@ def align(
     max_line: MaxLineOption = "16M",
     reporting: Reporting,
     explain: ExplainOption = False,
+    shard: ShardChoice,
     debug: DebugOption = False,
-) -> None:
+) -> Request:
     """Aligns record i of QUERY to record i of TARGET; the help is ALIGN_HELP."""
+    shard.refuse()
     if reads.mappings is not None:
         check_with_mappings(pairs.target, extent.mode, extent.free, scoring.score_only)
         extent = replace(extent, mode=placement.span.mode)
@@ -130,13 +133,8 @@ def align(
     refuse_tags(placement.copy_tags, config.output.format)
     if mapping is None:
         refuse_without_mappings(reads, placement, on_error, checksums)
-    outputs = records.output, __version__, reporting.stats, None if reporting.quiet else note
-
-    def opened() -> AbstractContextManager[BatchRun]:
-        if mapping is None:
-            return align_run(config, PairFiles(pairs.query, pairs.target), *outputs)
-        paths = pairs.query, pairs.target or "", reads.mappings or "", reads.mates
-        files = MappedFiles(*paths, threads=config.threads)
-        return mapped_run(config, mapping, files, *outputs)
-
-    execute(opened, progress=reporting.progress, quiet=reporting.quiet)
+        return Request("align", config, PairFiles(pairs.query, pairs.target), align_run, records.output, reporting)
+    paths = pairs.query, pairs.target or "", reads.mappings or "", reads.mates
+    files = MappedFiles(*paths, threads=config.threads)
+    run = partial(mapped_run, mapping=mapping)
+    return Request("align", config, files, run, records.output, reporting, mapping)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from .. import __version__
 from ..core.interruption import deferred
 from ..errors import OutputClosed, UsageError, shown
 from .command import Command, show_help_without_arguments
+from .shard_options import has_plan
 
 _Body = Callable[..., None]
 
@@ -34,31 +36,36 @@ class _Entry(NamedTuple):
         load: imports it; returns the function and its help.
         hidden: True to omit it from the list.
         needs_arguments: True to show its help if it is called without arguments.
+        passes_options: True if its arguments may be options of another command.
     """
 
     line: str
     load: Callable[[], tuple[_Body, str]]
     hidden: bool = False
     needs_arguments: bool = True
+    passes_options: bool = False
 
 
 def _align() -> tuple[_Body, str]:
     from .align import ALIGN_HELP, align
+    from .requests import executed
 
-    return align, ALIGN_HELP
+    return executed(align), ALIGN_HELP
 
 
 def _map() -> tuple[_Body, str]:
     from .map import MAP_HELP, map_
+    from .requests import executed
 
-    return map_, MAP_HELP
+    return executed(map_), MAP_HELP
 
 
 def _extend() -> tuple[_Body, str]:
     from .extend import extend
     from .extend_options import EXTEND_HELP
+    from .requests import executed
 
-    return extend, EXTEND_HELP
+    return executed(extend), EXTEND_HELP
 
 
 def _distance() -> tuple[_Body, str]:
@@ -101,6 +108,24 @@ def _doctor() -> tuple[_Body, str]:
     return doctor, DOCTOR_HELP
 
 
+def _plan() -> tuple[_Body, str]:
+    from .plan import PLAN_HELP, plan
+
+    return plan, PLAN_HELP
+
+
+def _merge() -> tuple[_Body, str]:
+    from .merge import MERGE_HELP, merge
+
+    return merge, MERGE_HELP
+
+
+def _shard(command: str) -> tuple[_Body, str]:
+    from .shard import SHARD_HELP, shard_command
+
+    return shard_command(command), SHARD_HELP
+
+
 def _kernels() -> tuple[_Body, str]:
     from .kernels import KERNELS_HELP, kernels
 
@@ -111,6 +136,8 @@ COMMANDS = {
     "align": _Entry("Align record i of QUERY to record i of TARGET, exactly and end to end.", _align),
     "map": _Entry("Map READS to REFERENCE with minimap2, and align them exactly.", _map),
     "extend": _Entry("Align many pairs by scores: local, semiglobal, global, or extended from a seed.", _extend),
+    "plan": _Entry("Cut the inputs of a run into shards, for many machines.", _plan, passes_options=True),
+    "merge": _Entry("Merge the parts of a plan's shards into the output of one run.", _merge),
     "distance": _Entry("Compute the edit distance (Levenshtein) of two sequences of any length.", _distance),
     "local": _Entry("Find the best local alignments (Smith-Waterman) of two sequences of any length.", _local),
     "dotplot": _Entry("Draw a dot plot of two sequences or genomes, with alignments.", _dotplot),
@@ -125,16 +152,30 @@ COMMANDS = {
 }
 
 
-def loaded(name: str) -> Any:
-    """Import a command, and return it as Typer builds it from its function."""
-    entry = COMMANDS[name]
+# Commands with --plan: these execute a shard of a plan, and have other options.
+SHARD_COMMANDS = {
+    name: _Entry("", functools.partial(_shard, name), needs_arguments=False) for name in ("align", "map", "extend")
+}
+
+
+def loaded(name: str, shard: bool = False) -> Any:
+    """Import a command, and return it as Typer builds it from its function; with `shard`, as it is with --plan."""
+    entry = (SHARD_COMMANDS if shard else COMMANDS)[name]
     with deferred():  # an exception while the native module is imported would abort the process
         _guard_exit()
         from .old_names import accept_old_names
 
         body, text = entry.load()
         single = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        single.command(name, cls=Command, no_args_is_help=entry.needs_arguments, help=text, hidden=entry.hidden)(body)
+        settings = {"ignore_unknown_options": True} if entry.passes_options else None
+        single.command(
+            name,
+            cls=Command,
+            no_args_is_help=entry.needs_arguments,
+            help=text,
+            hidden=entry.hidden,
+            context_settings=settings,
+        )(body)
         command = get_command(single)
         accept_old_names(command, name)
         return command
@@ -207,7 +248,7 @@ class _Commands(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         if not name or not command:
             return name, command, rest
-        command = loaded(name)
+        command = loaded(name, shard=name in SHARD_COMMANDS and has_plan(rest))
         if not rest and COMMANDS[name].needs_arguments and not ctx.resilient_parsing:
             with _help_to_stderr(True):
                 command.make_context(name, [], parent=ctx)  # shows the help, and ends

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .. import __version__
+from functools import partial
+
 from ..config import Ambiguous
 from ..core.cores import usable_cores
 from ..errors import UsageError
@@ -18,8 +19,9 @@ from .extend_options import ExtendEngineOptions, ExtendExtent, ExtendScores, Sco
 from .groups import grouped
 from .options import CheckOption, DebugOption, MaxLineOption, Reporting, command_line
 from .outputs import Records
-from .running import execute
+from .requests import Request
 from .scoring import gpu_memory_of, limits_of
+from .shard_options import ShardChoice
 
 
 @grouped
@@ -33,9 +35,11 @@ def extend(
     check: CheckOption = False,
     max_line: MaxLineOption = "16M",
     reporting: Reporting,
+    shard: ShardChoice,
     debug: DebugOption = False,
-) -> None:
+) -> Request:
     """Aligns pairs under any scores; the help is extend_options.EXTEND_HELP."""
+    shard.refuse()
     refuse_overwriting([scores.matrix], [records.output, reporting.stats])
     config = ExtendConfig(
         spec=ExtendSpec(
@@ -61,15 +65,19 @@ def extend(
         check=check,
         command_line=command_line(),
     )
-    outputs = records.output, __version__, reporting.stats, None if reporting.quiet else note
     if extent.mode is None and not reporting.quiet:
         warning("extend aligns locally, since --mode is not given: give --mode local, or another mode")
-    execute(
-        lambda: extend_run(
-            config, PairFiles(pairs.query, pairs.target), Choice(pairs.all_, pairs.pair_list), *outputs
-        ),
-        progress=reporting.progress,
-        quiet=reporting.quiet,
+    choice = Choice(pairs.all_, pairs.pair_list)
+    chosen = pairs.all_ or pairs.pair_list is not None
+    run = partial(extend_run, choice=choice)
+    return Request(
+        "extend",
+        config,
+        PairFiles(pairs.query, pairs.target),
+        run,
+        records.output,
+        reporting,
+        uncut="--all and --pair-list choose pairs out of whole files, which cannot be cut" if chosen else "",
     )
 
 

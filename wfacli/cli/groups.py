@@ -11,15 +11,18 @@ import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
+
+Result = TypeVar("Result")
 
 # Panels of help.
 INPUT, MAPPED, SCORING, SPAN = "Input", "Reads against a reference", "Scoring", "Span"
 HEURISTICS = "Heuristics (may miss the best alignment)"
 OUTPUT, LONG_RUNS, ENGINE, REPORTING = "Output", "Long runs", "Engine", "Reporting"
+SHARDS = "Shards of a plan"
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
+def grouped(command: Callable[..., Result]) -> Callable[..., Result]:
     """Return a command for Typer: each parameter whose type is a dataclass is replaced by the fields of that class.
 
     Args:
@@ -40,12 +43,12 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(annotation=hint))
 
     @functools.wraps(command)
-    def flat(**options: Any) -> None:
+    def flat(**options: Any) -> Result:
         made = {
             name: group(**{field.name: options.pop(field.name) for field in fields(group)})
             for name, group in groups.items()
         }
-        command(**made, **options)
+        return command(**made, **options)
 
     signature = inspect.Signature(parameters)  # raises if a name occurs twice
     flat.__signature__ = signature  # type: ignore[attr-defined]

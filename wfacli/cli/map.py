@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from .. import __version__
-from ..config import Format
+from ..config import Config, Format
 from ..errors import UsageError
 from ..io.mapper.mapper import MapperFiles
 from ..io.mapper.presets import PAIRING
 from ..run.batch_run import BatchRun
 from ..run.mapped import mapped_run
 from ..scoring.presets import DEFAULT, PRESETS
-from .console import note, warning
+from .console import warning
 from .groups import MAPPED, grouped
 from .mapping_options import (
     AsSamOption,
@@ -30,8 +29,9 @@ from .mapping_options import (
 )
 from .options import CheckOption, DebugOption, EngineOptions, MaxLineOption, Reporting
 from .outputs import ChecksumsOption, Records
-from .running import execute
+from .requests import Request
 from .scoring import Costs, Extent, HeuristicOptions, ends_of, spec_of
+from .shard_options import ShardChoice
 
 _LONG_READS = "map-ont"
 MAP_HELP = """Map READS to REFERENCE with minimap2, and align them exactly.
@@ -121,9 +121,11 @@ def map_(
     check: CheckOption = False,
     max_line: MaxLineOption = "16M",
     reporting: Reporting,
+    shard: ShardChoice,
     debug: DebugOption = False,
-) -> None:
+) -> Request:
     """Maps and aligns; the help is MAP_HELP."""
+    shard.refuse()
     mates, more = _mates_or_more(files.others or [], mapper.mates, mapper.preset)
     preset = mapper.preset or (_LONG_READS if mates is None else PAIRING[0])
     scores = PRESETS.get(preset, PRESETS[DEFAULT])
@@ -138,22 +140,21 @@ def map_(
     mapping = replace(mapping, mates_in_order=preset in PAIRING, in_order=True, keep_unmapped=keep)
     refuse_other_than_sam(mapper.as_sam, config.output.format)
     inputs = MapperFiles(files.reads, files.reference, preset, config.threads, mates, more)
-    quiet = reporting.quiet
+    quiet, unasked = reporting.quiet, mapper.preset is None and mates is None
 
     @contextmanager
-    def opened() -> Iterator[BatchRun]:
-        outputs = records.output, __version__, reporting.stats, None if quiet else note
-        with mapped_run(config, mapping, inputs, *outputs) as run:
-            if inputs.swap_warning and not quiet:
-                warning(inputs.swap_warning)
-            elif inputs.short_read_length and mapper.preset is None and mates is None and not quiet:
+    def run(config: Config, files: MapperFiles, **outputs: Any) -> Iterator[BatchRun]:
+        with mapped_run(config, mapping, files, **outputs) as opened:
+            if files.swap_warning and not quiet:
+                warning(files.swap_warning)
+            elif files.short_read_length and unasked and not quiet:
                 warning(
-                    f"reads of at most {inputs.short_read_length} bases are mapped with preset {preset}; "
+                    f"reads of at most {files.short_read_length} bases are mapped with preset {preset}; "
                     f"--preset {PAIRING[0]} is for short reads, and pairs adjacent ones as mates"
                 )
-            yield run
+            yield opened
 
-    execute(opened, progress=reporting.progress, quiet=quiet)
+    return Request("map", config, inputs, run, records.output, reporting, mapping)
 
 
 def _mates_or_more(others: list[str], mates: str | None, preset: str | None) -> tuple[str | None, list[str]]:

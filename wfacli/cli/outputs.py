@@ -195,6 +195,12 @@ class Records:
             raise UsageError("--checksums go to SAM's header, and there is none")
 
 
+def format_of_suffix(path: str) -> OutputFormat | None:
+    """Return the format that the suffix of an output names, or None."""
+    inner = Path(path).with_suffix("") if compressor_of(path) else Path(path)
+    return _SUFFIXES.get(inner.suffix.lower())
+
+
 def _format_of(
     command: str, path: str | None, chosen: OutputFormat | None, default: OutputFormat
 ) -> tuple[OutputFormat, bool, bool]:
@@ -205,7 +211,7 @@ def _format_of(
     """
     program = compressor_of(path)
     inner = Path(path).with_suffix("") if path and program else Path(path or "")
-    named = _SUFFIXES.get(inner.suffix.lower())
+    named = format_of_suffix(path or "")
     if program == "zstd":
         raise UsageError(f"zstd is not written: wfacli {command} … | zstd > {path}, or -o {inner}.gz")
     if chosen is None:

@@ -21,18 +21,19 @@ _BAR_SECONDS = 0.2
 
 
 @contextmanager
-def shown(watch: Watch, bar: bool | None, quiet: bool) -> Iterator[None]:
+def shown(watch: Watch, bar: bool | None, quiet: bool, words: str = "aligning") -> Iterator[None]:
     """Show a run's progress while the block runs.
 
     Args:
         watch: progress counters of the run.
         bar: False to show nothing; True or None to show progress.
         quiet: True to show nothing.
+        words: what is done, for the bar.
     """
     if quiet or bar is False:
         yield
     elif is_terminal():
-        with _bar(watch):
+        with _bar(watch, words):
             yield
     else:
         with _every(_LINE_SECONDS, lambda: note(_line(watch))):
@@ -40,11 +41,11 @@ def shown(watch: Watch, bar: bool | None, quiet: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _bar(watch: Watch) -> Iterator[None]:
+def _bar(watch: Watch, words: str) -> Iterator[None]:
     from . import bars
 
     with bars.of_pairs(watch) as progress:
-        task = progress.add_task("aligning", total=watch.bytes_total)
+        task = progress.add_task(words, total=watch.bytes_total)
         with _every(_BAR_SECONDS, lambda: progress.update(task, completed=watch.bytes_read())):
             yield
 

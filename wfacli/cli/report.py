@@ -51,18 +51,29 @@ def _bases(count: float) -> str:
     return f"{count} b"
 
 
-def fail_if_unaligned(run: BatchRun) -> None:
-    """Raise WfacliError if pairs have no alignment for other reasons than the user's limits."""
-    reasons_left = {status: n for status, n in run.stats.unaligned.items() if status not in run.account.left_out}
-    failed = sum(reasons_left.values())
-    if failed:
-        reasons = ", ".join(f"{n:,} {status}" for status, n in sorted(reasons_left.items()))
-        hints = {
-            "MEMORY_LIMIT": "; --max-memory is the limit of each",
-            "SCORE_RANGE": "; a score must fit 32 bits: lower --match or --penalties",
-        }
-        more = "".join(hint for status, hint in hints.items() if status in reasons_left)
-        raise WfacliError(f"{counted(failed, 'pair', 'was', 'were')} written without an alignment ({reasons}){more}")
+def unaligned_of(run: BatchRun) -> dict[str, int]:
+    """Return the numbers of pairs that have no alignment for other reasons than the user's limits, by status."""
+    return {status: n for status, n in run.stats.unaligned.items() if n and status not in run.account.left_out}
+
+
+def unaligned_message(unaligned: dict[str, int]) -> str:
+    """Return a message about pairs without an alignment, by status; "" if there are none."""
+    failed = sum(unaligned.values())
+    if not failed:
+        return ""
+    reasons = ", ".join(f"{n:,} {status}" for status, n in sorted(unaligned.items()))
+    hints = {
+        "MEMORY_LIMIT": "; --max-memory is the limit of each",
+        "SCORE_RANGE": "; a score must fit 32 bits: lower --match or --penalties",
+    }
+    more = "".join(hint for status, hint in hints.items() if status in unaligned)
+    return f"{counted(failed, 'pair', 'was', 'were')} written without an alignment ({reasons}){more}"
+
+
+def fail_if_unaligned(unaligned: dict[str, int]) -> None:
+    """Raise WfacliError if pairs have no alignment."""
+    if message := unaligned_message(unaligned):
+        raise WfacliError(message)
 
 
 def write_stats(out: Output, run: BatchRun, complete: bool) -> None:

@@ -15,16 +15,23 @@ from ..run.sizes import SWITCH_BESIDE_A_GPU
 from .console import note, warning
 from .explain import explain as print_routes
 from .progress import shown
-from .report import fail_if_unaligned, summary, write_stats
+from .report import fail_if_unaligned, summary, unaligned_message, unaligned_of, write_stats
 
 
-def execute(create: Callable[[], AbstractContextManager[BatchRun]], *, progress: bool | None, quiet: bool) -> None:
-    """Open a run, execute it, and print its summary.
+def execute(
+    create: Callable[[], AbstractContextManager[BatchRun]],
+    *,
+    progress: bool | None,
+    quiet: bool,
+    fail_unaligned: bool = True,
+) -> BatchRun:
+    """Open a run, execute it, print its summary, and return it.
 
     Args:
         create: returns the run's context; called after this process is set up.
         progress: True or None to show progress, False not to.
         quiet: True to print errors only.
+        fail_unaligned: False to warn of pairs without an alignment instead of raising an error.
 
     Raises:
         WfacliError: the run failed, or pairs have no alignment.
@@ -52,7 +59,12 @@ def execute(create: Callable[[], AbstractContextManager[BatchRun]], *, progress:
         _print_summary(run)
     if run.config.explain:
         print_routes(run)
-    fail_if_unaligned(run)
+    unaligned = unaligned_of(run)
+    if fail_unaligned:
+        fail_if_unaligned(unaligned)
+    elif unaligned and not quiet:
+        warning(unaligned_message(unaligned))
+    return run
 
 
 def _incomplete_output(run: BatchRun, stopped: bool) -> str | None:

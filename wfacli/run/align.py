@@ -21,7 +21,7 @@ from ..plan.kernels import TABLE
 from ..plan.planner import Planner
 from .batch_run import BatchRun, opened
 from .pairs import PairInputs
-from .parts import Account, Aligner
+from .parts import Account, Aligner, OpenOutput
 
 if TYPE_CHECKING:
     from ..gpu.runtime.pinned_pool import PinnedPool
@@ -34,6 +34,7 @@ def align_run(
     version: str,
     report: str | None = None,
     tell: Callable[[str], None] | None = None,
+    part: OpenOutput | None = None,
 ) -> AbstractContextManager[BatchRun]:
     """Open a run that aligns the pairs of files.
 
@@ -44,6 +45,7 @@ def align_run(
         version: version of the program, for SAM's header.
         report: path of the report, which the caller writes; None: no report.
         tell: see engines.choice.with_gpu.
+        part: see batch_run.opened.
 
     Raises:
         See batch_run.opened.
@@ -65,7 +67,7 @@ def align_run(
         protein_options=protein_options(config.spec),
         kernel=config.kernel,
     )
-    return opened(config, inputs, open_aligner, Formatter.of(config), output, report, account, stats)
+    return opened(config, inputs, open_aligner, Formatter.of(config), output, report, account, stats, part)
 
 
 def opened_aligner(

@@ -18,7 +18,7 @@ from ..io.write.bgzip import BgzipOutput
 from ..io.write.format import Formatter
 from ..io.write.hts import INDEX_SUFFIXES, HtsOutput
 from ..io.write.output import Output, is_standard_output, refuse_overwriting, same_file
-from .parts import Account, Aligner, Inputs, Watch
+from .parts import Account, Aligner, Inputs, OpenOutput, Watch
 from .pipeline import run_ordered
 from .sizes import max_in_flight
 
@@ -144,6 +144,7 @@ def opened(
     report: str | None,
     account: Account,
     stats: Stats,
+    part: OpenOutput | None = None,
 ) -> Iterator[BatchRun]:
     """Open all parts of a run for the block, and close them after it. If one cannot be opened, no file is left.
 
@@ -156,6 +157,7 @@ def opened(
         report: path of the report; None: no report.
         account: what report and summary say.
         stats: counters and timers.
+        part: opens the output, with the path `output`, as a part of another one; None: it is an output of its own.
 
     Raises:
         InputError, OutputError: a file cannot be opened.
@@ -172,7 +174,7 @@ def opened(
         reported = Output(report) if report else None
         if reported:
             undo.callback(reported.abandon)
-        written = _output(output, config, inputs.files.reference)
+        written = part() if part else _output(output, config, inputs.files.reference)
         undo.callback(written.abandon)
         with stats.timed("open"):
             aligner = open_aligner()

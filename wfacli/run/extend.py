@@ -21,7 +21,7 @@ from ..scoring.spec import ExtendSpec
 from ..scoring.statistics import Significance
 from .batch_run import BatchRun, opened
 from .pairs import Choice, PairInputs
-from .parts import Account, Aligner
+from .parts import Account, Aligner, OpenOutput
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ def extend_run(
     version: str,
     report: str | None = None,
     tell: Callable[[str], None] | None = None,
+    part: OpenOutput | None = None,
 ) -> AbstractContextManager[BatchRun]:
     """Open a run that aligns pairs under any scores; see align.align_run for the arguments.
 
@@ -81,7 +82,7 @@ def extend_run(
         caution=inputs.caution,
         protein_options="--matrix BLOSUM62" if spec.scheme.nucleotides_only else "",
     )
-    return opened(config, inputs, open_aligner, formatter, output, report, account, stats)
+    return opened(config, inputs, open_aligner, formatter, output, report, account, stats, part)
 
 
 def _opened_engine(

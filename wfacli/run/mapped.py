@@ -22,7 +22,7 @@ from .align import expected_gpus, left_out, opened_aligner, planner_of, protein_
 from .batch_run import BatchRun, opened
 from .ends import Extender
 from .pairs import has_sam_header
-from .parts import Account, Aligner, timed
+from .parts import Account, Aligner, OpenOutput, timed
 from .rows import Lend
 from .sizes import batch_bases
 
@@ -35,6 +35,7 @@ def mapped_run(
     version: str,
     report: str | None = None,
     tell: Callable[[str], None] | None = None,
+    part: OpenOutput | None = None,
 ) -> AbstractContextManager[BatchRun]:
     """Open a run that aligns reads at the positions given by mappings.
 
@@ -46,6 +47,7 @@ def mapped_run(
         version: version of the program, for SAM's header.
         report: path of the report, which the caller writes; None: no report.
         tell: see engines.choice.with_gpu.
+        part: see batch_run.opened.
 
     Raises:
         See batch_run.opened.
@@ -75,7 +77,7 @@ def mapped_run(
         config.kernel,
     )
     formatter = Formatter.of(config, mapped=True)
-    return opened(config, inputs, open_aligner, formatter, output, report, account, stats)
+    return opened(config, inputs, open_aligner, formatter, output, report, account, stats, part)
 
 
 class MappedInputs:

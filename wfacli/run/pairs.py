@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..io.read.ahead import Ahead
 from ..io.read.chosen import Sequences
 from ..io.read.name_order import NameOrder
-from ..io.read.reader import PairFiles, layout_of, read_batches
+from ..io.read.reader import PairFiles, read_batches
 from ..io.read.sources import Source
 from ..io.write.header import sam_header
 from .parts import Aligner, timed
@@ -162,11 +162,12 @@ class PairInputs:
     def _in_order(self, bases: int, lend: Lend | None) -> Iterator[PairBatch]:
         return read_batches(
             self.sources,
-            layout_of(self.sources),
+            self.files.layout(self.sources),
             bases,
             allocate=lend,
             keep_quality=self._config.output.format is Format.SAM,
             threads=self._config.threads,
+            pairs_before=self.files.pairs_before,
         )
 
     def header(self) -> Iterable[bytes]:

@@ -11,7 +11,10 @@ from ..core.stats import Stats
 from ..engines.base import Engine
 from ..io.read.reader import Files
 from ..io.read.sources import Source
+from ..io.write.output import Output
 from .ends import Extender
+
+OpenOutput = Callable[[], Output]
 
 
 @dataclass(frozen=True)

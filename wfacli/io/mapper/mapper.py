@@ -150,6 +150,8 @@ class MapperFiles(MappedFiles):
     Attributes:
         swap_warning: why READS and REFERENCE may have been swapped, or None; set by open().
         short_read_length: length of the longest of the first reads if all are short, otherwise 0; set by open().
+        preset: preset of minimap2.
+        more: files with further reads.
     """
 
     swap_warning: str | None = None
@@ -187,7 +189,7 @@ class MapperFiles(MappedFiles):
         if mates is not None and "-" not in (reads, mates) and os.path.realpath(mates) == os.path.realpath(reads):
             raise UsageError("READS and --mates are the same file")
         super().__init__(reads, reference, "minimap2", mates, threads=threads)
-        self._preset, self._more = preset, tuple(more)
+        self.preset, self.more = preset, tuple(more)
         mapper_command(preset, threads, reference, [reads])  # raises if no mapper is installed
         check_preset(preset, shutil.which("minimap2"))
         self._process: Process | None = None
@@ -198,7 +200,12 @@ class MapperFiles(MappedFiles):
     @property
     def paths(self) -> tuple[str | None, ...]:
         """See MappedFiles; there is no file of mappings."""
-        return self.query, *self._more, self.reference, self.mates
+        return self.query, *self.more, self.reference, self.mates
+
+    def planned_mapper(self) -> Program:
+        """Return the program that open() would start, without starting it."""
+        paths = [self.query, *self.more, *filter(None, [self.mates])]
+        return program_of(mapper_command(self.preset, self._threads, self.reference, paths), self.preset, {})
 
     def open(self) -> tuple[Source, ...]:
         """Open reads, reference and mates, and start the mapper. Raises InputError."""
@@ -206,11 +213,11 @@ class MapperFiles(MappedFiles):
             raise InputError(self.reference, "is a pipe, and the reference is read twice: write it to a file")
         reference = Source(self.reference)
         reads, *mates = (self._stream(path) for path in (self.query, self.mates) if path)
-        all_reads = [reads, *map(self._stream, self._more)]
+        all_reads = [reads, *map(self._stream, self.more)]
         for source in mates:
             self._refuse_bam(source)
         fastq = self._fastq(reads) if len(all_reads) == 1 else _joined(all_reads)
-        self.swap_warning = check_order(reference, (fastq, *mates), self._preset)
+        self.swap_warning = check_order(reference, (fastq, *mates), self.preset)
         self.short_read_length = short_reads(fastq)
         if self._bam:
             if mates:
@@ -220,10 +227,10 @@ class MapperFiles(MappedFiles):
         else:
             paths = [self._readable(source) for source in (*all_reads, *mates)]
         mapped_to = self._readable(reference)
-        command = mapper_command(self._preset, self._threads, mapped_to, paths)
-        named = (self.reference, self.query, *self._more, *filter(None, [self.mates]))
+        command = mapper_command(self.preset, self._threads, mapped_to, paths)
+        named = (self.reference, self.query, *self.more, *filter(None, [self.mates]))
         names = dict(zip((mapped_to, *paths), named, strict=True))
-        self.mapper = program_of(command, self._preset, names)
+        self.mapper = program_of(command, self.preset, names)
         tees = self._tees.values()
         own = [piped.reader for piped in self._piped] + [tee.readers[0] for tee in tees if tee.readers[0] >= 0]
         self._process = Process(command, self.mappings, own, last_words=_LAST_WORDS)

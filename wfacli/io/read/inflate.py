@@ -10,6 +10,8 @@ from typing import Any
 
 from isal import isal_zlib
 
+from .block_table import BlockTable
+
 BLOCK = 1 << 18
 _STEP = 1 << 20  # approximate inflated bytes of a step
 _GROUP = 1 << 18  # compressed bytes of BGZF blocks in a step
@@ -155,17 +157,25 @@ class Bgunzip(_Steps):
         self._ended = False
         self._failed = False
         self._other: Gunzip | None = None  # reads the rest, from the first gzip member that is not a BGZF block
+        self.table: BlockTable | None = None  # gets the blocks, if it is set before the first step
+
+    @property
+    def is_mixed(self) -> bool:
+        """True if a gzip member that is not a BGZF block was found."""
+        return self._other is not None
 
     def _step(self) -> Callable[[], _Part] | None:
         while not self._ended and self._other is None:
             more = self._stored.read1(BLOCK) if len(self._buffered) < _GROUP else b""
             buffered = self._buffered + more
-            self._ended = not more and len(self._buffered) < _GROUP
+            ended = not more and len(self._buffered) < _GROUP
             ends = _block_ends(buffered)
             if ends:
                 self._buffered = buffered[ends[-1] :]
+                if self.table:
+                    self.table.add(buffered, ends)
                 return lambda: _inflated(buffered, ends)
-            self._buffered = buffered
+            self._buffered, self._ended = buffered, ended  # small blocks may take several steps after the last bytes
             if len(buffered) >= _BLOCK_HEADER and not block_size(buffered, 0):
                 self._other = Gunzip(self._stored, buffered)
         if self._other is not None:

@@ -61,6 +61,15 @@ class PairFiles:
         self.query, self.target = query, target
 
     @property
+    def pairs_before(self) -> tuple[int, int]:
+        """Pairs that precede those of the streams, and columns of a table (0: not known); see PairReader.resume()."""
+        return 0, 0
+
+    def layout(self, sources: tuple[Source, ...]) -> str:
+        """Return how pairs are stored in the open streams; see layout_of(). Raises InputError."""
+        return layout_of(sources)
+
+    @property
     def reference(self) -> str:
         """The file with the targets."""
         return self.target or self.query
@@ -114,6 +123,7 @@ def read_batches(
     *,
     keep_quality: bool = True,
     threads: int = 1,
+    pairs_before: tuple[int, int] = (0, 0),
 ) -> Iterator[PairBatch]:
     """Yield batches of about `weight` bases, in input order.
 
@@ -128,6 +138,7 @@ def read_batches(
             memory is not used elsewhere while the array or a view of it exists.
         keep_quality: False to drop qualities.
         threads: number of parsing threads; more than one is used only for records in uncompressed regular files.
+        pairs_before: see PairFiles.
 
     Raises:
         InputError: at the first fault.
@@ -135,8 +146,13 @@ def read_batches(
     for source in sources:
         refuse_alignments(source)
     reader = PairReader(layout, keep_bases, keep_bases and keep_quality)
-    hint = {"seq": _SEQ_HINT, "two": _COUNTS_HINT}.get(layout, "")
-    yield from batches_of(reader, sources, weight, allocate, hint, threads)
+    reader.resume(*pairs_before)
+    yield from batches_of(reader, sources, weight, allocate, hint_of(layout), threads)
+
+
+def hint_of(layout: str) -> str:
+    """Return the likely cause of a fault in the first lines, or of different record counts, for a layout of pairs."""
+    return {"seq": _SEQ_HINT, "two": _COUNTS_HINT}.get(layout, "")
 
 
 def batches_of(
@@ -214,7 +230,7 @@ def _hand_over(reader: StreamReader, stream: int, source: Source) -> None:
     if ahead:
         reader.prepare(stream, len(ahead))[:] = np.frombuffer(ahead, np.uint8)
         reader.commit(stream, len(ahead))
-    reader.attach(stream, descriptor, position, _BLOCK)
+    reader.attach(stream, descriptor, position, _BLOCK, source.end)
 
 
 def _fault(reader: StreamReader, sources: tuple[Source, ...], hint: str) -> InputError:

@@ -20,6 +20,7 @@ else:
 
 from isal.igzip_lib import IsalError
 
+from .block_table import BlockTable
 from .inflate import BLOCK, Ahead, Bgunzip, Gunzip
 
 T = TypeVar("T")
@@ -33,22 +34,27 @@ _AHEAD = 1 << 20
 _MAGIC = 18
 _WORTH_THREADS = 1 << 18  # minimum compressed bytes for threads that inflate ahead
 _MAX_THREADS = 8
+NO_END = (1 << 63) - 1  # offset behind the last byte of a file of any size
 
 
-class _Raw(io.RawIOBase):
+class StoredBytes(io.RawIOBase):
     """The stored bytes: counts them, remembers the last 28, and can reread the first ones."""
 
-    def __init__(self, file: io.FileIO, position: int | None) -> None:
+    def __init__(self, file: io.FileIO, position: int | None, end: int = NO_END) -> None:
+        """Take a file, and the offsets of the first byte (None: the file's own position) and behind the last."""
         self._file = file
         self._position = position  # read offset, if the descriptor's own position must not change
+        self.end = end  # offset behind the last byte to be read, if there is a position
         self._again = b""
         self.count = 0
         self.tail = b""
 
     def readable(self) -> bool:
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
+        """Read bytes into a buffer; return their number, 0 at the end. Raises OSError."""
         view = memoryview(buffer)
         if self._again:
             got = min(len(view), len(self._again))
@@ -57,7 +63,7 @@ class _Raw(io.RawIOBase):
         if self._position is None:
             got = self._file.readinto(buffer) or 0
         else:
-            got = os.preadv(self._file.fileno(), [view], self._position)
+            got = os.preadv(self._file.fileno(), [view[: max(self.end - self._position, 0)]], self._position)
             self._position += got
         if got:
             self.count += got
@@ -78,6 +84,7 @@ class _Raw(io.RawIOBase):
         return again, self._file.fileno(), -1 if self._position is None else self._position
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()
         super().close()
 
@@ -114,7 +121,7 @@ class Source:
         except OSError as error:
             raise InputError(self.path, error.strerror or str(error)) from None
         self.size = mode.st_size if self.regular else None
-        self._raw = _Raw(file, own_position)
+        self._raw = StoredBytes(file, own_position)
         self._bgzf = self._plain = self._zstd = False
         self._counted: Callable[[], int] = int  # 0
         self._head = bytearray()  # grows in place, and shrinks from its front without a copy of the rest
@@ -134,6 +141,11 @@ class Source:
     def in_blocks(self) -> bool:
         """True for a regular BGZF file other than standard input."""
         return self.regular and self._bgzf and self.path != "-"
+
+    @property
+    def end(self) -> int:
+        """Offset in the file behind the last stored byte to be read; NO_END for all of it."""
+        return self._raw.end
 
     @property
     def common(self) -> bool:
@@ -191,9 +203,41 @@ class Source:
             return got
         view = buffer.data if self._plain else buffer.data[:BLOCK]  # see _inflated
         got = int(self._guarded(lambda: self._readinto(view)))
-        if got == 0 and self._bgzf and self._raw.tail != BGZF_END:
+        if got == 0 and self._misses_end():
             raise InputError(self.path, "truncated: the block that ends every BGZF file is missing")
         return got
+
+    def keep_places(self) -> None:
+        """Let stored_place() know the blocks of a BGZF file; call before anything is consumed. Raises InputError."""
+        if not self._bgzf:
+            return
+        self._stream.close()
+        self._head.clear()
+        try:
+            self._raw = StoredBytes(io.FileIO(self.path), None)
+        except OSError as error:
+            raise InputError(self.path, error.strerror or str(error)) from None
+        self._stream = self._decompressed()  # again, since blocks may have been read to peek at their data
+        self._blocks.table = BlockTable()
+
+    def stored_place(self, offset: int) -> tuple[int, int]:
+        """Return where a byte of the stream is stored, after keep_places(); offsets must not decrease.
+
+        Args:
+            offset: offset of a byte that was read, or of the one behind it, in the decompressed stream.
+
+        Returns:
+            (offset in the file, 0) if the file is uncompressed; else (offset of a BGZF block, offset in its data).
+
+        Raises:
+            InputError: the file is BGZF only in its beginning.
+        """
+        if self._plain:
+            return offset, 0
+        assert self._blocks.table
+        if self._blocks.is_mixed:
+            raise InputError(self.path, "is BGZF in its beginning and plain gzip after it: zcat FILE | bgzip > NEW")
+        return self._blocks.table.find(offset)
 
     def hand_over(self, counted: Callable[[], int]) -> tuple[bytearray, int, int] | None:
         """Let another reader continue an uncompressed stream from its descriptor.
@@ -220,6 +264,10 @@ class Source:
         """Close the file; standard input stays open."""
         self._stream.close()
         self._raw.close()
+
+    def _misses_end(self) -> bool:
+        """Return True if a BGZF file that was read to its end lacks the block that marks it."""
+        return self._bgzf and self._raw.tail != BGZF_END
 
     def _decompressed(self) -> Any:
         magic = self._guarded(lambda: self._raw.first(_MAGIC))  # opening a directory succeeds, reading it fails

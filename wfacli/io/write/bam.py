@@ -27,7 +27,7 @@ def _pieces(data: U8) -> Iterator[U8]:
     return (data[at : at + _PIECE] for at in range(0, len(data), _PIECE))
 
 
-class _Numbered(Output):
+class Numbered(Output):
     """Output whose records refer to the header's targets by number. What write() gets is the header."""
 
     def __init__(self, path: str | None, spec: OutputSpec, threads: int) -> None:
@@ -92,7 +92,7 @@ class _Numbered(Output):
         return in_order(self._pool, work, pieces, self._threads + 2)
 
 
-class BamOutput(_Numbered):
+class BamOutput(Numbered):
     """BAM in the order of the records; see Output."""
 
     def begin_records(self) -> None:
@@ -126,11 +126,11 @@ class BamOutput(_Numbered):
         return super().abandon(worth)
 
 
-class SortedOutput(_Numbered):
+class SortedOutput(Numbered):
     """BAM or SAM sorted by position, as samtools sorts it, with an index of BAM; see Output."""
 
     def __init__(self, path: str | None, spec: OutputSpec, threads: int) -> None:
-        """See _Numbered."""
+        """See Numbered."""
         super().__init__(path, spec, threads)
         self._binary = spec.container is Container.BAM
         self._bgzip = spec.bgzip
@@ -153,6 +153,10 @@ class SortedOutput(_Numbered):
     def add(self, packed: U8) -> None:
         """Keep sorted frames. Raises OutputError if they do not fit the memory, and cannot be spilled."""
         self._sorter.add(packed)
+
+    def add_runs(self, runs: list[Iterator[U8]]) -> None:
+        """Add sorted runs of frames, in the order of the records; finish() reads them, after what add() has kept."""
+        self._sorter.add_runs(runs)
 
     def finish(self) -> None:
         """Sort the records, write them, rename the file, and write its index. Raises OutputError."""

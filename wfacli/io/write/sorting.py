@@ -41,6 +41,11 @@ class Sorter:
         self._bytes = 0
         self._spilled: list[list[_Place]] = []  # chunks of each run
         self._file: IO[bytes] | None = None
+        self._given: list[Iterator[U8]] = []
+
+    def add_runs(self, runs: list[Iterator[U8]]) -> None:
+        """Add sorted runs of frames, which merged() reads, after all batches."""
+        self._given += runs
 
     def add(self, frames: U8) -> None:
         """Add a batch of sorted frames.
@@ -63,16 +68,17 @@ class Sorter:
         kept[:] = frames
         return kept
 
-    def merged(self, piece: int) -> Iterator[U8]:
+    def merged(self, piece: int, keep_frames: bool = False) -> Iterator[U8]:
         """Yield the records, sorted, in pieces of complete records of about `piece` bytes. Raises OutputError.
 
-        The records are not kept.
+        The records are not kept. With `keep_frames`, pieces have frames instead.
         """
         with ThreadPoolExecutor(self._threads, "wfacli-merge") as pool:
             runs = [self._chunks(places, pool) for places in self._spilled]
             runs += _each(self._batches)
+            runs += self._given
             self._forget_batches()
-            yield from _merged(runs, piece, keep_frames=False)
+            yield from _merged(runs, piece, keep_frames)
 
     def close(self) -> None:
         """Delete the temporary file."""

@@ -51,6 +51,20 @@ void bind_bam(nb::module_& m) {
           },
           nb::rv_policy::reference_internal);
 
+  m.def(
+      "sorted_bam_frames",
+      [](InColumn<std::uint8_t> records) {
+        Buffer<char> frames;
+        std::size_t bytes = 0;
+        {
+          nb::gil_scoped_release release;
+          frames = sorted_bam_frames(text_of(records), bytes);
+        }
+        return nb::make_tuple(to_bytes_array(frames), bytes);
+      },
+      nb::arg("records"),
+      "(frames of the complete BAM records at the front, sorted; bytes of these records). Raises ValueError");
+
   nb::class_<HeldMerge>(m, "FrameMerge")
       .def(nb::init<std::size_t>(), nb::arg("runs"))
       .def(

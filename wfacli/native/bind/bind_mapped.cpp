@@ -160,6 +160,17 @@ void bind_mapped(nb::module_& m) {
         const MappedCounts& counts = self.counts();
         return nb::make_tuple(nb::bytes(counts.first_skipped.data(), counts.first_skipped.size()), counts.first_skipped_line);
       })
+      .def_prop_ro("first_mapping", &MappedReader::first_mapping,
+                   "Offset of the first mapping in its stream, behind a header; 0 without a mapping")
+      .def_prop_ro("early_reads", &MappedReader::early_reads, "Reads so far that came before their mappings")
+      .def("splits_mates", &MappedReader::splits_mates,
+           "Whether, since the last call, the first read after a batch was the mate of the last one before it")
+      .def("earliest_named",
+           [](MappedReader& self) -> std::int64_t {
+             const std::size_t earliest = self.earliest_named();
+             return earliest == SIZE_MAX ? -1 : static_cast<std::int64_t>(earliest);
+           },
+           "The earliest of those, by number, whose mapping came since the last call; -1 if there was none")
       .def("reported", [](const MappedReader& self) { return self.counts().reported; });
 
   m.def(

@@ -81,8 +81,17 @@ void bind_reader(nb::module_& m) {
       .def("start_threads", &StreamReader::start_threads, nb::arg("threads"),
            "Starts threads that help fill() with regular files of records, which are attached later")
       .def("attach", &StreamReader::attach, nb::arg("stream"), nb::arg("descriptor"), nb::arg("position"),
-           nb::arg("block"),
-           "Lets fill() read the rest of a stream itself; position -1 is where the descriptor stands")
+           nb::arg("block"), nb::arg("end") = INT64_MAX,
+           "Lets fill() read the rest of a stream itself, up to an offset; position -1 is where the descriptor stands")
+      .def("track", &StreamReader::track, "Keeps the places of records, for places(); not with start_threads()")
+      .def(
+          "places",
+          [](const StreamReader& self) {
+            nb::list places;
+            for (const StreamPlace& p : self.places()) places.append(nb::make_tuple(p.offset, p.lines, p.records));
+            return places;
+          },
+          "After take(): (offset, lines, records) before the first pair that is in no batch, for each stream")
       .def("bytes_read", &StreamReader::bytes_read, nb::arg("stream"))
       .def("fill", &StreamReader::fill, nb::arg("weight"), nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("pending_pairs", &StreamReader::pending_pairs)
@@ -99,7 +108,10 @@ void bind_reader(nb::module_& m) {
             new (self) PairReader(layout_of(layout), {keep_bases, keep_quality});
           },
           nb::arg("layout"), nb::arg("keep_bases") = true, nb::arg("keep_quality") = true)
-      .def("take", [](PairReader& self) { return columns_dict(self.take()); });
+      .def("take", [](PairReader& self) { return columns_dict(self.take()); })
+      .def("resume", &PairReader::resume, nb::arg("pairs"), nb::arg("columns"),
+           "Begins behind these pairs of a file of which the streams are the rest; columns: of its table, or 0")
+      .def_prop_ro("columns", &PairReader::columns, "Columns of a table; 0 if not known");
 
   nb::class_<TargetTable>(m, "TargetTable", "Distinct targets for a SAM header")
       .def(nb::init<std::int64_t>(), nb::arg("max_entries"))

@@ -48,6 +48,27 @@ Buffer<char> sorted_frames(std::string_view text, const SortColumns& columns) {
   return frames;
 }
 
+Buffer<char> sorted_bam_frames(std::string_view records, std::size_t& bytes) {
+  constexpr std::size_t kTarget = 4, kPosition = 8, kFlags = 18, kFixed = 36;
+  constexpr std::uint16_t kReverse = 16;
+  SortColumns columns;
+  for (bytes = 0; records.size() - bytes >= kFixed;) {
+    const char* record = records.data() + bytes;
+    std::uint32_t size;
+    std::int32_t target, position;
+    std::uint16_t flags;
+    std::memcpy(&size, record, sizeof size);
+    std::memcpy(&target, record + kTarget, sizeof target);
+    std::memcpy(&position, record + kPosition, sizeof position);
+    std::memcpy(&flags, record + kFlags, sizeof flags);
+    if (size < kFixed - sizeof size) throw std::invalid_argument("a BAM record is too short");
+    if (size > records.size() - bytes - sizeof size) break;
+    bytes += sizeof size + size;
+    columns.push(sort_key(target, std::int64_t{position} + 1, flags & kReverse), bytes);
+  }
+  return sorted_frames(records.substr(0, bytes), columns);
+}
+
 FrameMerge::FrameMerge(std::size_t runs) : rest_(runs), hungry_(runs) {
   std::iota(hungry_.rbegin(), hungry_.rend(), 0);
 }

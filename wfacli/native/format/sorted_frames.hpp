@@ -31,6 +31,10 @@ struct SortColumns {
 // Returns the records of a text as frames in the order of their keys; equal ones keep their order.
 Buffer<char> sorted_frames(std::string_view text, const SortColumns& columns);
 
+// Returns the complete BAM records at the front of `records` as frames in the order of their keys; equal ones keep their
+// order. Sets `bytes` to the bytes of these records. Throws std::invalid_argument if something else is found.
+Buffer<char> sorted_bam_frames(std::string_view records, std::size_t& bytes);
+
 // Merges sorted runs of frames. Of equal keys, those of earlier runs are first.
 class FrameMerge {
  public:

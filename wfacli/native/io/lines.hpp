@@ -23,6 +23,7 @@ class Lines {
   std::uint8_t* prepare(std::size_t bytes) {
     if (pos_ > 0) {
       std::memmove(data_.data(), data_.data() + pos_, end_ - pos_);
+      discarded_ += static_cast<std::int64_t>(pos_);
       end_ -= pos_;
       searched_ -= pos_;
       pos_ = 0;
@@ -35,6 +36,8 @@ class Lines {
   bool closed() const { return closed_; }
   bool inside() const { return inside_; }  // part of a line was taken, but not its end
   std::int64_t number() const { return number_; }  // 1-based number of the last line taken
+  // Returns the offset of the next line in the stream.
+  std::int64_t offset() const { return discarded_ + static_cast<std::int64_t>(pos_); }
 
   // True if the last line taken ended the stream without a line feed.
   bool ended_inside() const { return closed_ && pos_ == end_ && pos_ > 0 && data_[pos_ - 1] != '\n'; }
@@ -52,7 +55,7 @@ class Lines {
   // Discards all lines and the end of the stream; line numbers restart at 1.
   void clear() {
     pos_ = searched_ = end_ = 0;
-    number_ = 0;
+    number_ = discarded_ = 0;
     closed_ = inside_ = false;
   }
   void skip(std::size_t bytes, std::int64_t lines) {
@@ -121,6 +124,7 @@ class Lines {
   Buffer<std::uint8_t> data_;
   std::size_t pos_ = 0, searched_ = 0, end_ = 0;  // no line feed in [pos_, searched_)
   std::int64_t number_ = 0;
+  std::int64_t discarded_ = 0;  // bytes of the stream before data_
   bool closed_ = false;
   bool inside_ = false;  // part of the next line was taken
 };

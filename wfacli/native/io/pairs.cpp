@@ -44,6 +44,17 @@ const RecordStream* PairReader::records(int stream) const {
   return stream == 0 ? &first_ : &second_;
 }
 
+void PairReader::track() {
+  first_.track();
+  second_.track();
+}
+
+std::vector<StreamPlace> PairReader::places() const {
+  if (!records(0)) return {{lines_.offset(), lines_.number(), done_}};
+  if (layout_ == Layout::Targets) return {first_.place()};
+  return {first_.place(), second_.place()};
+}
+
 Next PairReader::fill_from_lines(std::int64_t weight) {
   if (layout_ == Layout::TwoFiles) return add_pairs(weight);
   if (layout_ == Layout::Targets) return add_targets(weight);

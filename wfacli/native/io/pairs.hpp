@@ -19,6 +19,12 @@ class PairReader : public StreamReader {
  public:
   PairReader(Layout layout, RecordParts::Keep keep);
   BatchColumns take() { return builder_.take(); }
+  void track() override;
+  std::vector<StreamPlace> places() const override;
+  // Begins behind `pairs` pairs of a file of which the streams are the rest; `columns`: of its table, or 0.
+  void resume(std::int64_t pairs, int columns) { done_ = pairs, columns_ = columns; }
+  // Returns the number of columns of a table; 0 if that is not known yet, or it is none.
+  int columns() const { return columns_; }
 
  private:
   Next fill_from_lines(std::int64_t weight) override;

@@ -158,11 +158,12 @@ struct ReadAhead::Slot : ThreadPool::Task {
   void work() override { block.fill(descriptor); }
 };
 
-ReadAhead::ReadAhead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position, std::size_t block,
-                     char mark, RecordParts::Keep keep)
+ReadAhead::ReadAhead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position, std::int64_t end,
+                     std::size_t block, char mark, RecordParts::Keep keep)
     : pool_(std::move(pool)),
       descriptor_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)),
       position_(position),
+      end_(end),
       block_(block),
       mark_(mark) {
   if (descriptor_ < 0) throw InputFault(std::strerror(errno), 0, {});
@@ -180,7 +181,7 @@ ReadAhead::~ReadAhead() {
 
 void ReadAhead::begin(const std::shared_ptr<Slot>& slot) {
   slot->block.position = position_;
-  slot->block.size = block_;
+  slot->block.size = bytes_before(end_, position_, block_);
   slot->block.mark = mark_;
   position_ += static_cast<std::int64_t>(block_);
   slot->prepare();

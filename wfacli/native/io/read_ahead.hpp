@@ -1,6 +1,7 @@
 // Parallel read-ahead: threads read and parse blocks of a regular file before their records are requested.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -16,6 +17,10 @@ namespace wfacli {
 
 // Reads up to `size` bytes at `position` of a file and returns how many; fewer only at its end. Throws InputFault.
 std::size_t read_at(int descriptor, std::int64_t position, std::uint8_t* room, std::size_t size);
+// Returns the bytes of a block of up to `block` bytes at `position` that are before `end`.
+inline std::size_t bytes_before(std::int64_t end, std::int64_t position, std::size_t block) {
+  return end <= position ? 0 : std::min(static_cast<std::size_t>(end - position), block);
+}
 
 // Block of a file, parsed speculatively: without the bytes before and after it, where a record begins is a guess.
 struct ParsedBlock {
@@ -89,10 +94,10 @@ class ThreadPool {
 // Parsed blocks of one file, in file order.
 class ReadAhead {
  public:
-  // Reads from `position` on, `block` bytes at a time. The descriptor is duplicated, so that the caller may close the
+  // Reads from `position` to `end`, `block` bytes at a time. The descriptor is duplicated, so that the caller may close the
   // file while helpers are reading. Throws InputFault if it cannot be duplicated.
-  ReadAhead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position, std::size_t block, char mark,
-            RecordParts::Keep keep);
+  ReadAhead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position, std::int64_t end, std::size_t block,
+            char mark, RecordParts::Keep keep);
   ~ReadAhead();
 
   // Returns the next block, valid until the next call, or null at the end of the file. Rethrows errors of reading.
@@ -104,7 +109,7 @@ class ReadAhead {
 
   std::shared_ptr<ThreadPool> pool_;
   int descriptor_;
-  std::int64_t position_;
+  std::int64_t position_, end_;
   std::size_t block_;
   char mark_;
   std::deque<std::shared_ptr<Slot>> slots_;  // in file order

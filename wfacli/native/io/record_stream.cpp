@@ -12,16 +12,24 @@ constexpr std::size_t kMuch = std::size_t{16} << 20;  // bytes of copied records
 }  // namespace
 
 void RecordStream::read_ahead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position,
-                              std::size_t block) {
-  file_ = {std::move(pool), descriptor, position, block};
+                              std::int64_t end, std::size_t block) {
+  file_ = {std::move(pool), descriptor, position, end, block};
+}
+
+StreamPlace RecordStream::place() const {
+  const Start start = left() > 0 ? starts_[at_] : !built_.empty() ? built_[0] : builder_.is_open() ? open_ : next_start();
+  return {start.offset, start.lines, taken_};
 }
 
 // Parses buffered lines. Returns Item unless parsing stopped for lack of input or at the end of the stream.
 ParseResult RecordStream::parse() {
   ParseResult got = ParseResult::Item;
   try {
-    while (got == ParseResult::Item && builder_.bases_stored() < kSome && builder_.records() < kSomeRecords)
+    while (got == ParseResult::Item && builder_.bases_stored() < kSome && builder_.records() < kSomeRecords) {
+      if (tracked_ && !builder_.is_open()) open_ = next_start();
       got = reader_.next(builder_);
+      if (tracked_ && got == ParseResult::Item) built_.push_back(open_);
+    }
   } catch (const InputFault& fault) {
     builder_.drop_record();
     fault_ = std::make_unique<InputFault>(fault);
@@ -51,6 +59,8 @@ ParseResult RecordStream::more() {
     }
     if (builder_.records() == 0) continue;  // take() would only copy the open record, if any
     builder_.take(records_);
+    std::swap(starts_, built_);
+    built_.clear();
     at_ = 0;
   }
   return ParseResult::Item;
@@ -67,8 +77,8 @@ void RecordStream::next_block() {
   try {
     if (!reader_.mark()) return first_block();
     if (!ahead_)
-      ahead_ = std::make_unique<ReadAhead>(file_.pool, file_.descriptor, file_.position, file_.block, reader_.mark(),
-                                           keep_);
+      ahead_ = std::make_unique<ReadAhead>(file_.pool, file_.descriptor, file_.position, file_.end, file_.block,
+                                           reader_.mark(), keep_);
     ParsedBlock* block = ahead_->next();
     if (!block) return reader_.lines().close();
     bytes_read_ahead_.fetch_add(static_cast<std::int64_t>(block->reader.lines().buffered().size()),
@@ -83,7 +93,8 @@ void RecordStream::next_block() {
 // Reads the first block in this thread: helpers must know the first character of records to start.
 void RecordStream::first_block() {
   Lines& lines = reader_.lines();
-  const std::size_t got = read_at(file_.descriptor, file_.position, lines.prepare(file_.block), file_.block);
+  const std::size_t size = bytes_before(file_.end, file_.position, file_.block);
+  const std::size_t got = read_at(file_.descriptor, file_.position, lines.prepare(size), size);
   file_.position += static_cast<std::int64_t>(got);
   bytes_read_ahead_.fetch_add(static_cast<std::int64_t>(got), std::memory_order_relaxed);
   if (got)

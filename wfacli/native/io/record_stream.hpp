@@ -3,10 +3,16 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "io/read_ahead.hpp"
 
 namespace wfacli {
+
+// Place in a stream between two records: the offset of the later one in bytes, and the lines and records before it.
+struct StreamPlace {
+  std::int64_t offset, lines, records;
+};
 
 class RecordStream {
  public:
@@ -14,8 +20,9 @@ class RecordStream {
 
   // Buffer for the bytes of the stream; not to be used after read_ahead().
   Lines& lines() { return reader_.lines(); }
-  // Lets helpers read the rest of the stream from a regular file, from `position` on, `block` bytes at a time.
-  void read_ahead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position, std::size_t block);
+  // Lets helpers read the rest of the stream from a regular file, from `position` to `end`, `block` bytes at a time.
+  void read_ahead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position, std::int64_t end,
+                  std::size_t block);
   // Returns the bytes read by read_ahead(). Thread-safe.
   std::int64_t bytes_read_ahead() const { return bytes_read_ahead_.load(std::memory_order_relaxed); }
 
@@ -26,9 +33,18 @@ class RecordStream {
   const RecordColumns& records() const { return records_; }
   std::size_t at() const { return at_; }
   std::size_t left() const { return records_.size() - at_; }
-  void taken(std::size_t count) { at_ += count; }
+  void taken(std::size_t count) { at_ += count, taken_ += static_cast<std::int64_t>(count); }
+
+  // Keeps the place of each record from now on; not to be used with read_ahead().
+  void track() { tracked_ = true; }
+  // Returns the place of the next record that is not taken. Call track() first.
+  StreamPlace place() const;
 
  private:
+  struct Start {
+    std::int64_t offset, lines;
+  };
+  Start next_start() const { return {reader_.offset(), reader_.line_number()}; }
   ParseResult parse();
   void next_block();
   void first_block();
@@ -40,13 +56,17 @@ class RecordStream {
   RecordBuilder builder_;
   RecordColumns records_;
   std::size_t at_ = 0;
+  std::int64_t taken_ = 0;
+  bool tracked_ = false;
+  std::vector<Start> starts_, built_;  // of records_, and of the records in builder_
+  Start open_{};                       // of the record that builder_ is in
   std::unique_ptr<InputFault> fault_;  // fault that follows records_
   ParsedBlock* behind_ = nullptr;      // block whose records follow records_
   std::unique_ptr<ReadAhead> ahead_;
   struct {
     std::shared_ptr<ThreadPool> pool;
     int descriptor;
-    std::int64_t position;
+    std::int64_t position, end;
     std::size_t block;
   } file_{};  // source of ahead_
   std::atomic<std::int64_t> bytes_read_ahead_{0};

@@ -32,6 +32,9 @@ void add_checked_sequence(RecordParts& out, std::string_view sequence, std::int6
 class RecordReader {
  public:
   Lines& lines() { return lines_; }
+  // Offset of the next line in the stream, and the number of lines before it.
+  std::int64_t offset() const { return lines_.offset(); }
+  std::int64_t line_number() const { return lines_.number(); }
   // Adds one record to `out`. Throws InputFault. On NeedInput, part of a record may have been added; the next call
   // continues it.
   ParseResult next(RecordBuilder& out);

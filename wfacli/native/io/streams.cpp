@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -24,16 +25,17 @@ void StreamReader::start_threads(int threads) {
   if (threads > 0) pool_ = std::make_shared<ThreadPool>(threads);
 }
 
-void StreamReader::attach(int stream, int descriptor, std::int64_t position, std::size_t block) {
+void StreamReader::attach(int stream, int descriptor, std::int64_t position, std::size_t block, std::int64_t end) {
   if (pool_ && records(stream)) {
     struct stat file;
     const std::int64_t from = position < 0 ? ::lseek(descriptor, 0, SEEK_CUR) : position;
     if (from >= 0 && ::fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode) &&
-        file.st_size - from > kWorthHelp * static_cast<std::int64_t>(block))
-      return const_cast<RecordStream*>(records(stream))->read_ahead(pool_, descriptor, from, block);
+        std::min<std::int64_t>(file.st_size, end) - from > kWorthHelp * static_cast<std::int64_t>(block))
+      return const_cast<RecordStream*>(records(stream))->read_ahead(pool_, descriptor, from, end, block);
   }
   files_[stream].descriptor = descriptor;
   files_[stream].position = position;
+  files_[stream].end = end;
   files_[stream].block = block;
 }
 
@@ -44,11 +46,12 @@ std::int64_t StreamReader::bytes_read(int stream) const {
 
 void StreamReader::read_block(int stream) {
   File& file = files_[stream];
-  std::uint8_t* room = prepare(stream, file.block);
+  const std::size_t size = file.position < 0 ? file.block : bytes_before(file.end, file.position, file.block);
+  std::uint8_t* room = prepare(stream, size);
   ssize_t got;
   do {
-    got = file.position < 0 ? ::read(file.descriptor, room, file.block)
-                            : ::pread(file.descriptor, room, file.block, file.position);
+    got = file.position < 0 ? ::read(file.descriptor, room, size)
+                            : ::pread(file.descriptor, room, size, file.position);
   } while (got < 0 && errno == EINTR);
   if (got < 0) {
     InputFault fault(std::strerror(errno), 0, {});

@@ -25,8 +25,8 @@ class StreamReader {
   // Starts threads that read ahead in streams of records attached later, if those are regular files; 0 for none.
   void start_threads(int threads);
   // Lets fill() read the rest of a stream from a file descriptor, uncompressed, `block` bytes at a time: from
-  // `position` on or, if that is negative, from the current offset of the descriptor.
-  void attach(int stream, int descriptor, std::int64_t position, std::size_t block);
+  // `position` to `end` or, if `position` is negative, from the current offset of the descriptor.
+  void attach(int stream, int descriptor, std::int64_t position, std::size_t block, std::int64_t end = INT64_MAX);
   // Returns the bytes that fill() has read from the stream's descriptor. Thread-safe.
   std::int64_t bytes_read(int stream) const;
 
@@ -39,6 +39,11 @@ class StreamReader {
   Next fill(std::int64_t weight);
   std::int64_t pending_pairs() const { return builder_.pairs(); }
   const InputFault* fault() const { return fault_.get(); }
+
+  // Keeps the places of records in their streams; call before the first fill(), without start_threads().
+  virtual void track() = 0;
+  // Returns the place of the first pair that is in no batch so far, in each stream. Call after take().
+  virtual std::vector<StreamPlace> places() const = 0;
 
  protected:
   explicit StreamReader(bool keep_bases) : builder_(keep_bases) {}
@@ -56,7 +61,7 @@ class StreamReader {
  private:
   struct File {
     int descriptor = -1;
-    std::int64_t position = -1;
+    std::int64_t position = -1, end = INT64_MAX;
     std::size_t block = 0;
     std::atomic<std::int64_t> bytes{0};
   };

@@ -30,7 +30,23 @@ MappedReader::MappedReader(const Reference& reference, MappedOptions options)
 MappedBatch MappedReader::take() {
   MappedBatch taken{builder_.take(), std::move(columns_)};
   columns_ = MappedColumns();
+  at_place_ = true;
   return taken;
+}
+
+void MappedReader::track() {
+  reads_.track();
+  mates_.track();
+  tracked_ = true;
+}
+
+std::vector<StreamPlace> MappedReader::places() const {
+  const bool inside = group_whole_ || !group_.empty();
+  const StreamPlace mapping = {mappings_.place_of_last(), ahead_.line - 1, counts_.mappings};
+  const StreamPlace end = {mappings_.end(), 0, counts_.mappings};
+  std::vector<StreamPlace> places = {reads_.place(), inside ? StreamPlace{-1, 0, 0} : looked_ahead_ ? mapping : end};
+  if (options_.mates) places.push_back(mates_.place());
+  return places;
 }
 
 void MappedReader::skip_or_throw(const InputFault& fault, std::int64_t mappings) {
@@ -222,9 +238,17 @@ ParseResult MappedReader::next_read(ReadView& read) {
     read.comment = {};
   }
   ++counts_.reads;
+  if (tracked_ && reads_from_ == 0) compare_with_last(read.name);
   if (options_.check_mate_order) mate_order_.read(reads_from_, read.name, seen_);
   identify(read);
   return ParseResult::Item;
+}
+
+// Notes whether a read is the mate of the read before it, if a batch was taken between the two.
+void MappedReader::compare_with_last(std::string_view name) {
+  const std::string_view base = mate_of_name(name) ? without_mate(name) : name;
+  if (std::exchange(at_place_, false)) splits_mates_ = base == last_read_;
+  last_read_ = base;
 }
 
 // Appends /2 to the names of second mates that lack it, and checks that names are unique.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/hashing.hpp"
@@ -62,6 +63,18 @@ class MappedReader : public StreamReader {
   // With in_order, fill() returns End after the last mapping, so that the caller can check whether the mapper failed.
   // After resume_unmapped(), fill() continues with the remaining reads.
   void resume_unmapped() { resumed_ = true; }
+  void track() override;
+  // See StreamReader: of reads, mappings and, if there are any, mates. An offset is -1 inside a template.
+  std::vector<StreamPlace> places() const override;
+  // Offset of the first mapping in its stream, behind a header; 0 without a mapping.
+  std::int64_t first_mapping() const { return mappings_.first_at(); }
+  // Number of reads that came before their mappings so far, and the earliest of those, by that number, whose mapping
+  // came since the last call; SIZE_MAX if there was none. Reads and mappings can be cut at places() only if no mapping
+  // behind them names a read before them.
+  std::size_t early_reads() const { return spill_.put_count(); }
+  // True if a batch was taken, and since the last call the first read after it was the mate of the last one before it.
+  bool splits_mates() { return std::exchange(splits_mates_, false); }
+  std::size_t earliest_named() { return spill_.earliest_taken(); }
 
  private:
   // Row whose bases are incomplete: the target is to be copied, and a read on the reverse strand to be reverse
@@ -98,6 +111,7 @@ class MappedReader : public StreamReader {
   ParseResult next_in_order(ReadView& read);
   ParseResult next_read(ReadView& read);
   void identify(ReadView& read);
+  void compare_with_last(std::string_view name);
   void drop_faulty(const ReadView& read);
   void add_mappings(ReadView& read);
   void add_row(const ReadView& read, const Mapping& mapping, const Room& room, bool with_bases);
@@ -133,6 +147,8 @@ class MappedReader : public StreamReader {
   std::int32_t first_ = 0;      // first row of the group
   std::vector<Room> rooms_;     // of the current read's mappings
   bool resumed_ = false;        // resume_unmapped() was called
+  bool tracked_ = false, at_place_ = false, splits_mates_ = false;  // see track(), splits_mates()
+  std::string last_read_;       // name of the last read of stream 0 without the number of the mate, if tracked_
   bool passed_over_ = false;    // find_read() added an unmapped read as a row instead
 
   MappedColumns columns_;

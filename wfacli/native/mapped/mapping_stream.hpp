@@ -21,6 +21,10 @@ class MappingStream {
   Lines& lines() { return reader_.lines(); }
   ParseResult next(Mapping& mapping, std::string_view& read, ThreadPool* pool);
   bool is_paf() const { return reader_.is_paf(); }
+  // Without a pool: offset of the mapping that next() returned last, and of what follows it.
+  std::int64_t place_of_last() const { return reader_.place_of_last(); }
+  std::int64_t end() const { return reader_.end(); }
+  std::int64_t first_at() const { return reader_.first_at(); }
 
  private:
   struct Piece;

@@ -234,6 +234,7 @@ ParseResult MappingReader::bam(Mapping& m, std::string_view& read) {
     end_with("the file ends inside a BAM record");
   }
   const std::size_t size = bytes - 4;
+  set_place(lines_.offset());
   const BamBytes b(all.text(4, size));
   lines_.skip(bytes, 1);
   read_.clear();
@@ -283,6 +284,7 @@ ParseResult MappingReader::next_line(Mapping& m, std::string_view& read) {
   for (;;) {
     std::string_view line;
     if (length_.exceeds(lines_.partial_line())) throw_too_long("a line", lines_.number() + 1);
+    const std::int64_t at = lines_.offset();
     if (const ParseResult got = lines_.take_row(line); got != ParseResult::Item) return got;
     length_.clear();
     if (line.empty()) continue;
@@ -296,6 +298,7 @@ ParseResult MappingReader::next_line(Mapping& m, std::string_view& read) {
       continue;
     }
     if (line[0] == '#' && form_ != Form::Sam) continue;
+    set_place(at);
     read = line.substr(0, line.find('\t'));
     read_ = read;
     if (lines_.ended_inside()) fail("the last line has no end: is the file complete?");

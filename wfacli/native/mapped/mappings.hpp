@@ -47,6 +47,11 @@ class MappingReader {
   // consuming the faulty line.
   ParseResult next(Mapping& mapping, std::string_view& read);
   bool is_paf() const { return form_ == Form::Paf; }
+  // Offset in the stream of the mapping that next() returned last, and of what follows it.
+  std::int64_t place_of_last() const { return last_at_; }
+  std::int64_t end() const { return lines_.offset(); }
+  // Offset of the first mapping, behind the header if there is one; 0 if there is no mapping so far.
+  std::int64_t first_at() const { return first_at_ < 0 ? 0 : first_at_; }
 
   // True if the first mapping of a file of lines was read, so that another reader can continue after it.
   bool is_after_header() const { return form_ == Form::Paf || (form_ == Form::Sam && mapped_); }
@@ -65,6 +70,10 @@ class MappingReader {
   // Sets the flags that are copied to the record. Returns false for an unmapped record; otherwise sets strand and kind
   // too.
   bool take_flag(std::int64_t flag, Mapping& mapping) const;
+  void set_place(std::int64_t offset) {
+    if (first_at_ < 0) first_at_ = offset;
+    last_at_ = offset;
+  }
   // Sets the spans from the CIGAR. `sequence_length`: length of SEQ, 0 if there is none.
   void set_spans(const RunSums& sums, std::size_t sequence_length, Mapping& mapping) const;
   // Finds the target in the reference and checks its length. `length` is -1 if only the header may state it.
@@ -82,6 +91,7 @@ class MappingReader {
   const Reference& reference_;
   Lines lines_;
   Form form_ = Form::Unknown;
+  std::int64_t first_at_ = -1, last_at_ = 0;  // offsets of the first mapping and of the last one
   std::string read_;  // name of the read on the current line, for error messages
   std::int32_t last_target_ = -1;
   MappingLength length_;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
@@ -87,6 +88,7 @@ bool ReadSpill::take(const std::string& name, ReadView& read) {
   const auto found = index_.find(name);
   if (found == index_.end()) return false;
   Location& place = locations_[found->second];
+  earliest_taken_ = std::min(earliest_taken_, found->second);
   index_.erase(found);
   place.taken = true;
   view(place, read);

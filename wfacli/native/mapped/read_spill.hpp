@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -30,6 +31,10 @@ class ReadSpill {
   // Removes the earliest read that is left.
   bool take_first(ReadView& read);
   std::size_t count() const { return index_.size(); }
+  // Returns the number of reads that were put so far.
+  std::size_t put_count() const { return locations_.size(); }
+  // Returns the number before put() of the earliest read that take() has removed since the last call, or SIZE_MAX.
+  std::size_t earliest_taken() { return std::exchange(earliest_taken_, SIZE_MAX); }
 
  private:
   struct Location {
@@ -48,6 +53,7 @@ class ReadSpill {
   std::int64_t written_ = 0;  // bytes written to the file
   int file_ = -1;
   std::vector<Location> locations_;
+  std::size_t earliest_taken_ = SIZE_MAX;
   std::size_t first_ = 0;  // reads before this index in locations_ are taken
   std::unordered_map<std::string, std::size_t> index_;
 };

@@ -1,0 +1,1 @@
+"""Tests of plans, shards and merges."""

@@ -1,0 +1,233 @@
+"""The pass over the inputs that finds the places at which they can be cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from .._native import PairReader, StreamReader
+from ..config import CPU_BATCH, Container, Format, OutputSpec, RunConfig
+from ..core.batch import PairBatch
+from ..errors import InputError, UsageError
+from ..io.read.names import with_sam_names
+from ..io.read.reader import PairFiles, batches_of, hint_of, layout_of, refuse_alignments
+from ..io.read.section import Position
+from ..io.read.sources import Source
+from ..io.write.header import header_around
+from ..io.write.targets import sq_lines
+from ..run.pairs import has_sam_header
+from .cuts import Places
+
+Seen = Callable[[int], None]
+_MIN_STEP = 1 << 12  # bases between two places, fewer of which are not worth a place
+_PLACES_PER_SHARD = 64
+_PAIR_WORK = 16  # work of a pair beside its bases, in bases; as in the size of batches
+
+
+@dataclass
+class Survey:
+    """What a pass over the inputs finds.
+
+    Attributes:
+        places: candidates for cuts.
+        layout: layout of pairs (see reader.layout_of); "" for reads against a reference.
+        columns: columns of a table of pairs, or 0.
+        prefixes: see Plan.
+    """
+
+    places: Places
+    layout: str = ""
+    columns: int = 0
+    prefixes: list[int] = field(default_factory=list)
+
+
+class Pass(Protocol):
+    """A pass over the inputs of a run: header() reads them, after which the survey is complete; then close()."""
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Open streams of the inputs that are read in full."""
+
+    @property
+    def survey(self) -> Survey:
+        """What was found."""
+
+    @property
+    def cut_paths(self) -> list[str]:
+        """Paths of the inputs that are cut, in the order of a place's positions."""
+
+    @property
+    def batch_bases(self) -> int | None:
+        """See Plan."""
+
+    def header(self, seen: Seen) -> Iterator[bytes]:
+        """Read the inputs, and yield SAM's header in pieces, which are empty if it has none.
+
+        `seen` gets the number of pairs of each batch. Iteration raises InputError at the first fault.
+        """
+
+    def close(self) -> None:
+        """Close the inputs."""
+
+
+def depends_on_batches(out: OutputSpec) -> bool:
+    """Return True if the bytes of an output depend on its batches: each begins a block of BAM, unless it is sorted."""
+    return out.format is Format.SAM and out.container is Container.BAM and not out.sort
+
+
+def batch_bases_of(config: RunConfig) -> int | None:
+    """Return the bases per batch that all shards must use, or None if they may choose."""
+    return config.batch_bases or CPU_BATCH if depends_on_batches(config.output) else config.batch_bases
+
+
+def step_between(config: RunConfig, sources: Sequence[Source], shards: int) -> int:
+    """Return the bases between two places, which shards of these inputs are cut at.
+
+    Where the output's bytes depend on batches, inputs are cut between the batches of a run on one machine.
+    """
+    if depends_on_batches(config.output):
+        return config.batch_bases or CPU_BATCH
+    stored = sum(source.size or 0 for source in sources)
+    return min(max(stored // (_PLACES_PER_SHARD * shards), _MIN_STEP), CPU_BATCH)
+
+
+def check_cuttable(source: Source) -> None:
+    """Raise UsageError or InputError if a stream cannot be read from the middle of its file."""
+    if source.path == "-" or not source.regular:
+        raise UsageError(f"{source.path} is read by every shard, so it must be a file, not standard input or a pipe")
+    if not source.seekable:
+        raise InputError(
+            source.path,
+            "cannot be read from its middle: shards need plain or bgzip files "
+            f"({'zcat' if source.common else 'zstdcat'} FILE | bgzip > NEW)",
+        )
+
+
+def work_of(batch: PairBatch) -> int:
+    """Return the estimated work of a batch: its bases, and some more for each pair."""
+    return batch.total_bases + _PAIR_WORK * len(batch)
+
+
+def positions_of(reader: StreamReader, sources: Sequence[Source]) -> list[Position] | None:
+    """Return the positions of the streams behind the batch that was taken; None if they cannot be cut there."""
+    places = reader.places()
+    if any(offset < 0 for offset, _, _ in places):
+        return None
+    return [
+        Position(*source.stored_place(offset), offset, lines)
+        for source, (offset, lines, _) in zip(sources, places, strict=True)
+    ]
+
+
+class PairSurvey:
+    """A pass over pairs; cuts are between pairs. See Pass."""
+
+    def __init__(self, files: PairFiles, config: RunConfig, version: str, shards: int) -> None:
+        """Open the files.
+
+        Args:
+            files: QUERY and TARGET.
+            config: configuration of the run.
+            version: version of the program, for SAM's header.
+            shards: number of shards.
+
+        Raises:
+            UsageError, InputError: an input cannot be cut.
+        """
+        self._files, self._config, self._version = files, config, version
+        self.sources = files.open()
+        try:
+            for source in self.sources:
+                check_cuttable(source)
+                refuse_alignments(source)
+            self.survey = Survey(Places(len(self.sources)), layout_of(self.sources), prefixes=[0] * len(self.sources))
+        except BaseException:
+            self.close()
+            raise
+        self._step = step_between(config, self.sources, shards)
+        self.batch_bases = batch_bases_of(config)
+
+    @property
+    def cut_paths(self) -> list[str]:
+        """See Pass."""
+        return [path for path in self._files.paths if path is not None]
+
+    def header(self, seen: Seen) -> Iterator[bytes]:
+        """See Pass."""
+        files, config = self._files, self._config
+        batches = counted_batches(self._batches(), seen)
+        if config.output.format is Format.SAM:
+            batches = with_sam_names(batches, files.query, files.reference)
+        if has_sam_header(config):
+            yield from header_around(sq_lines(files.reference, batches), config, self._version)
+        else:
+            yield from drained(batches)
+
+    def _batches(self) -> Iterator[PairBatch]:
+        reader = PairReader(self.survey.layout, False, False)
+        yield from surveyed(
+            reader, self.survey.places, self.sources, self._step, self._config.threads, hint_of(self.survey.layout)
+        )
+        self.survey.columns = reader.columns
+
+    def close(self) -> None:
+        """See Pass."""
+        for source in self.sources:
+            source.close()
+
+
+def surveyed(
+    reader: PairReader, places: Places, sources: tuple[Source, ...], step: int, threads: int, hint: str = ""
+) -> Iterator[PairBatch]:
+    """Yield the batches of a new reader of records, and add the place behind each, and the end.
+
+    Args:
+        reader: a reader that has read nothing.
+        places: gets the places.
+        sources: streams of the reader.
+        step: bases between two places.
+        threads: number of threads that inflate.
+        hint: see batches_of().
+
+    Raises:
+        InputError: at the first fault.
+    """
+    reader.track()
+    for source in sources:
+        source.keep_places()
+        source.inflate_ahead(threads - 1)
+    # Records are parsed by one thread, since helpers do not keep the places of records.
+    for batch in batches_of(reader, sources, step, hint=hint):
+        add_place(places, reader, sources, batch)
+        yield batch
+    places.end(end_of(reader, sources))
+
+
+def add_place(places: Places, reader: StreamReader, sources: tuple[Source, ...], batch: PairBatch) -> None:
+    """Add the place behind a batch that was taken, if the streams can be cut there."""
+    positions = positions_of(reader, sources)
+    if positions is None:
+        places.skip(len(batch), work_of(batch))
+    else:
+        places.add(len(batch), work_of(batch), positions)
+
+
+def end_of(reader: StreamReader, sources: Sequence[Source]) -> list[Position]:
+    """Return the positions of the ends of streams that were read."""
+    positions = positions_of(reader, sources)
+    assert positions
+    return positions
+
+
+def counted_batches(batches: Iterator[PairBatch], seen: Seen) -> Iterator[PairBatch]:
+    """Yield batches, and tell how many pairs each has."""
+    for batch in batches:
+        seen(len(batch))
+        yield batch
+
+
+def drained(batches: Iterator[PairBatch]) -> Iterator[bytes]:
+    """Read all batches, for a header without text."""
+    for _ in batches:
+        yield b""
