@@ -162,5 +162,5 @@ def test_tried_before_it_is_used(metric, monkeypatch):
             assert (chosen is cpu, gpu.closed) == (not agrees, not agrees)
         assert len(told) == 2 and all("--band" in line for line in told)
         monkeypatch.setattr(choice, "_on_gpus", lambda *_: Astray(engine, dropped, known))
-        with pytest.raises(DeviceError, match="leave --engine gpu out"):
+        with pytest.raises(DeviceError, match="leave out --engine gpu"):
             choice.with_gpu(Config(spec=spec, engine=EngineName.GPU), cpu, Stats())

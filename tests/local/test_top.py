@@ -98,7 +98,7 @@ def test_nothing_to_find():
     for query, target in ((b"", b""), (b"ACGT", b""), (b"", b"A"), (b"AAAA", b"CCCC"), (b"NNN", b"NNN")):
         assert run_of(query, target, scheme, top=2).run().found == ()
     assert len(run_of(b"ACGT", b"ACGT", scheme, top=9).run().found) == 1
-    with pytest.raises(UsageError, match="--top needs alignments"):
+    with pytest.raises(UsageError, match="--top requires alignments"):
         run_of(b"A", b"A", scheme, top=2, score_only=True)
 
 

@@ -55,7 +55,7 @@ def with_gpu(
         return cpu
     if only_banded(config.spec) and not band_agrees(gpu, cpu, config.spec):
         gpu.close()
-        fault = "the GPU's kernel for --band gives other answers than the CPU, by a fault of its compiler most likely"
+        fault = "the GPU's kernel for --band gives other results than the CPU, most likely because of a defect of nvcc"
         if config.engine is EngineName.GPU:
             cpu.close()
             raise DeviceError(f"{fault}: leave out --engine gpu, and report the output of wfacli doctor")
