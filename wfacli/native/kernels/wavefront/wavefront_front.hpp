@@ -155,7 +155,11 @@ class Front {
   template <class Compute>
   static WFACLI_INLINE void in_blocks(Range at, Compute compute) {
     for (std::int32_t k = at.lo; k <= at.hi; k += kBlock) {
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
 #pragma GCC ivdep
+#endif
       for (std::int32_t j = 0; j < kBlock; ++j) compute(k + j);
     }
   }
