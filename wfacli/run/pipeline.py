@@ -72,7 +72,8 @@ def run_ordered(
     reader = threading.Thread(target=read, name="wfacli-read", daemon=True)
     complete = False
     try:
-        reader.start()
+        with deferred():
+            reader.start()
         begin()
         while not isinstance(result := results.get(), _Ended):
             if isinstance(result, _Failed):
