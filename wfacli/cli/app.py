@@ -177,7 +177,8 @@ def loaded(name: str, shard: bool = False) -> Any:
             context_settings=settings,
         )(body)
         command = get_command(single)
-        accept_old_names(command, name)
+        if not shard:
+            accept_old_names(command, name)
         return command
 
 
