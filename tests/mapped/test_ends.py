@@ -123,6 +123,13 @@ def test_end_bonus_of_short_reads(tmp_path: Path) -> None:
     assert records(tmp_path, {"r": read}, paf, preset="sr")[0][5] == "146=4S"
 
 
+def test_memory_does_not_decide_where_an_extension_ends(tmp_path: Path) -> None:
+    reads, paf = {"r": JUNK + REFERENCE[5_000:8_000]}, mapping("r", 6_000, (3_010, 6_000), (5_010, 8_000))
+    for limit in ("784M", "1M"):
+        (row,) = records(tmp_path, reads, paf, "--max-memory", limit, preset="asm5")
+        assert (row[3], row[5]) == ("5001", "3000S3000="), limit
+
+
 @pytest.mark.parametrize("strands", ["++", "+-", "-+", "--"])
 def test_parts_of_a_split_read_meet(strands: str, tmp_path: Path) -> None:
     """Test 3,000 and 2,000 bases; 20 bases at the breakpoint are in no mapping, or in both."""

@@ -20,6 +20,7 @@ from .traits import (
     free_in_target,
     is_edit,
     is_inside,
+    leaves_out,
     only_banded,
     plainly_global,
     steep_extension,
@@ -123,11 +124,11 @@ def most_in_table(spec: AlignSpec, limits: Limits) -> float:
 
 
 def _after_linear(spec: AlignSpec) -> str | None:
-    return None if spec.heuristics else GOTOH
+    return None if leaves_out(spec) else GOTOH
 
 
 def _after_gotoh(spec: AlignSpec) -> str | None:
-    return TABLE if spec.heuristics else None
+    return TABLE if leaves_out(spec) else None
 
 
 _FAILED = tuple(s for s in Status if s not in (Status.OK, Status.DROPPED))
@@ -162,7 +163,7 @@ def _reach_of_difference(spec: AlignSpec, limits: Limits) -> Reach:
 
 
 def _reach_of_gotoh(spec: AlignSpec, limits: Limits) -> Reach:
-    if spec.heuristics:
+    if leaves_out(spec):
         return Reach(longest=-1.0)
     # DIFFERENCE is faster for every pair that it supports; beyond, a long and a short sequence have few cells.
     slower = CostTraits.of(spec).in_bytes and plainly_global(spec) and not is_edit(spec)

@@ -112,9 +112,14 @@ def free_in_query(spec: AlignSpec) -> bool:
     return bool(spec.free.query_begin or spec.free.query_end) and not spec.heuristics
 
 
+def leaves_out(spec: AlignSpec) -> bool:
+    """Return True if a heuristic leaves out diagonals, which only wavefronts support. A Z-drop does not."""
+    return bool(spec.heuristics.band or spec.heuristics.xdrop)
+
+
 def steep_extension(spec: AlignSpec) -> bool:
     """Return True for extensions that a wavefront initialises so slowly that GOTOH is faster for short pairs."""
-    return spec.mode is Mode.EXTENSION and not spec.heuristics and CostTraits.of(spec).steep
+    return spec.mode is Mode.EXTENSION and not leaves_out(spec) and CostTraits.of(spec).steep
 
 
 def is_inside(spec: AlignSpec) -> bool:

@@ -256,11 +256,12 @@ KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
   return answer;
 }
 
-// Find the end of an extension. A wavefront is faster than all cells until it has many edits.
+// Find the end of an extension. A wavefront is faster than all cells, and takes less memory, until it has many edits.
 KernelAnswer Aligner::find_end(const KernelTask& task, Algorithm algorithm, Cigar& cigar) {
   if (algorithm != Algorithm::Gotoh) {
     const KernelAnswer end = entry_.wavefront_extension(task, memory_.wavefront, cigar);
-    if (end.status != Status::WorkLimit) return end;
+    const bool gave_up = end.status == Status::WorkLimit || end.status == Status::MemoryLimit;
+    if (!gave_up || task.heuristics.any()) return end;
   }
   return entry_.gotoh_extension(task, memory_.gotoh, cigar);
 }
