@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from wfacli.cli.app import COMMANDS, loaded
+from wfacli.cli.app import COMMANDS, SHARD_COMMANDS, loaded
 from wfacli.cli.help_page import COMMON
 
 from .support import Result, assert_failure, assert_success, environment
@@ -43,6 +43,14 @@ def test_help_fits_a_screen(wfacli: Wfacli, name: str, option: str) -> None:
     assert not missing
     names = [p for p in loaded(name).params if p.param_type_name == "option" and not p.hidden]
     assert (f"wfacli {name} --help-all" in result.text) == (len(COMMON[name].split()) + 1 < len(names))
+
+
+@pytest.mark.parametrize("name", SHARD_COMMANDS)
+def test_help_of_a_shard(wfacli: Wfacli, name: str) -> None:
+    for option in ("-h", "--help-all"):
+        result = wfacli(name, "--plan", "x", option, env=SCREEN)
+        assert_success(result)
+        assert "--shard I/N" in result.text and "--format" not in result.text
 
 
 def test_help_of_the_program_fits_a_screen(wfacli: Wfacli) -> None:

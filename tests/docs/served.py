@@ -51,7 +51,8 @@ def install(folder: Path) -> subprocess.Popen[str]:
         script.write_text(_SCRIPT.format(python=sys.executable, place=str(place), name=name))
         script.chmod(0o755)
     served = [sys.executable, "-m", "tests.docs.served", str(place)]
-    process = subprocess.Popen(served, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    paths = f"{folder}{os.pathsep}{os.environ['PATH']}"  # wfacli itself looks for minimap2
+    process = subprocess.Popen(served, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, "PATH": paths})
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     return process

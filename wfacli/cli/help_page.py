@@ -24,6 +24,8 @@ COMMON = {
     "align": "output format metric penalties match mode score-only max-cost mappings preset sort threads engine quiet",
     "map": "preset output format sort write-index read-group md cs span threads engine stats quiet",
     "extend": "mode scores matrix gaps all pair-list output format score-only band zdrop threads engine quiet",
+    "plan": "shards output to status parts progress quiet",
+    "merge": "output sort write-index parts threads progress quiet",
     "distance": "path output json plot max-distance lines text query-name target-name checkpoint resume threads",
     "local": "query-name target-name scores matrix top score-only output json plot checkpoint resume threads engine",
     "dotplot": "output alignments query-name target-name kmer literal text size",
@@ -154,6 +156,8 @@ def _short(page: Page, width: int) -> Iterator[str]:
     by_name = {item.long: item for item in page.options}
     yield "Options:"
     common = [f"--{name}" for name in COMMON[page.name].split()]
+    if not by_name.keys() >= {*common}:  # with --plan, a command has few options
+        common = list(by_name)
     for name in common:
         item = by_name[name]
         yield from _beside(item.names, item.described(item.first_sentence), width)

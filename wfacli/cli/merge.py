@@ -26,7 +26,9 @@ from .progress_line import ProgressLine
 from .report import unaligned_message
 from .shard_options import PARTS_HELP
 
-MERGE_HELP = """Put the parts of a plan's shards together: the bytes of the run on one machine.
+MERGE_HELP = """Merge the parts of a plan's shards into the output of one run.
+
+The output has the bytes of the run on one machine.
 
 Parts that are missing, damaged or of another plan are named, with the shards to run again, and nothing is written. \
 Records are in the order of the input or, if the run sorts them, by position.

@@ -26,10 +26,11 @@ from .progress import shown
 from .requests import Request
 from .shard_options import PARTS_HELP
 
-PLAN_HELP = """Cut the inputs of a run into shards of about the same work, for many machines.
+PLAN_HELP = """Cut the inputs of a run into shards, for many machines.
 
-The run is given as on one machine, with all its options; align is meant unless another command comes first. One pass \
-over the inputs writes the plan, and shards then read them from the middle: files must be plain or bgzip. Then
+Shards take about the same work. The run is given as on one machine, with all its options; align is meant unless \
+another command comes first. One pass over the inputs writes the plan, and shards then read them from the middle: \
+files must be plain or bgzip. Then
 
   wfacli align --plan run.plan --shard I/N   # on any machine, in any order, for I = 1 to N
 
@@ -41,7 +42,7 @@ write the bytes that the run writes on one machine.
 
   wfacli plan reads.fq.gz targets.fa --shards 64 -o run.plan --format bam
 
-  wfacli plan align reads.fq ref.fa --mappings reads.paf --sort --to out.bam --shards 64 -o run.plan
+  wfacli plan reads.fq ref.fa --mappings m.paf --shards 64 -o run.plan
 
   wfacli plan extend a.fa b.fa --scores 2,4,4,2 --to out.paf --shards 8 -o run.plan
 
@@ -56,9 +57,9 @@ class PlanOptions:
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[align|map|extend] ARGUMENTS",
+            metavar="ARGUMENTS",
             show_default=False,
-            help="Arguments and options of the command, as on one machine, but for -o: see --to.",
+            help="Command (align, map or extend; align by default), its arguments and options, but for -o: see --to.",
         ),
     ] = None
     shards: Annotated[

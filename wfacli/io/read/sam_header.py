@@ -21,8 +21,9 @@ _START_BYTES = 4
 _END = re.compile(rb"\n(?!" + _START + rb")")  # of a header: a line feed, and no further header line behind it
 
 # SAM specification, 1.3. Values may have any character of UTF-8; the specification names the fields that may.
-_FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9]:[ -~\x80-\xff]++")
-_WELL_FORMED = rb"(?:@CO\t|@[A-Za-z][A-Za-z](?:\t" + _FIELD.pattern + rb")++\r?$)"
+# Possessive quantifiers would match too much in Python before 3.11.5; a tab ends a field, so there is little to try.
+_FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9]:[ -~\x80-\xff]+")
+_WELL_FORMED = rb"(?:@CO\t|@[A-Za-z][A-Za-z](?:\t" + _FIELD.pattern + rb")+\r?$)"
 _WELL = re.compile(_WELL_FORMED, re.MULTILINE)
 _MALFORMED = re.compile(rb"\n(?!" + _WELL_FORMED + rb"|\Z)", re.MULTILINE)
 _HINT = "correct it (samtools reheader), or write --format paf, or SAM with --no-header"
