@@ -91,8 +91,8 @@ class TextPart(Part):
         self._begun = True
 
 
-class BamPart(BamOutput, Part):
-    """BAM records in the blocks that BamOutput writes them in."""
+class _Headed(Numbered):
+    """Binary output whose numbers of targets are those of the whole output, which its header is not part of."""
 
     def __init__(self, path: str, spec: OutputSpec, threads: int, header: _Header) -> None:
         """Open a path; see Numbered. `header`: returns the header of the whole output."""
@@ -105,6 +105,10 @@ class BamPart(BamOutput, Part):
             self._header.add(text)
         self._header.finish()
 
+
+class BamPart(_Headed, BamOutput, Part):
+    """BAM records in the blocks that BamOutput writes them in."""
+
     def finish(self) -> None:
         """See Output; other parts follow, so that nothing marks the end."""
         Numbered.finish(self)
@@ -114,19 +118,8 @@ class BamPart(BamOutput, Part):
         return Numbered.abandon(self, worth)
 
 
-class FramesPart(SortedOutput, Part):
+class FramesPart(_Headed, SortedOutput, Part):
     """Sorted records with their keys."""
-
-    def __init__(self, path: str, spec: OutputSpec, threads: int, header: _Header) -> None:
-        """Open a path; see BamPart."""
-        super().__init__(path, spec, threads)
-        self._whole_header = header
-
-    def begin_records(self) -> None:
-        """See Output. Raises OutputError if BAM cannot hold the header."""
-        for text in self._whole_header():
-            self._header.add(text)
-        self._header.finish()
 
     def finish(self) -> None:
         """Sort the records, write them, and rename the file. Raises OutputError."""

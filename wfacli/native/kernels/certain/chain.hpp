@@ -41,9 +41,9 @@ struct Stop {
 // Finds the seeds of the query and their places in the target.
 void find_seeds(const KernelTask& task, const SeedCharge& charge, Buffer<Seed>& seeds, Buffer<SeedPlace>& places);
 
-// Sets `runs` to those of a path through the best chain of unique seeds (`stops`), from an empty or longer run at (0, 0) to one that
-// ends at (query_len, target_len). Between seeds the path has one gap at the best place, or an insertion and a deletion.
-// Returns false if there might be more than max_runs.
+// Sets `runs` to those of a path through the best chain of unique seeds (`stops`), from an empty or longer run at (0, 0) to
+// one that ends at (query_len, target_len). Between seeds the path has one gap at the best place, or an insertion and a
+// deletion. Returns false if there might be more than max_runs.
 bool chain_path(const KernelTask& task, const SeedCharge& charge, const Buffer<Seed>& seeds,
                 const Buffer<SeedPlace>& places, Buffer<Anchor>& anchors, Buffer<Stop>& stops, Buffer<ExactRun>& runs,
                 std::size_t max_runs);
