@@ -66,7 +66,8 @@ class Drop {
 #pragma unroll 1
     for (std::int32_t d = 0; d < known; d += kLanes) {
       const std::int32_t diagonal = first + d + lane_;
-      const uint2 keys = *workspace_.keys(stripe + diagonal);
+      const bool known_here = diagonal <= max(complete[0], complete[1]);  // later keys may never have been stored
+      const uint2 keys = known_here ? *workspace_.keys(stripe + diagonal) : uint2{0, 0};
 #pragma unroll
       for (int x = 0; x < kPairs; ++x)
         follow_diagonals(pairs[x], 2 * pairs[x].before + stripe + diagonal, x ? keys.y : keys.x,

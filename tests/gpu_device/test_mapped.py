@@ -111,7 +111,7 @@ def test_the_pipeline_to_a_sorted_bam(gpu: dict[str, Any], tmp_path: Path, say: 
             for r in records.fetch(name)
         ]
     assert found == sorted(found, key=lambda record: record[1:])
-    assert len(found) == report["mappings"]
+    assert len(found) == report["pairs"]
     count = reads.read_text().count(">")
     assert len({name for name, *_ in found}) >= world.mapped * count
     say(

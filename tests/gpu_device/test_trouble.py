@@ -134,7 +134,7 @@ def test_stopped_in_a_long_launch(
     say(f"{sent.name} in a long launch: ended after {seconds:.2f} s: {err.strip()}")
     assert process.returncode == code, err
     assert seconds < 4, err  # it writes a checkpoint of about 200 MB
-    assert "--resume goes on" in err and len(err.strip().splitlines()) <= 2, err
+    assert "with --resume continues" in err and len(err.strip().splitlines()) <= 2, err
     assert (tmp_path / "x.ckpt").stat().st_size > 1_000_000
     assert not (tmp_path / "x.paf").exists()
     wait_until_free(free_again)

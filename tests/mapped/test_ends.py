@@ -244,6 +244,13 @@ def test_any_threads_and_batches(seed: int, tmp_path: Path) -> None:
         assert all(a[1] <= b[0] or b[1] <= a[1] for a, b in itertools.pairwise(own)), own
 
 
+def test_a_batch_of_many_reads(tmp_path: Path) -> None:
+    reads = {f"r{i}": REFERENCE[i : i + 30] for i in range(17_000)}
+    paf = "".join(mapping(name, 30, (2, 28), (i + 2, i + 28)) for i, name in enumerate(reads))
+    found = records(tmp_path, reads, paf, "-t", "1", "--batch-bases", "10000000")
+    assert [(r[3], r[5]) for r in found] == [(str(i + 1), "30=") for i in range(17_000)]
+
+
 @pytest.mark.skipif(shutil.which("minimap2") is None, reason="minimap2 is not on PATH")
 @pytest.mark.parametrize("preset", ["map-ont", "map-hifi"])
 def test_ends_are_where_minimap2_has_them(preset: str, tmp_path: Path) -> None:

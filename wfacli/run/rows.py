@@ -43,8 +43,9 @@ def between(pairs: PairBatch, spans: I32, align: Align, lend: Lend | None = None
         extent=None,
     )
     found = align(part)
-    offsets = np.where((found.status == np.uint8(Status.OK))[:, None], spans[:, [0, 0, 2, 2]], 0)
-    return replace(found, span=found.span + offsets.astype(np.int32))
+    span = found.span.copy()  # in C order, which a sum with columns picked from `spans` need not have
+    span += np.where((found.status == np.uint8(Status.OK))[:, None], spans[:, [0, 0, 2, 2]], 0)
+    return replace(found, span=span)
 
 
 def some_rows(found: AlignmentBatch, rows: npt.NDArray[np.signedinteger[Any]]) -> AlignmentBatch:
