@@ -18,7 +18,9 @@ from tests.cli.support import fasta, fastq, table
 from tests.cli.support import run as run_command
 from tests.emulation.driver import EmulatedDriver, leaks
 from wfacli import cli
+from wfacli.core import tuning
 from wfacli.engines import choice
+from wfacli.engines.late_gpu import LateGpuEngine
 from wfacli.errors import DeviceError, OutOfDeviceMemory
 from wfacli.run import pairs as run
 
@@ -53,6 +55,7 @@ def drivers(monkeypatch) -> Iterator[list[EmulatedDriver]]:
 
     monkeypatch.setattr(choice, "open_driver", open_driver)
     monkeypatch.setattr("wfacli.run.align.may_have_gpu", lambda: True)
+    monkeypatch.setattr(tuning, "GPU_OPEN_SECONDS", -1.0)  # it pays off for any work
     yield opened
     assert all(driver._closed for driver in opened)
     assert [leaks(driver) for driver in opened] == [{}] * len(opened)
@@ -209,6 +212,58 @@ def test_batches_are_read_while_a_gpu_is_opened(align, folder, drivers, monkeypa
     assert (folder / "some.paf").read_bytes() == (folder / "cpu.paf").read_bytes()
     assert json.loads((folder / "s.json").read_text())["engine"]["engine"] == ("gpu" if there else "cpu")
     assert not any(thread.name == "wfacli-early" for thread in threading.enumerate())
+
+
+def test_little_work_opens_no_gpu(align, folder, drivers, monkeypatch):
+    monkeypatch.setattr(tuning, "GPU_OPEN_SECONDS", 0.4)
+    for options in ((), ("--metric", "edit"), ("--metric", "affine2p")):
+        assert align("q.fq", "t.fa", *options, "-o", "x.paf", "--stats", "s.json") == 0
+        assert json.loads((folder / "s.json").read_text())["engine"]["engine"] == "cpu"
+    assert align("q.fa.gz", "t.fa", "-o", "x.paf") == 0
+    assert align("pairs.tsv", "-o", "x.paf") == 0
+    assert not drivers
+    assert align("q.fq", "t.fa", "-o", "x.paf", "--devices", "0,1") == 0
+    assert len(drivers) == 2
+
+
+def test_much_work_opens_a_gpu_at_once(align, folder, drivers, monkeypatch):
+    monkeypatch.setattr(tuning, "GPU_OPEN_SECONDS", 1e-9)
+    monkeypatch.setattr("wfacli.run.gpu_worth.saving", lambda *_: 1.0)
+    assert align("q.fq", "t.fa", "-o", "x.paf", "--stats", "s.json") == 0
+    assert json.loads((folder / "s.json").read_text())["engine"]["engine"] == "gpu"
+
+
+@pytest.mark.parametrize("opens", [True, False], ids=["opens", "no-gpu"])
+def test_a_gpu_is_opened_once_it_would_have_paid(align, folder, drivers, monkeypatch, opens):
+    """The sample says no; the batches then say yes. Some are aligned before the GPU is open, others after it."""
+    monkeypatch.setattr(tuning, "GPU_OPEN_SECONDS", 2.5)
+    monkeypatch.setattr("wfacli.run.gpu_worth.saving", lambda *_: 0.0)
+    monkeypatch.setattr("wfacli.run.align.seconds_with_gpu", lambda *_: -1.0)
+    if not opens:
+
+        def none(index: int, compiler: object) -> EmulatedDriver:
+            raise DeviceError("none")
+
+        monkeypatch.setattr(choice, "open_driver", none)
+    engines: list[LateGpuEngine] = []
+
+    def opened_first(engine: LateGpuEngine, seconds: float, own=LateGpuEngine.would_save) -> None:
+        own(engine, seconds)
+        if engine._opening:
+            engine._opening.join()
+            engines.append(engine)
+
+    monkeypatch.setattr(LateGpuEngine, "would_save", opened_first)
+    options = ("q.fq", "t.fa", "--batch-bases", "500", "-t", "1")
+    assert align(*options, "-o", "x.paf", "--stats", "s.json") == 0
+    report = json.loads((folder / "s.json").read_text())
+    by_kernel = report["pairs_by_kernel"]
+    assert len(engines) == 1
+    assert any(name.startswith("gpu-") for name in by_kernel) == opens
+    assert sum(n for name, n in by_kernel.items() if not name.startswith("gpu-")) > 0
+    assert report["engine"]["engine"] == ("gpu" if opens else "cpu")
+    assert align(*options, "--engine", "cpu", "-o", "cpu.paf") == 0
+    assert (folder / "x.paf").read_bytes() == (folder / "cpu.paf").read_bytes()
 
 
 def test_without_a_gpu(align, folder, monkeypatch, capfd):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict
@@ -14,12 +15,14 @@ from ..core.stats import Stats, counted
 from ..engines.base import Engine
 from ..engines.cpu import CpuEngine, native_options
 from ..engines.execute import align_batch
+from ..engines.late_gpu import LateGpuEngine
 from ..gpu.runtime.presence import may_have_gpu
 from ..io.read.reader import PairFiles
 from ..io.write.format import Formatter
 from ..plan.kernels import TABLE
 from ..plan.planner import Planner
 from .batch_run import BatchRun, opened
+from .gpu_worth import opens_later, seconds_with_gpu
 from .pairs import PairInputs
 from .parts import Account, Aligner, OpenOutput
 
@@ -50,14 +53,14 @@ def align_run(
     Raises:
         See batch_run.opened.
     """
-    stats, planner = Stats(), planner_of(config, expected_gpus(config))
+    later = gpu_wanted(config) and opens_later(config, files)
+    stats, planner = Stats(), planner_of(config, 0 if later else expected_gpus(config))
     gpus = config.devices and len(config.devices)  # None: all GPUs, whose number is not known yet
-    inputs = PairInputs(
-        files, config, version, stats, ahead=(planner.prepare, gpus) if gpus and gpu_wanted(config) else None
-    )
+    ahead = (planner.prepare, gpus) if gpus and gpu_wanted(config) and not later else None
+    inputs = PairInputs(files, config, version, stats, ahead=ahead)
 
     def open_aligner() -> Aligner:
-        return opened_aligner(config, planner, stats, tell, inputs.pool)
+        return opened_aligner(config, planner, stats, tell, inputs.pool, later)
 
     account = Account(
         asdict(config.spec),
@@ -76,15 +79,17 @@ def opened_aligner(
     stats: Stats,
     tell: Callable[[str], None] | None,
     pool: PinnedPool | None = None,
+    later: bool = False,
 ) -> Aligner:
     """Open the engine of a configuration; each pair is aligned by the kernel that a planner chooses.
 
     Args:
         config: configuration of the run.
-        planner: the planner if the engine has expected_gpus(config) GPUs.
+        planner: the planner if the engine has expected_gpus(config) GPUs, or none if it opens them later.
         stats: counters of the run.
         tell: see engines.choice.with_gpu.
         pool: see `pool` of engines.choice.with_gpu.
+        later: open a GPU only once it has paid off; config.engine is AUTO.
 
     Raises:
         DeviceError: a GPU is required, and none works.
@@ -92,6 +97,14 @@ def opened_aligner(
     check_options = native_options(config.spec, config.limits, TABLE)
     engine: Engine = CpuEngine(config.spec, config.limits, config.threads, stats=stats)
     gpus = 0
+    if later:
+        late = _late_gpu(config, engine, stats, tell)
+        return Aligner(
+            late,
+            0,
+            lambda pairs: (pairs, _align_late(late, pairs, planner, config, stats)),
+            lambda pairs, found: check_batch(pairs, found, check_options),
+        )
     if gpu_wanted(config):
         # Imported here because the GPU engines are slow to import.
         from ..engines.choice import with_gpu
@@ -106,6 +119,28 @@ def opened_aligner(
         return pairs, align_batch(engine, pairs, planner, stats)
 
     return Aligner(engine, gpus, align, lambda pairs, found: check_batch(pairs, found, check_options))
+
+
+def _late_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], None] | None) -> LateGpuEngine:
+    def open_gpu() -> Engine:
+        from ..engines.choice import with_gpu
+
+        return with_gpu(config, cpu, stats, tell)
+
+    return LateGpuEngine(cpu, open_gpu)
+
+
+def _align_late(
+    engine: LateGpuEngine, pairs: PairBatch, planner: Planner, config: Config, stats: Stats
+) -> AlignmentBatch:
+    """Align a batch with the GPU if it is open, else on the CPU. `planner` plans for the CPU."""
+    if engine.gpu:
+        return align_batch(engine.gpu, pairs, planner_of(config, 1), stats)
+    began = time.perf_counter()
+    found = align_batch(engine.cpu, pairs, planner, stats)
+    if engine.waits:  # by the time that it took, since estimates of hard pairs may be far too low
+        engine.would_save((time.perf_counter() - began) / config.threads - seconds_with_gpu(pairs, config))
+    return found
 
 
 def gpu_wanted(config: Config) -> bool:

@@ -18,9 +18,10 @@ from ..io.read.reader import batches_of
 from ..io.read.sources import Source
 from ..io.write.format import Formatter
 from ..io.write.header import header_around
-from .align import expected_gpus, left_out, opened_aligner, planner_of, protein_options
+from .align import expected_gpus, gpu_wanted, left_out, opened_aligner, planner_of, protein_options
 from .batch_run import BatchRun, opened
 from .ends import Extender
+from .gpu_worth import opens_later_for_reads
 from .pairs import has_sam_header
 from .parts import Account, Aligner, OpenOutput, timed
 from .rows import Lend
@@ -52,11 +53,12 @@ def mapped_run(
     Raises:
         See batch_run.opened.
     """
-    stats, planner = Stats(), planner_of(config, expected_gpus(config))
+    later = gpu_wanted(config) and opens_later_for_reads(config, files)
+    stats, planner = Stats(), planner_of(config, 0 if later else expected_gpus(config))
     inputs = MappedInputs(files, mapping, config, version, stats)
 
     def open_aligner() -> Aligner:
-        whole = opened_aligner(config, planner, stats, tell)
+        whole = opened_aligner(config, planner, stats, tell, later=later)
         if not mapping.ends:
             return whole
         extender = Extender(mapping.ends, config.spec, config.limits, config.threads, stats)
