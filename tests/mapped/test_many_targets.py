@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pysam
 import pytest
 
 from tests.cli.conftest import inside as inside
-from tests.cli.support import Result, assert_success, header_of, rows_of, start
+from tests.cli.support import Result, assert_failure, assert_success, header_of, rows_of, run, start
+from wfacli.io.read import faidx
+from wfacli.io.read.sources import Source
 from wfacli.io.write import output
 
 TARGETS = 30_000
@@ -70,3 +73,30 @@ def test_the_kernel_is_asked_few_times(folder: Path) -> None:
     calls = dict(line.split(": ") for line in Path(f"/proc/{process.pid}/io").read_text().splitlines())
     assert process.wait() == 0
     assert int(calls["syscw"]) < 200
+
+
+def test_a_target_that_sam_cannot_name_behind_many(folder: Path) -> None:
+    text = (folder / "many.fa").read_text()
+    (folder / "many.fa").write_text(text.replace(">t_29000\n", ">=t_29000\n"))
+    result = run(*LINES["mapped"].split(), "-o", "x.sam", cwd=folder)
+    assert_failure(result, 1, "many.fa", "=t_29000")
+    assert not (folder / "x.sam").exists()
+
+
+def test_a_name_that_occurs_twice_among_many(folder: Path) -> None:
+    with (folder / "many.fa").open("a") as file:
+        file.write(f">t_17\n{SYMBOLS}\n")
+    assert_failure(run(*LINES["mapped"].split(), "-o", "x.sam", cwd=folder), 1, "many.fa", "two sequences", "t_17")
+
+
+@pytest.mark.parametrize("shorter", [True, False])
+def test_an_index_of_many_short_sequences_is_not_checked(tmp_path: Path, shorter: bool) -> None:
+    """Reading them is faster than comparing each header with the index."""
+    with (tmp_path / "many.fa").open("w") as fasta, (tmp_path / "many.fa.fai").open("w") as index:
+        bases = "A" * (50 if shorter else 4100)
+        for i in range(faidx._MANY + 1 if shorter else 3):
+            fasta.write(f">{i}\n")
+            index.write(f"{i}\t{len(bases)}\t{fasta.tell()}\t{len(bases)}\t{len(bases) + 1}\n")
+            fasta.write(f"{bases}\n")
+    with closing(Source(str(tmp_path / "many.fa"))) as source:
+        assert (faidx.indexed(source) is None) == shorter

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from ..._native import MappedReader, Reference, fits_rname
+from ..._native import MappedReader, Reference
 from ...config import MappingSpec, Penalties
+from ...core.batch import U8
 from ...errors import InputError, UsageError
 from ..read.faidx import indexed
 from ..read.names import NO_TARGET
@@ -21,6 +22,7 @@ from .provenance import Program, last_program
 _READ_WEIGHT = 16_000_000
 _ENDS_WITHIN = 1.0  # seconds to wait for the exit of a process that has written everything
 _DIGESTED = 1 << 20  # bases hashed at a time
+_LINES = 1 << 14  # @SQ lines made at a time
 
 
 class MappedFiles:
@@ -137,8 +139,8 @@ def read_reference(source: Source, threads: int = 1) -> Reference:
     return reference
 
 
-def reference_lines(reference: Reference, checksums: bool, path: str) -> Iterator[bytes]:
-    """Yield an @SQ line for each sequence that is not empty.
+def reference_lines(reference: Reference, checksums: bool, path: str) -> Iterator[bytes | U8]:
+    """Yield @SQ lines of the sequences that are not empty.
 
     Args:
         reference: the sequences.
@@ -148,15 +150,17 @@ def reference_lines(reference: Reference, checksums: bool, path: str) -> Iterato
     Raises:
         InputError: a name that SAM does not allow.
     """
-    for number in range(len(reference)):
-        if not reference.length(number):
-            continue
-        if not fits_rname(reference.name(number)):
-            raise InputError(path, NO_TARGET, reference.name(number))
-        line = b"@SQ\tSN:%s\tLN:%d" % (reference.name(number), reference.length(number))
-        if checksums:
-            line += b"\tM5:" + _md5(reference, number)
-        yield line + b"\n"
+    step = 1 if checksums else _LINES
+    for first in range(0, len(reference), step):
+        try:
+            lines = reference.sam_lines(first, first + step)
+        except ValueError as error:
+            (name,) = error.args  # bytes
+            raise InputError(path, NO_TARGET, name) from None
+        if checksums and len(lines):
+            yield lines.tobytes()[:-1] + b"\tM5:" + _md5(reference, first) + b"\n"
+        else:
+            yield lines
 
 
 def _md5(reference: Reference, number: int) -> bytes:

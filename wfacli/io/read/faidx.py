@@ -18,6 +18,8 @@ from .sources import Source
 
 _MAX_HEADER = 1 << 16  # maximum bytes of a header
 _MAX_NUMBER = 1 << 62  # bound on lengths and offsets, larger than any file
+_MANY = 100_000  # sequences
+_SHORT = 4096  # mean bytes of a sequence below which reading the whole file is faster than checking its index
 _Read = Callable[[int, int], bytes]  # (bytes, offset) -> data
 
 
@@ -25,8 +27,8 @@ def indexed(source: Source, threads: int = 1) -> Reference | None:
     """Return the sequences of an indexed file, whose bases are read on demand.
 
     All headers and first lines are compared with the index. The result is None, and the file has to be read whole, if
-    it is not a regular file, is compressed but not BGZF, or has no index, or if the index is older than the file or
-    does not match it.
+    it is not a regular file, is compressed but not BGZF, or has no index, if the index is older than the file or does
+    not match it, or if the file has very many short sequences.
 
     Args:
         source: the file.
@@ -45,6 +47,8 @@ def indexed(source: Source, threads: int = 1) -> Reference | None:
             if any(index.stat().st_mtime_ns < mode.st_mtime_ns for index in indices):
                 return None
             index = indices[0].read_bytes()
+            if (lines := index.count(b"\n")) > _MANY and mode.st_size < _SHORT * lines:
+                return None
             if source.stored_as_is:
                 descriptor = file.fileno()
                 return _reference(descriptor, mode.st_size, index, lambda count, at: os.pread(descriptor, count, at))

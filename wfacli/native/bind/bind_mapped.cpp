@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "bind/bind.hpp"
+#include "io/targets.hpp"
 #include "mapped/grouping.hpp"
 #include "mapped/grouping_scan.hpp"
 #include "mapped/mapped.hpp"
@@ -118,6 +119,19 @@ void bind_mapped(nb::module_& m) {
           nb::arg("starts"), nb::arg("load"),
           "The file has its bytes in blocks that begin at starts (i64[n]); load is called with the indices of those "
           "wanted")
+      .def(
+          "sam_lines",
+          [](const Reference& self, int first, int last) {
+            Text lines;
+            named_in_errors([&] {
+              nb::gil_scoped_release release;
+              lines = sequence_lines(self, first, last);
+            });
+            return to_numpy(lines.buffer());
+          },
+          nb::arg("first"), nb::arg("last"),
+          "@SQ lines of the sequences first .. last - 1 that are not empty; ValueError with a name (bytes) that SAM does "
+          "not allow")
       .def_prop_ro("matches_index", &Reference::matches_index, "Whether the file has been as its index says, so far")
       .def(
           "bases",

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
+#include "base/hashing.hpp"
 #include "io/read_ahead.hpp"
 
 namespace wfacli {
@@ -21,6 +23,11 @@ bool all_bases_valid(const std::uint8_t* text, std::int64_t count) {
   return !wrong;
 }
 
+std::uint32_t hash_of(std::string_view name) {
+  return static_cast<std::uint32_t>(
+      hash_bytes(reinterpret_cast<const std::uint8_t*>(name.data()), static_cast<std::int64_t>(name.size()), 1));
+}
+
 }  // namespace
 
 Reference::~Reference() {
@@ -28,8 +35,31 @@ Reference::~Reference() {
 }
 
 void Reference::push(Record record) {
-  if (record.name.empty() || !numbers_.emplace(record.name, size()).second) throw std::invalid_argument(record.name);
+  if (3 * slots_.size() < 4 * (records_.size() + 1)) grow();
+  const std::uint32_t hash = hash_of(record.name);
+  Slot& slot = slots_[slot_of(record.name, hash)];
+  if (record.name.empty() || slot.number >= 0) throw std::invalid_argument(record.name);
+  slot = {hash, size()};
   records_.push_back(std::move(record));
+}
+
+std::size_t Reference::slot_of(std::string_view name, std::uint32_t hash) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t i = hash & mask;
+  while (slots_[i].number >= 0 && (slots_[i].hash != hash || at(slots_[i].number).name != name)) i = (i + 1) & mask;
+  return i;
+}
+
+void Reference::grow() {
+  const std::vector<Slot> before = std::exchange(slots_, {});
+  slots_.assign(std::max<std::size_t>(2 * before.size(), 16), {0, -1});
+  const std::size_t mask = slots_.size() - 1;
+  for (const Slot& slot : before) {
+    if (slot.number < 0) continue;
+    std::size_t i = slot.hash & mask;
+    while (slots_[i].number >= 0) i = (i + 1) & mask;
+    slots_[i] = slot;
+  }
 }
 
 void Reference::add(const BatchView& batch) {
@@ -83,8 +113,7 @@ void Reference::load(const std::vector<Window>& windows) const {
 }
 
 std::int32_t Reference::find(std::string_view name) const {
-  const auto found = numbers_.find(std::string(name));
-  return found == numbers_.end() ? -1 : found->second;
+  return slots_.empty() ? -1 : slots_[slot_of(name, hash_of(name))].number;
 }
 
 void Reference::copy(std::int32_t i, std::int64_t begin, std::int64_t end, std::uint8_t* to) const {

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/types.hpp"
@@ -61,6 +60,13 @@ class Reference {
     std::int64_t start, length;  // start: offset of the bases in bases_ or in the file
     std::int64_t line_bases, line_bytes;
   };
+  struct Slot {
+    std::uint32_t hash;   // of the name
+    std::int32_t number;  // of the sequence; -1: empty
+  };
+  // Returns the slot of a name, or the empty one where it would be.
+  std::size_t slot_of(std::string_view name, std::uint32_t hash) const;
+  void grow();
   const Record& at(std::int32_t i) const { return records_[static_cast<std::size_t>(i)]; }
   void push(Record record);
   static std::int64_t offset_of(const Record& record, std::int64_t base);
@@ -73,7 +79,7 @@ class Reference {
   mutable std::mutex load_mutex_;
   mutable std::vector<bool> loaded_;  // per block: already loaded
   std::vector<Record> records_;
-  std::unordered_map<std::string, std::int32_t> numbers_;
+  std::vector<Slot> slots_;  // hash table of the names, a power of two of slots
   mutable std::atomic<bool> matches_index_{true};
 };
 

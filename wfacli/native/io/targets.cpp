@@ -1,8 +1,27 @@
 #include "io/targets.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+
 #include "base/hashing.hpp"
+#include "io/sam_names.hpp"
 
 namespace wfacli {
+
+namespace {
+
+void add_line(Text& lines, const std::uint8_t* name, std::int64_t name_length, std::int64_t length) {
+  constexpr std::size_t kFixed = 16;
+  Pen pen = lines.room(kFixed + static_cast<std::size_t>(name_length) + Pen::kDigits);
+  pen.add("@SQ\tSN:");
+  pen.add(name, name_length);
+  pen.add("\tLN:");
+  pen.number(length);
+  pen.add('\n');
+  lines.done(pen);
+}
+
+}  // namespace
 
 TargetTable::Entry& TargetTable::find(const Entry& target) {
   const std::size_t mask = entries_.size() - 1;
@@ -58,17 +77,21 @@ TargetTable::Added TargetTable::add(const BatchView& batch) {
       entry = target;
       ++count_;
     }
-    Text& lines = spill ? added.spilled_lines : added.lines;
-    constexpr std::size_t kFixed = 16;
-    Pen pen = lines.room(kFixed + static_cast<std::size_t>(len) + Pen::kDigits);
-    pen.add("@SQ\tSN:");
-    pen.add(name, len);
-    pen.add("\tLN:");
-    pen.number(target.length);
-    pen.add('\n');
-    lines.done(pen);
+    add_line(spill ? added.spilled_lines : added.lines, name, len, target.length);
   }
   return added;
+}
+
+Text sequence_lines(const Reference& reference, std::int32_t first, std::int32_t last) {
+  Text lines;
+  for (std::int32_t i = first; i < std::min(last, reference.size()); ++i) {
+    const std::string& name = reference.name(i);
+    if (reference.length(i) == 0) continue;
+    if (!fits_rname(name)) throw std::invalid_argument(name);
+    add_line(lines, reinterpret_cast<const std::uint8_t*>(name.data()), static_cast<std::int64_t>(name.size()),
+             reference.length(i));
+  }
+  return lines;
 }
 
 }  // namespace wfacli

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/types.hpp"
+#include "io/reference.hpp"
 
 namespace wfacli {
 
@@ -36,5 +37,9 @@ class TargetTable {
   Buffer<Entry> entries_;
   std::int64_t max_entries_, count_ = 0;
 };
+
+// Returns the @SQ lines of the sequences first .. last - 1 that are not empty. Throws std::invalid_argument with the
+// name of one that SAM does not allow.
+Text sequence_lines(const Reference& reference, std::int32_t first, std::int32_t last);
 
 }  // namespace wfacli
