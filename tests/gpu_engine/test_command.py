@@ -233,12 +233,24 @@ def test_much_work_opens_a_gpu_at_once(align, folder, drivers, monkeypatch):
     assert json.loads((folder / "s.json").read_text())["engine"]["engine"] == "gpu"
 
 
+class FakeTime:
+    """A clock by which each batch takes a second of its thread."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def thread_time(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
 @pytest.mark.parametrize("opens", [True, False], ids=["opens", "no-gpu"])
 def test_a_gpu_is_opened_once_it_would_have_paid(align, folder, drivers, monkeypatch, opens):
     """The sample says no; the batches then say yes. Some are aligned before the GPU is open, others after it."""
     monkeypatch.setattr(tuning, "GPU_OPEN_SECONDS", 2.5)
     monkeypatch.setattr("wfacli.run.gpu_worth.saving", lambda *_: 0.0)
-    monkeypatch.setattr("wfacli.run.align.seconds_with_gpu", lambda *_: -1.0)
+    monkeypatch.setattr("wfacli.run.align.seconds_with_gpu", lambda *_: 0.0)
+    monkeypatch.setattr("wfacli.run.align.time", FakeTime())
     if not opens:
 
         def none(index: int, compiler: object) -> EmulatedDriver:

@@ -11,7 +11,7 @@ from .._native import keep_memory_flat
 from ..core.stats import counted
 from ..errors import OutputClosed
 from ..run.batch_run import BatchRun
-from ..run.sizes import SWITCH_BESIDE_A_GPU
+from ..run.sizes import SWITCH_INTERVAL
 from .console import note, warning
 from .explain import explain as print_routes
 from .progress import shown
@@ -41,8 +41,7 @@ def execute(
     run, complete = None, False
     try:
         with create() as run:
-            if run.aligner.gpus:
-                sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
+            sys.setswitchinterval(SWITCH_INTERVAL)
             with shown(run.watch, bar=progress, quiet=quiet):
                 run.run()
         complete = True

@@ -46,6 +46,7 @@ class LateGpuEngine:
         self._open_gpu = open_gpu
         self._lock = threading.Lock()
         self._saved = 0.0  # expected seconds that a GPU would have saved so far
+        self._spent = 0.0  # further seconds of all threads
         self._opening: threading.Thread | None = None
         self._failure: str | None = None
         self._cancelled = False
@@ -65,6 +66,18 @@ class LateGpuEngine:
             if self._saved > tuning.GPU_OPEN_SECONDS and self.waits:
                 self._opening = threading.Thread(target=self._open, name="wfacli-open", daemon=True)
                 self._opening.start()
+
+    def spend(self, seconds: float, with_gpu: Callable[[], float]) -> None:
+        """Add the seconds of all threads for a batch, less those that it would take with the GPU.
+
+        The latter take a while to forecast, so they are asked for only once the former alone would pay.
+        """
+        with self._lock:
+            self._spent += seconds
+            pays = self._saved + self._spent > tuning.GPU_OPEN_SECONDS
+            spent, self._spent = self._spent, 0.0 if pays else self._spent
+        if pays and seconds > 0:
+            self.would_save(spent * (1 - with_gpu() / seconds))
 
     def batch_memory(self, nbytes: int) -> U8 | None:
         """Return memory of the GPU engine; None before it is open."""

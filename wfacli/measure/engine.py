@@ -24,7 +24,7 @@ from ..engines.hybrid import HybridEngine
 from ..errors import InternalError
 from ..plan.kernels import TABLE
 from ..plan.planner import Planner
-from ..run.sizes import MOST_BESIDE_A_GPU, SWITCH_BESIDE_A_GPU
+from ..run.sizes import MOST_BESIDE_A_GPU, SWITCH_INTERVAL
 
 TIMED = (
     "all pairs of a row, from sequences in memory to scores and alignments in memory: estimates, dispatch, kernels,"
@@ -94,7 +94,7 @@ class Engine:
         self._workers = min(workers, gpus * MOST_BESIDE_A_GPU) if gpus else workers
         self._planner = Planner(spec, self._limits, gpus=gpus)
         if gpus:
-            sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
+            sys.setswitchinterval(SWITCH_INTERVAL)
 
     def pinned_batches(self, batches: Sequence[PairBatch]) -> list[PairBatch]:
         """Return batches with their bases where the command's reader puts them: page-locked memory with a GPU."""

@@ -136,10 +136,10 @@ def _align_late(
     """Align a batch with the GPU if it is open, else on the CPU. `planner` plans for the CPU."""
     if engine.gpu:
         return align_batch(engine.gpu, pairs, planner_of(config, 1), stats)
-    began = time.perf_counter()
+    began = time.thread_time()
     found = align_batch(engine.cpu, pairs, planner, stats)
     if engine.waits:  # by the time that it took, since estimates of hard pairs may be far too low
-        engine.would_save((time.perf_counter() - began) / config.threads - seconds_with_gpu(pairs, config))
+        engine.spend((time.thread_time() - began) / config.threads, lambda: seconds_with_gpu(pairs, config))
     return found
 
 

@@ -35,7 +35,8 @@ def opens_later(config: Config, files: PairFiles) -> bool:
         return True
     if sample is None:
         return True
-    return saving(sample, config) <= share * tuning.GPU_OPEN_SECONDS
+    least = share * tuning.GPU_OPEN_SECONDS
+    return saving(sample, config, least) <= least
 
 
 def opens_later_for_reads(config: Config, files: MappedFiles) -> bool:
@@ -48,10 +49,13 @@ def opens_later_for_reads(config: Config, files: MappedFiles) -> bool:
     return sum(filter(None, sizes)) * tuning.CPU_MAPPED_BASE / _cores(config) <= tuning.GPU_OPEN_SECONDS
 
 
-def saving(pairs: PairBatch, config: Config) -> float:
-    """Return the seconds that a batch is expected to take less with a GPU than without one."""
-    planner = Planner(config.spec, config.limits)
-    return _seconds(pairs, planner) / _cores(config) - seconds_with_gpu(pairs, config)
+def saving(pairs: PairBatch, config: Config, least: float) -> float:
+    """Return the seconds that a batch is expected to take less with a GPU than without one, at most.
+
+    Up to `least`, the seconds with a GPU are not forecast, which takes a while, and count as none.
+    """
+    on_cpu = _seconds(pairs, Planner(config.spec, config.limits)) / _cores(config)
+    return on_cpu - seconds_with_gpu(pairs, config) if on_cpu > least else on_cpu
 
 
 def seconds_with_gpu(pairs: PairBatch, config: Config) -> float:

@@ -10,9 +10,9 @@ from ..io.read.sources import Source
 # With a GPU: maximum number of batches in flight per GPU; they are large, and their bases are in pinned memory.
 MOST_BESIDE_A_GPU = 8
 
-# With a GPU: seconds for which a thread may hold the GIL while the device's thread waits. Python's default is longer
-# than a launch takes.
-SWITCH_BESIDE_A_GPU = 2e-4
+# Seconds for which a thread may hold the GIL while others wait. Python's default is longer than a launch on a GPU, and
+# than what most batches take on the CPU.
+SWITCH_INTERVAL = 2e-4
 
 _SPARE = 17 / 16  # margin over a batch's share of the bases, since a pair weighs more than its bases
 _LEAST_SHARED = 8_000_000  # bases of a batch below which another GPU saves less time than another batch costs
