@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tests.cli.support import assert_failure, bgzf, run
 from tests.mapped.world import World, random_world
+from tests.thorough import in_turn
 
 from .support import in_shards, on_one_machine
 
@@ -41,14 +43,15 @@ def write_world(rng: random.Random, folder: Path, reads: int = 250) -> World:
     return world
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("mappings", ["map.paf", "map.sam", "map.bam"])
+@pytest.mark.parametrize(
+    ("form", "mappings"), in_turn(list(itertools.product(FORMS, ["map.paf", "map.sam", "map.bam"])), 2)
+)
 def test_reads_and_mappings(form, mappings, tmp_path):
     rng = random.Random(f"{form}{mappings}")
     write_world(rng, tmp_path)
     arguments = ["reads.fq", "ref.fa", "--mappings", mappings, *FORMS[form]]
     expected = on_one_machine(tmp_path, "align", arguments)
-    assert in_shards(rng, tmp_path, "align", arguments, 5) == expected
+    assert in_shards(rng, tmp_path, "align", arguments, 4) == expected
     sizes = [part.stat().st_size for part in sorted((tmp_path / "run.plan.parts").glob("*.part"))]
     assert min(sizes) > 0, "no shard is empty"
 
@@ -95,7 +98,7 @@ def mate_records(world: World, unmapped: bool = True) -> str:
 @pytest.mark.parametrize("seed", range(8))
 def test_both_mates_are_in_one_shard(seed, tmp_path):
     rng = random.Random(seed)
-    world = random_world(seed, 300 if seed < 4 else 900)
+    world = random_world(seed, 200 if seed < 4 else 600)
     as_mates(world)
     world.write(tmp_path)
     if seed > 3:
@@ -116,7 +119,7 @@ def test_both_mates_are_in_one_shard(seed, tmp_path):
     form = ["--format", "bam", "--sort", "--keep-unmapped"] if seed % 4 > 1 else ["--format", "sam"]
     arguments = [reads[0], "ref.fa", "--mappings", "map.sam", *reads[1:], *form]
     expected = on_one_machine(tmp_path, "align", arguments)
-    assert in_shards(rng, tmp_path, "align", arguments, 5) == expected
+    assert in_shards(rng, tmp_path, "align", arguments, 4) == expected
     sizes = [part.stat().st_size for part in sorted((tmp_path / "run.plan.parts").glob("*.part"))]
     assert min(sizes) > 0 or seed > 3, "no shard is empty"
 

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from tests.cli.support import assert_success, run
+from tests.thorough import THOROUGH
 
 from .support import in_shards, on_one_machine, plan, run_shards, sequences, shuffled, write_pairs
 
@@ -23,24 +24,27 @@ FORMATS = {
 }
 
 
+SIZES = [(300, 4), (3, 2), *([(300, 1), (3, 7), (2000, 20)] if THOROUGH else [])]  # pairs, shards
+
+
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("seed", range(3))
-def test_two_files(form, seed, tmp_path):
-    rng = random.Random(f"{form}{seed}")
-    files = write_pairs(rng, tmp_path, rng.choice((3, 300)))
+@pytest.mark.parametrize(("pairs", "shards"), SIZES)
+def test_two_files(form, pairs, shards, tmp_path):
+    rng = random.Random(f"{form}{pairs}")
+    files = write_pairs(rng, tmp_path, pairs)
     arguments = [*files, *FORMATS[form], "--metric", "edit"]
     expected = on_one_machine(tmp_path, "align", arguments)
-    assert in_shards(rng, tmp_path, "align", arguments, rng.choice((1, 2, 7))) == expected
+    assert in_shards(rng, tmp_path, "align", arguments, shards) == expected
 
 
 @pytest.mark.parametrize("layout", ["seq", "tsv", "names"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(9 if THOROUGH else 2))
 def test_one_file(layout, seed, tmp_path):
     rng = random.Random(f"{layout}{seed}")
     files = write_pairs(rng, tmp_path, 300, layout)
     arguments = [*files, "--format", rng.choice(("paf", "sam"))]
     expected = on_one_machine(tmp_path, "align", arguments)
-    assert in_shards(rng, tmp_path, "align", arguments, 5) == expected
+    assert in_shards(rng, tmp_path, "align", arguments, 3) == expected
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -49,7 +53,7 @@ def test_extend(seed, tmp_path):
     files = write_pairs(rng, tmp_path, 200)
     arguments = [*files, "--mode", "local", "--format", rng.choice(("sam", "blast6"))]
     expected = on_one_machine(tmp_path, "extend", arguments)
-    assert in_shards(rng, tmp_path, "extend", arguments, 4) == expected
+    assert in_shards(rng, tmp_path, "extend", arguments, 3) == expected
 
 
 def test_the_output_of_the_plan_with_its_index(tmp_path):

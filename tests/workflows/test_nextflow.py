@@ -6,8 +6,9 @@ import re
 import subprocess
 from pathlib import Path
 
-from .support import ARGUMENTS, ROOT, SHARDS, path_with_command, write_inputs
+from .support import ARGUMENTS, ROOT, path_with_command, write_inputs
 
+SHARDS = 2
 TEXT = (ROOT / "nextflow/main.nf").read_text()
 
 

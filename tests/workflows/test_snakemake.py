@@ -10,9 +10,11 @@ import pytest
 
 from tests.shards.test_same_bytes import without_header as records_of
 
-from .support import ARGUMENTS, ROOT, SHARDS, path_with_command, write_inputs
+from .support import ARGUMENTS, ROOT, path_with_command, write_inputs
 
 pytestmark = pytest.mark.skipif(not shutil.which("snakemake"), reason="snakemake is not installed")
+
+SHARDS = 10  # numbers of two digits
 
 
 def snakemake(folder, *more: str) -> subprocess.CompletedProcess[str]:
