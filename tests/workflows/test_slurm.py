@@ -72,7 +72,7 @@ def test_the_bytes_of_one_machine_and_shards_again(folder):
     plan, shards, merge = (folder / "jobs").read_text().splitlines()
     assert all("--partition short" in job for job in (plan, shards, merge))
     assert f"--array=1-{SHARDS}" in shards and "--dependency=afterok:1" in shards
-    assert "--dependency=afterok:2" in merge
+    assert "--dependency=afterok:2" in merge and "--kill-on-invalid-dep=yes" in merge
     # Shards that are not done are submitted again, and the merge after them.
     for shard in ("02", "10"):
         (folder / f"out.bam.plan.parts/{shard}-of-{SHARDS}.part").unlink()
@@ -82,6 +82,16 @@ def test_the_bytes_of_one_machine_and_shards_again(folder):
     assert done.returncode == 0, done.stderr
     assert (folder / "out.bam").read_bytes() == expected
     assert "--array=2,10" in (folder / "jobs").read_text()
+    # A part that is damaged and has its size is named by the merge, and its shard run again.
+    part = folder / f"out.bam.plan.parts/05-of-{SHARDS}.part"
+    part.write_bytes(bytes(part.stat().st_size))
+    done = submit(folder, "--again", "out.bam")
+    assert done.returncode == 1 and "damaged: out.bam.plan.parts/05" in done.stderr
+    (folder / "jobs").unlink()
+    done = submit(folder, "--again", "out.bam", "5")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "out.bam").read_bytes() == expected
+    assert "--array=5" in (folder / "jobs").read_text()
 
 
 def test_usage(folder):
