@@ -18,7 +18,7 @@ from ..io.read.sources import Source
 from ..io.write.header import header_around
 from ..run.pairs import has_sam_header
 from .cuts import Places
-from .survey import Seen, Survey, check_cuttable, counted_batches, drained, end_of, surveyed, work_of
+from .survey import Cutting, Seen, Survey, check_cuttable, counted_batches, drained, end_of, surveyed, work_of
 
 _MIN_STEP, _MAX_STEP = 1 << 12, 1 << 20  # bases of reads between two places
 _PLACES_PER_SHARD = 64
@@ -30,7 +30,7 @@ class MapSurvey:
     # Batches of a run on one machine depend on where reads map, so that no cut can be between them.
     batch_bases: int | None = None
 
-    def __init__(self, files: MapperFiles, config: Config, version: str, shards: int) -> None:
+    def __init__(self, files: MapperFiles, config: Config, version: str, cutting: Cutting) -> None:
         """Open the files.
 
         Raises:
@@ -53,7 +53,7 @@ class MapSurvey:
             raise
         self.survey = Survey(Places(len(self.sources)), prefixes=[0] * len(self.sources))
         stored = sum(source.size or 0 for source in self.sources)
-        self._step = min(max(stored // (_PLACES_PER_SHARD * shards), _MIN_STEP), _MAX_STEP)
+        self._step = min(max(stored // (_PLACES_PER_SHARD * cutting.shards), _MIN_STEP), _MAX_STEP)
 
     @property
     def cut_paths(self) -> list[str]:

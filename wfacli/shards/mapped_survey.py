@@ -14,18 +14,7 @@ from ..io.read.reader import batches_of
 from ..io.write.header import header_around
 from ..run.pairs import has_sam_header
 from .cuts import Places
-from .survey import (
-    Seen,
-    Survey,
-    batch_bases_of,
-    check_cuttable,
-    counted_batches,
-    drained,
-    end_of,
-    positions_of,
-    step_between,
-    work_of,
-)
+from .survey import Cutting, Seen, Survey, check_cuttable, counted_batches, drained, end_of, positions_of, work_of
 
 _READS, _MAPPINGS, _REFERENCE = 0, 1, 2  # indices of the streams of MappedFiles; mates follow
 
@@ -33,7 +22,9 @@ _READS, _MAPPINGS, _REFERENCE = 0, 1, 2  # indices of the streams of MappedFiles
 class MappedSurvey:
     """A pass over reads and mappings; cuts are between the mappings of a template and those of the next. See Pass."""
 
-    def __init__(self, files: MappedFiles, mapping: MappingSpec, config: Config, version: str, shards: int) -> None:
+    def __init__(
+        self, files: MappedFiles, mapping: MappingSpec, config: Config, version: str, cutting: Cutting
+    ) -> None:
         """Open the files.
 
         Raises:
@@ -50,11 +41,11 @@ class MappedSurvey:
         self.sources = files.open()
         self._streams = (*self.sources[:_REFERENCE], *self.sources[_REFERENCE + 1 :])
         self.survey = Survey(Places(len(self._streams)), prefixes=[0] * len(self._streams))
-        self.batch_bases = batch_bases_of(config)
+        self.batch_bases = cutting.batch_bases(config)
         self._last_is_kept = False  # whether the place behind the last batch is one of the survey's
         try:
             self._check()
-            self._step = step_between(config, self._streams, shards)
+            self._step = cutting.step(config, self._streams)
             for source in self._streams:
                 source.keep_places()
             self._reference = read_reference(self.sources[_REFERENCE], config.threads)

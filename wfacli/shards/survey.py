@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from .._native import PairReader, StreamReader
-from ..config import CPU_BATCH, Container, Format, OutputSpec, RunConfig
+from ..config import CPU_BATCH, Format, OutputSpec, RunConfig
 from ..core.batch import PairBatch
 from ..errors import InputError, UsageError
 from ..io.read.names import with_sam_names
@@ -15,6 +15,7 @@ from ..io.read.reader import PairFiles, batches_of, hint_of, layout_of, refuse_a
 from ..io.read.section import Position
 from ..io.read.sources import Source
 from ..io.write.header import header_around
+from ..io.write.parts import PartKind
 from ..io.write.targets import sq_lines
 from ..run.pairs import has_sam_header
 from .cuts import Places
@@ -71,25 +72,35 @@ class Pass(Protocol):
         """Close the inputs."""
 
 
-def depends_on_batches(out: OutputSpec) -> bool:
-    """Return True if the bytes of an output depend on its batches: each begins a block of BAM, unless it is sorted."""
-    return out.format is Format.SAM and out.container is Container.BAM and not out.sort
+@dataclass(frozen=True)
+class Cutting:
+    """How inputs are cut.
 
-
-def batch_bases_of(config: RunConfig) -> int | None:
-    """Return the bases per batch that all shards must use, or None if they may choose."""
-    return config.batch_bases or CPU_BATCH if depends_on_batches(config.output) else config.batch_bases
-
-
-def step_between(config: RunConfig, sources: Sequence[Source], shards: int) -> int:
-    """Return the bases between two places, which shards of these inputs are cut at.
-
-    Where the output's bytes depend on batches, inputs are cut between the batches of a run on one machine.
+    Attributes:
+        shards: number of shards.
+        fast: cut also inside the batches of one machine, where the output is then the same only in its records.
     """
-    if depends_on_batches(config.output):
-        return config.batch_bases or CPU_BATCH
-    stored = sum(source.size or 0 for source in sources)
-    return min(max(stored // (_PLACES_PER_SHARD * shards), _MIN_STEP), CPU_BATCH)
+
+    shards: int
+    fast: bool = False
+
+    def at_batches(self, out: OutputSpec) -> bool:
+        """Return True if inputs are cut between the batches of a run on one machine.
+
+        Each of them begins a BGZF block of BAM and of text in .gz, unless the output is sorted.
+        """
+        return PartKind.of(out).in_blocks and not self.fast
+
+    def batch_bases(self, config: RunConfig) -> int | None:
+        """Return the bases per batch that all shards must use, or None if they may choose."""
+        return config.batch_bases or CPU_BATCH if self.at_batches(config.output) else config.batch_bases
+
+    def step(self, config: RunConfig, sources: Sequence[Source]) -> int:
+        """Return the bases between two places, which shards of these inputs are cut at."""
+        if self.at_batches(config.output):
+            return config.batch_bases or CPU_BATCH
+        stored = sum(source.size or 0 for source in sources)
+        return min(max(stored // (_PLACES_PER_SHARD * self.shards), _MIN_STEP), CPU_BATCH)
 
 
 def check_cuttable(source: Source) -> None:
@@ -123,14 +134,14 @@ def positions_of(reader: StreamReader, sources: Sequence[Source]) -> list[Positi
 class PairSurvey:
     """A pass over pairs; cuts are between pairs. See Pass."""
 
-    def __init__(self, files: PairFiles, config: RunConfig, version: str, shards: int) -> None:
+    def __init__(self, files: PairFiles, config: RunConfig, version: str, cutting: Cutting) -> None:
         """Open the files.
 
         Args:
             files: QUERY and TARGET.
             config: configuration of the run.
             version: version of the program, for SAM's header.
-            shards: number of shards.
+            cutting: how the files are cut.
 
         Raises:
             UsageError, InputError: an input cannot be cut.
@@ -145,8 +156,8 @@ class PairSurvey:
         except BaseException:
             self.close()
             raise
-        self._step = step_between(config, self.sources, shards)
-        self.batch_bases = batch_bases_of(config)
+        self._step = cutting.step(config, self.sources)
+        self.batch_bases = cutting.batch_bases(config)
 
     @property
     def cut_paths(self) -> list[str]:
