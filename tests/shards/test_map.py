@@ -70,6 +70,23 @@ def test_pairs_of_reads(form, files, folder):
     assert len(filled) == 4 if files == 2 else len(filled) > 1  # in one file, not behind every batch of reads
 
 
+def test_several_files_of_reads(folder):
+    """One of four files is empty and one has no line feed at its end; cuts are in files and between them."""
+    rng = random.Random(8)
+    world = random_world(8, 240)
+    world.write(folder)
+    text = [f"@{name}\n{symbols}\n+\n{quality}\n" for name, (symbols, quality) in world.reads.items()]
+    files = {"a.fq": text[:60], "b.fq": [], "c.fq": text[60:200], "d.fq": text[200:]}
+    for name, lines in files.items():
+        data = "".join(lines).encode()
+        (folder / name).write_bytes(bgzf(data, 2000) if name == "c.fq" else data)
+    (folder / "a.fq").write_bytes((folder / "a.fq").read_bytes().rstrip(b"\n"))
+    arguments = ["ref.fa", *files, "--preset", "map-hifi", "-t", "2", "--format", "sam"]
+    expected = on_one_machine(folder, "map", arguments, fake(folder))
+    assert in_shards(rng, folder, "map", arguments, 3, fake(folder)) == expected
+    assert min(part.stat().st_size for part in (folder / "run.plan.parts").glob("*.part")) > 0
+
+
 def test_bam_that_is_not_sorted_has_the_same_records(folder):
     rng = random.Random(4)
     random_world(4, 250).write(folder)
@@ -90,8 +107,13 @@ def test_what_cannot_be_cut_is_refused(folder):
     random_world(6, 20).write(folder)
     shutil.copy(folder / "reads.fq", folder / "more.fq")
     made = ("--shards", "2", "-o", "run.plan")
-    several = run("plan", "map", "-x", "map-ont", "ref.fa", "reads.fq", "more.fq", *made, cwd=folder, env=fake(folder))
-    assert_failure(several, 2, "several files of reads")
+    several = run(
+        "plan", "map", "-x", "map-ont", "ref.fa", "reads.fq", "reads.fq", *made, cwd=folder, env=fake(folder)
+    )
+    assert_failure(several, 2, "named twice")
+    (folder / "more.fq").write_text(">a\nACGT\n")
+    mixed = run("plan", "map", "-x", "map-ont", "ref.fa", "reads.fq", "more.fq", *made, cwd=folder, env=fake(folder))
+    assert_failure(mixed, 1, "more.fq", "is FASTA")
     (folder / "reads.fq.gz").write_bytes(gzip.compress((folder / "reads.fq").read_bytes()))
     packed = run("plan", "map", "ref.fa", "reads.fq.gz", *made, cwd=folder, env=fake(folder))
     assert_failure(packed, 1, "reads.fq.gz", "bgzip")

@@ -75,7 +75,9 @@ class ShardMapperFiles(MapperFiles):
 
     def __init__(self, plan: Plan, shard: int, files: MapperFiles, threads: int) -> None:
         """Take a plan, the number of the shard from 1, the files of the whole run, and the mapper's threads."""
-        super().__init__(files.query, files.reference, files.preset, threads, files.mates)
+        # Of several files the mapper gets those that the shard has reads of.
+        reads = [path for path in (files.query, *files.more) if not plan.is_empty(shard, path)] or [files.query]
+        super().__init__(reads[0], files.reference, files.preset, threads, files.mates, reads[1:])
         self._plan, self._shard = plan, shard
 
     def _stream(self, path: str) -> Source:

@@ -9,7 +9,7 @@ from ..config import Config
 from ..core.batch import PairBatch
 from ..errors import InputError, UsageError
 from ..io.mapper.mapped import read_reference, reference_lines
-from ..io.mapper.mapper import MapperFiles
+from ..io.mapper.mapper import MapperFiles, check_alike
 from ..io.mapper.presets import PAIRING
 from ..io.mapper.swapped import check_order
 from ..io.read.reader import alignment_format, batches_of
@@ -18,10 +18,23 @@ from ..io.read.sources import Source
 from ..io.write.header import header_around
 from ..run.pairs import has_sam_header
 from .cuts import Places
-from .survey import Cutting, Seen, Survey, check_cuttable, counted_batches, drained, end_of, surveyed, work_of
+from .survey import (
+    Cutting,
+    Seen,
+    Survey,
+    add_place,
+    check_cuttable,
+    counted_batches,
+    drained,
+    end_of,
+    positioned,
+    surveyed,
+    work_of,
+)
 
 _MIN_STEP, _MAX_STEP = 1 << 12, 1 << 20  # bases of reads between two places
 _PLACES_PER_SHARD = 64
+_BEGIN = Position(0, 0, 0, 0)
 
 
 class MapSurvey:
@@ -36,8 +49,9 @@ class MapSurvey:
         Raises:
             UsageError, InputError: an input cannot be cut.
         """
-        if files.more:
-            raise UsageError("several files of reads cannot be cut as one: put them together (cat a.fq b.fq > all.fq)")
+        reads = (files.query, *files.more)
+        if len(set(reads)) < len(reads):
+            raise UsageError("a file of reads is named twice")
         self._files, self._config, self._version = files, config, version
         self._reference = Source(files.reference)
         self.sources: tuple[Source, ...] = ()
@@ -47,6 +61,8 @@ class MapSurvey:
                 check_cuttable(self.sources[-1])
                 if name := alignment_format(self.sources[-1]):
                     raise InputError(path, f"is {name}, which shards cannot cut: samtools fastq FILE | bgzip > NEW")
+            if files.more:
+                check_alike(self.sources)
             check_order(self._reference, self.sources, files.preset)
         except BaseException:
             self.close()
@@ -58,7 +74,8 @@ class MapSurvey:
     @property
     def cut_paths(self) -> list[str]:
         """See Pass."""
-        return [path for path in (self._files.query, self._files.mates) if path is not None]
+        files = self._files
+        return [path for path in (files.query, *files.more, files.mates) if path is not None]
 
     def header(self, seen: Seen) -> Iterator[bytes]:
         """See Pass."""
@@ -75,7 +92,21 @@ class MapSurvey:
             return surveyed(PairReader("two", False, False), places, self.sources, self._step, threads)
         if self._files.preset in PAIRING:
             return self._adjacent_mates()
-        return surveyed(PairReader("targets", False, False), places, self.sources, self._step, threads)
+        return self._file_by_file()
+
+    def _file_by_file(self) -> Iterator[PairBatch]:
+        """Yield the batches of single reads; a cut has a position in each file, perhaps its end or beginning."""
+        places = self.survey.places
+        positions = [_BEGIN] * len(self.sources)
+        for number, source in enumerate(self.sources):
+            reader = PairReader("targets", False, False)
+            for batch, found in positioned(reader, (source,), self._step, self._config.threads):
+                if found:
+                    positions[number] = found[0]
+                add_place(places, batch, positions if found else None)
+                yield batch
+            (positions[number],) = end_of(reader, (source,))
+        places.end(positions)
 
     def _adjacent_mates(self) -> Iterator[PairBatch]:
         """Yield the batches of a file in which mates may follow one another, between which it is not cut."""

@@ -204,20 +204,30 @@ def surveyed(
     Raises:
         InputError: at the first fault.
     """
+    for batch, positions in positioned(reader, sources, step, threads, hint):
+        add_place(places, batch, positions)
+        yield batch
+    places.end(end_of(reader, sources))
+
+
+def positioned(
+    reader: PairReader, sources: tuple[Source, ...], step: int, threads: int, hint: str = ""
+) -> Iterator[tuple[PairBatch, list[Position] | None]]:
+    """Yield the batches of a new reader, and the positions behind each; None where the streams cannot be cut.
+
+    Args, Raises: see surveyed().
+    """
     reader.track()
     for source in sources:
         source.keep_places()
         source.inflate_ahead(threads - 1)
     # Records are parsed by one thread, since helpers do not keep the places of records.
     for batch in batches_of(reader, sources, step, hint=hint):
-        add_place(places, reader, sources, batch)
-        yield batch
-    places.end(end_of(reader, sources))
+        yield batch, positions_of(reader, sources)
 
 
-def add_place(places: Places, reader: StreamReader, sources: tuple[Source, ...], batch: PairBatch) -> None:
-    """Add the place behind a batch that was taken, if the streams can be cut there."""
-    positions = positions_of(reader, sources)
+def add_place(places: Places, batch: PairBatch, positions: list[Position] | None) -> None:
+    """Add the place behind a batch, if the streams can be cut there."""
     if positions is None:
         places.skip(len(batch), work_of(batch))
     else:

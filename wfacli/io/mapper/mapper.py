@@ -134,14 +134,13 @@ def _is_read_once(path: str) -> bool:
     return False
 
 
-def _joined(reads: list[Source]) -> Joined:
-    """Return files of reads as one stream. Raises InputError if some are FASTA and others FASTQ."""
+def check_alike(reads: Sequence[Source]) -> None:
+    """Raise InputError if some files of reads are FASTA and others FASTQ, or one is neither."""
     for source in reads:
         refuse_alignments(source)
         if (start := source.peek(1)) != (first := reads[0].peek(1)) and start and first:
             one, other = ("FASTQ" if mark == b"@" else "FASTA" for mark in (start, first))
             raise InputError(source.path, f"is {one}, and {reads[0].path} is {other}: several files are of one kind")
-    return Joined(reads)
 
 
 class MapperFiles(MappedFiles):
@@ -216,7 +215,7 @@ class MapperFiles(MappedFiles):
         all_reads = [reads, *map(self._stream, self.more)]
         for source in mates:
             self._refuse_bam(source)
-        fastq = self._fastq(reads) if len(all_reads) == 1 else _joined(all_reads)
+        fastq = self._fastq(reads) if len(all_reads) == 1 else self._joined(all_reads)
         self.swap_warning = check_order(reference, (fastq, *mates), self.preset)
         self.short_read_length = short_reads(fastq)
         if self._bam:
@@ -239,6 +238,12 @@ class MapperFiles(MappedFiles):
         for tee in tees:
             tee.close_reader(0)
         return fastq, self._process.source, reference, *mates
+
+    @staticmethod
+    def _joined(reads: list[Source]) -> Joined:
+        """Return files of reads as one stream. Raises InputError."""
+        check_alike(reads)
+        return Joined(reads)
 
     def _stream(self, path: str) -> Source:
         if not _is_read_once(path):
