@@ -32,8 +32,7 @@ from .survey import (
     work_of,
 )
 
-_MIN_STEP, _MAX_STEP = 1 << 12, 1 << 20  # bases of reads between two places
-_PLACES_PER_SHARD = 64
+_MAX_STEP = 1 << 20  # bases of reads between two places
 _BEGIN = Position(0, 0, 0, 0)
 
 
@@ -68,8 +67,7 @@ class MapSurvey:
             self.close()
             raise
         self.survey = Survey(Places(len(self.sources)), prefixes=[0] * len(self.sources))
-        stored = sum(source.size or 0 for source in self.sources)
-        self._step = min(max(stored // (_PLACES_PER_SHARD * cutting.shards), _MIN_STEP), _MAX_STEP)
+        self._step = cutting.step_of(self.sources, _MAX_STEP)
 
     @property
     def cut_paths(self) -> list[str]:

@@ -22,7 +22,9 @@ from .cuts import Places
 
 Seen = Callable[[int], None]
 _MIN_STEP = 1 << 12  # bases between two places, fewer of which are not worth a place
-_PLACES_PER_SHARD = 64
+# A place costs as much time as reading 25 kB, so that places nearer than _CHEAP_STEP would slow the pass down;
+# shards of less than 2 MB then have _FEW_PLACES each.
+_PLACES_PER_SHARD, _FEW_PLACES, _CHEAP_STEP = 64, 8, 1 << 18
 _PAIR_WORK = 16  # work of a pair beside its bases, in bases; as in the size of batches
 
 
@@ -99,8 +101,12 @@ class Cutting:
         """Return the bases between two places, which shards of these inputs are cut at."""
         if self.at_batches(config.output):
             return config.batch_bases or CPU_BATCH
-        stored = sum(source.size or 0 for source in sources)
-        return min(max(stored // (_PLACES_PER_SHARD * self.shards), _MIN_STEP), CPU_BATCH)
+        return self.step_of(sources, CPU_BATCH)
+
+    def step_of(self, sources: Sequence[Source], most: int) -> int:
+        """Return the bases between two places of inputs that can be cut anywhere, at most `most`."""
+        each = sum(source.size or 0 for source in sources) // self.shards
+        return min(max(each // _PLACES_PER_SHARD, min(each // _FEW_PLACES, _CHEAP_STEP), _MIN_STEP), most)
 
 
 def check_cuttable(source: Source) -> None:
