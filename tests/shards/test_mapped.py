@@ -59,7 +59,7 @@ def test_reads_and_mappings(form, mappings, tmp_path):
 def test_cuts_are_only_where_no_mapping_names_an_earlier_read(tmp_path):
     """Reads are in another order than mappings, within hundreds of them."""
     rng = random.Random(3)
-    world = write_world(rng, tmp_path, 1000)
+    world = write_world(rng, tmp_path, 600)
     names = list(world.reads)
     groups = [names[at : at + 50] for at in range(0, len(names), 50)]
     for group in groups:

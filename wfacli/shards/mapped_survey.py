@@ -14,7 +14,18 @@ from ..io.read.reader import batches_of
 from ..io.write.header import header_around
 from ..run.pairs import has_sam_header
 from .cuts import Places
-from .survey import Cutting, Seen, Survey, check_cuttable, counted_batches, drained, end_of, positions_of, work_of
+from .survey import (
+    MANY_PLACES,
+    Cutting,
+    Seen,
+    Survey,
+    check_cuttable,
+    counted_batches,
+    drained,
+    end_of,
+    positions_of,
+    work_of,
+)
 
 _READS, _MAPPINGS, _REFERENCE = 0, 1, 2  # indices of the streams of MappedFiles; mates follow
 
@@ -45,7 +56,8 @@ class MappedSurvey:
         self._last_is_kept = False  # whether the place behind the last batch is one of the survey's
         try:
             self._check()
-            self._step = cutting.step(config, self._streams)
+            # Many places, since mappings that name earlier reads leave few of them.
+            self._step = cutting.step(config, self._streams, MANY_PLACES)
             for source in self._streams:
                 source.keep_places()
             self._reference = read_reference(self.sources[_REFERENCE], config.threads)

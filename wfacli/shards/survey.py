@@ -23,8 +23,8 @@ from .cuts import Places
 Seen = Callable[[int], None]
 _MIN_STEP = 1 << 12  # bases between two places, fewer of which are not worth a place
 # A place costs as much time as reading 25 kB, so that places nearer than _CHEAP_STEP would slow the pass down;
-# shards of less than 2 MB then have _FEW_PLACES each.
-_PLACES_PER_SHARD, _FEW_PLACES, _CHEAP_STEP = 64, 8, 1 << 18
+# shards of less than 2 MB then have FEW_PLACES each.
+MANY_PLACES, FEW_PLACES, _CHEAP_STEP = 64, 8, 1 << 18
 _PAIR_WORK = 16  # work of a pair beside its bases, in bases; as in the size of batches
 
 
@@ -97,16 +97,22 @@ class Cutting:
         """Return the bases per batch that all shards must use, or None if they may choose."""
         return config.batch_bases or CPU_BATCH if self.at_batches(config.output) else config.batch_bases
 
-    def step(self, config: RunConfig, sources: Sequence[Source]) -> int:
-        """Return the bases between two places, which shards of these inputs are cut at."""
+    def step(self, config: RunConfig, sources: Sequence[Source], few: int = FEW_PLACES) -> int:
+        """Return the bases between two places, which shards of these inputs are cut at; `few`: see step_of()."""
         if self.at_batches(config.output):
             return config.batch_bases or CPU_BATCH
-        return self.step_of(sources, CPU_BATCH)
+        return self.step_of(sources, CPU_BATCH, few)
 
-    def step_of(self, sources: Sequence[Source], most: int) -> int:
-        """Return the bases between two places of inputs that can be cut anywhere, at most `most`."""
+    def step_of(self, sources: Sequence[Source], most: int, few: int = FEW_PLACES) -> int:
+        """Return the bases between two places of inputs that can be cut anywhere.
+
+        Args:
+            sources: the inputs.
+            most: maximum.
+            few: number of places in a small shard.
+        """
         each = sum(source.size or 0 for source in sources) // self.shards
-        return min(max(each // _PLACES_PER_SHARD, min(each // _FEW_PLACES, _CHEAP_STEP), _MIN_STEP), most)
+        return min(max(each // MANY_PLACES, min(each // few, _CHEAP_STEP), _MIN_STEP), most)
 
 
 def check_cuttable(source: Source) -> None:
