@@ -49,6 +49,7 @@ from wfacli.io.read.sources import Source
 for _ in read_batches(tuple(map(Source, sys.argv[2:])), "two", 4_000_000, False, threads=int(sys.argv[1])):
     pass
 """
+_LAST = "last_shard_minus_first_ms"
 console = Console()
 
 
@@ -129,7 +130,7 @@ def row_of(row: Row, folder: Path, a: argparse.Namespace) -> table.Report:
         "plan_by_reading_by_one_thread": round(min(beside["plan"]) / min(beside["reading by one thread"]), 3),
         "plan_by_reading": round(min(beside["plan"]) / min(beside["reading"]), 3),
         "first_byte_ms": {str(shard): round(min(found), 3) for shard, found in bytes_of.items()},
-        "last_shard_minus_first_ms": round(1000 * (best[str(a.shards)] - best["1"]), 1),
+        _LAST: round(1000 * (best[str(a.shards)] - best["1"]), 1),
         "runs": {name: Spread(found).report() for name, found in beside.items()}
         | {f"shard {shard}": Spread(found).report() for shard, found in ends.items()},
     }
@@ -159,9 +160,10 @@ def main(arguments: list[str] | None = None) -> None:
 
     def shown(row: Row, found: table.Report) -> str:
         latest = max(found["first_byte_ms"].values())
+        one, all_, last = (found[key] for key in ("plan_by_reading_by_one_thread", "plan_by_reading", _LAST))
         return (
-            f"{row.name}: planning takes {found['plan_by_reading_by_one_thread']:.2f} times reading by one thread, "
-            f"{found['plan_by_reading']:.2f} times by {a.threads}; first byte after at most {latest:.1f} ms; the last shard takes {found['last_shard_minus_first_ms']:.0f} ms more than the first"
+            f"{row.name}: planning takes {one:.2f} times reading by one thread, {all_:.2f} times by {a.threads}; "
+            f"first byte after at most {latest:.1f} ms; the last shard takes {last:.0f} ms more than the first"
         )
 
     with tempfile.TemporaryDirectory(prefix="wfacli-start-", dir=a.folder) as name:
