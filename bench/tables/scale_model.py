@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ from bench.harness import table
 from bench.harness.command import measured
 from bench.harness.pairs import simulated
 from wfacli import __version__
-from wfacli.shards.manifest import Manifest, Parts
+from wfacli.shards.manifest import Parts
 from wfacli.shards.plan_file import read_plan
 
 RECORDS = (10_000_000, 100_000_000, 1_000_000_000)
@@ -170,13 +171,9 @@ class Steps:
         for shard in parts.numbers:
             Path(parts.path(shard)).unlink(missing_ok=True)
             os.link(one.path(1), parts.path(shard))
-            self._write_manifest(parts, shard, dataclasses.replace(manifest, plan=file.digest, shard=shard))
+            described = dataclasses.asdict(dataclasses.replace(manifest, plan=file.digest, shard=shard))
+            Path(parts.manifest_path(shard)).write_text(json.dumps(described))
         return manifest.bytes * file.plan.shards
-
-    @staticmethod
-    def _write_manifest(parts: Parts, shard: int, manifest: Manifest) -> None:
-        Path(parts.manifest_path(shard)).unlink(missing_ok=True)
-        parts.complete(shard, manifest)
 
 
 def model(rows: Sequence[table.Report], pairs_per_second: float) -> table.Report:
