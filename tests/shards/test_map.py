@@ -16,7 +16,7 @@ from tests.mapped.world import random_world
 from tests.thorough import in_turn
 
 from .support import in_shards, on_one_machine, plan, run_shards
-from .test_mapped import as_mates, mate_records
+from .test_mapped import as_mates, mate_records, write_bam
 
 FORMS = {
     "sam": ["--format", "sam"],
@@ -82,6 +82,17 @@ def test_several_files_of_reads(folder):
         (folder / name).write_bytes(bgzf(data, 2000) if name == "c.fq" else data)
     (folder / "a.fq").write_bytes((folder / "a.fq").read_bytes().rstrip(b"\n"))
     arguments = ["ref.fa", *files, "--preset", "map-hifi", "-t", "2", "--format", "sam"]
+    expected = on_one_machine(folder, "map", arguments, fake(folder))
+    assert in_shards(rng, folder, "map", arguments, 3, fake(folder)) == expected
+    assert min(part.stat().st_size for part in (folder / "run.plan.parts").glob("*.part")) > 0
+
+
+def test_reads_in_bam(folder):
+    rng = random.Random(10)
+    world = random_world(10, 200)
+    world.write(folder)
+    write_bam(folder, world, "reads.bam")
+    arguments = ["ref.fa", "reads.bam", "--preset", "map-hifi", "-t", "2", "--format", "sam"]
     expected = on_one_machine(folder, "map", arguments, fake(folder))
     assert in_shards(rng, folder, "map", arguments, 3, fake(folder)) == expected
     assert min(part.stat().st_size for part in (folder / "run.plan.parts").glob("*.part")) > 0

@@ -10,6 +10,7 @@ from .._native import PairReader, StreamReader
 from ..config import CPU_BATCH, Format, OutputSpec, RunConfig
 from ..core.batch import PairBatch
 from ..errors import InputError, UsageError
+from ..io.mapper.bam_places import BamPlaces
 from ..io.read.names import with_sam_names
 from ..io.read.reader import PairFiles, batches_of, hint_of, layout_of, refuse_alignments
 from ..io.read.section import Position
@@ -132,15 +133,22 @@ def work_of(batch: PairBatch) -> int:
     return batch.total_bases + _PAIR_WORK * len(batch)
 
 
-def positions_of(reader: StreamReader, sources: Sequence[Source]) -> list[Position] | None:
-    """Return the positions of the streams behind the batch that was taken; None if they cannot be cut there."""
+def positions_of(
+    reader: StreamReader, sources: Sequence[Source], bam: BamPlaces | None = None
+) -> list[Position] | None:
+    """Return the positions of the streams behind the batch that was taken; None if they cannot be cut there.
+
+    Args:
+        reader: reader of the streams.
+        sources: the streams.
+        bam: places in the file of the first stream, if that is made of BAM or SAM.
+    """
     places = reader.places()
     if any(offset < 0 for offset, _, _ in places):
         return None
-    return [
-        Position(*source.stored_place(offset), offset, lines)
-        for source, (offset, lines, _) in zip(sources, places, strict=True)
-    ]
+    converted = [bam.position(places[0][2])] if bam else []
+    rest = list(zip(sources, places, strict=True))[len(converted) :]
+    return converted + [Position(*source.stored_place(offset), offset, lines) for source, (offset, lines, _) in rest]
 
 
 class PairSurvey:
@@ -223,11 +231,16 @@ def surveyed(
 
 
 def positioned(
-    reader: PairReader, sources: tuple[Source, ...], step: int, threads: int, hint: str = ""
+    reader: PairReader,
+    sources: tuple[Source, ...],
+    step: int,
+    threads: int,
+    hint: str = "",
+    bam: BamPlaces | None = None,
 ) -> Iterator[tuple[PairBatch, list[Position] | None]]:
     """Yield the batches of a new reader, and the positions behind each; None where the streams cannot be cut.
 
-    Args, Raises: see surveyed().
+    Args, Raises: see surveyed() and positions_of().
     """
     reader.track()
     for source in sources:
@@ -235,7 +248,7 @@ def positioned(
         source.inflate_ahead(threads - 1)
     # Records are parsed by one thread, since helpers do not keep the places of records.
     for batch in batches_of(reader, sources, step, hint=hint):
-        yield batch, positions_of(reader, sources)
+        yield batch, positions_of(reader, sources, bam)
 
 
 def add_place(places: Places, batch: PairBatch, positions: list[Position] | None) -> None:
@@ -246,9 +259,9 @@ def add_place(places: Places, batch: PairBatch, positions: list[Position] | None
         places.add(len(batch), work_of(batch), positions)
 
 
-def end_of(reader: StreamReader, sources: Sequence[Source]) -> list[Position]:
-    """Return the positions of the ends of streams that were read."""
-    positions = positions_of(reader, sources)
+def end_of(reader: StreamReader, sources: Sequence[Source], bam: BamPlaces | None = None) -> list[Position]:
+    """Return the positions of the ends of streams that were read; see positions_of()."""
+    positions = positions_of(reader, sources, bam)
     assert positions
     return positions
 
