@@ -1,7 +1,7 @@
 """What a run in shards costs at 10^12 pairs on 1, 100 and 10,000 nodes: measured steps, and a model made of them.
 
     python -m bench.tables.scale_model [--rows TEXT ...] [--records 10000000 ...] [--shards 10000]
-        [--pairs-per-second 1e7] [--folder DIR] [--minutes M] [--save]
+        [--pairs-per-second 1e7] [--folder DIR] [--minutes M] [--save] [--model-of RESULT]
 
 The steps are real commands. `plan` reads a file of so many pairs, of 1 base and, up to 10^7 pairs, of 150. `merge`
 reads so many records in the parts of that many shards, which are hard links to the part of one shard that was
@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from bench.harness import table
+from bench.harness import saving, table
 from bench.harness.command import measured
 from bench.harness.pairs import simulated
 from wfacli import __version__
@@ -195,18 +195,21 @@ def model(rows: Sequence[table.Report], pairs_per_second: float) -> table.Report
         each = {step: hours / at_once for step, hours in one.items()}
         of_nodes[str(nodes)] = {
             "shards": _rounded(shards),
+            "input_bytes_per_second": _rounded(nodes * pairs_per_second * _PAIR_BYTES),
             "one_plan": {step: _rounded(hours) for step, hours in one.items()},
             f"{_FILES}_plans": {step: _rounded(hours) for step, hours in each.items()},
             "longest": max({"shards": shards, **one}, key={"shards": shards, **one}.__getitem__),
         }
     nodes_of_plan = rates["plan"] / pairs_per_second
+    all_shards = _SHARDS_OF_A_FILE * _FILES
     return {
         "pairs": MODEL_PAIRS,
         "pairs_per_second_of_a_node": pairs_per_second,
         "gpu_hours": _rounded(MODEL_PAIRS / pairs_per_second / 3600),
         "bytes_read": {"plan": MODEL_PAIRS * _PAIR_BYTES, "shards": MODEL_PAIRS * _PAIR_BYTES},
+        "bytes_of_a_part": {form: round(MODEL_PAIRS * size / all_shards) for form, size in _RECORD_BYTES.items()},
         "bytes_of_parts": {form: MODEL_PAIRS * size for form, size in _RECORD_BYTES.items()},
-        "files": 2 * _SHARDS_OF_A_FILE * _FILES,
+        "files": 2 * all_shards,
         "nodes_that_one_plan_keeps_busy": _rounded(nodes_of_plan),
         "nodes_that_one_merge_keeps_busy": {
             form: _rounded(rates[f"merge {form}"] / pairs_per_second) for form in _RECORD_BYTES
@@ -226,6 +229,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--shards", type=int, default=10_000)
     parser.add_argument("--pairs-per-second", type=float, default=1e7, help="of a node with one GPU")
     parser.add_argument("--folder", type=Path, help="where a folder for all files is made")
+    parser.add_argument("--model-of", type=Path, metavar="RESULT", help="only make the model of a result again")
     parser.add_argument("--note", default="", help="what else the machine did")
     return parser.parse_args(arguments)
 
@@ -233,6 +237,12 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command."""
     a = asked(arguments)
+    if a.model_of:
+        report = json.loads(a.model_of.read_text())
+        report["model"] = model(report["rows"], a.pairs_per_second)
+        a.model_of.write_text(saving.text_of(report))
+        print(table_of(report["model"]))
+        return
     work = [Step(kind, records) for records in a.records for kind in KINDS if records <= LARGEST.get(kind, records)]
     part = sorted(a.records) != sorted(RECORDS) or a.shards != _SHARDS_OF_A_FILE
     runner = table.Runner("scale-model", TIMED, a, console, part=part)
