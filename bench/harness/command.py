@@ -25,9 +25,13 @@ open(sys.argv[1], "w").write(json.dumps([status, seconds, used.ru_utime + used.r
 
 
 def measured(arguments: Sequence[str], folder: Path) -> dict[str, Any]:
-    """Run wfacli in a folder; return seconds, cpu_seconds and peak_memory_bytes. Raises CalledProcessError."""
+    """Run wfacli in a folder; see measured_command()."""
+    return measured_command([*COMMAND, *arguments], folder)
+
+
+def measured_command(words: Sequence[str], folder: Path) -> dict[str, Any]:
+    """Run a command in a folder; return seconds, cpu_seconds and peak_memory_bytes. Raises CalledProcessError."""
     made = folder / "measured.json"
-    words = [*COMMAND, *arguments]
     subprocess.run([sys.executable, "-S", "-c", _MEASURE, made.name, *words], cwd=folder, check=True)
     status, seconds, cpu_seconds, peak = json.loads(made.read_text())
     made.unlink()

@@ -14,11 +14,9 @@ offset.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +25,7 @@ import pysam
 from rich.console import Console
 
 from bench.harness import table
-from bench.harness.command import COMMAND
+from bench.harness.command import COMMAND, measured_command
 from bench.harness.pairs import simulated
 from wfacli import __version__
 from wfacli.io.read.section import Section
@@ -50,6 +48,7 @@ for _ in read_batches(tuple(map(Source, sys.argv[2:])), "two", 4_000_000, False,
     pass
 """
 _LAST = "last_shard_minus_first_ms"
+_ONE, _ALL = "reading by one thread", "reading"
 console = Console()
 
 
@@ -72,20 +71,20 @@ ROWS = (
 )
 
 
-def seconds_of(words: list[str], folder: Path) -> float:
-    """Return the seconds of a command, which must succeed."""
-    began = time.perf_counter()
-    subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - began
-
-
-def alternating(calls: dict[str, Callable[[], float]], repeats: int) -> dict[str, list[float]]:
-    """Return the results of all calls, which are made in turn."""
-    found: dict[str, list[float]] = {name: [] for name in calls}
+def alternating(commands: dict[str, list[str]], folder: Path, repeats: int) -> dict[str, dict[str, list[float]]]:
+    """Return seconds and cpu_seconds of each command, which are executed in turn."""
+    found: dict[str, dict[str, list[float]]] = {name: {"seconds": [], "cpu_seconds": []} for name in commands}
     for _ in range(repeats):
-        for name, call in calls.items():
-            found[name].append(call())
+        for name, words in commands.items():
+            for what, value in measured_command(words, folder).items():
+                if what in found[name]:
+                    found[name][what].append(value)
     return found
+
+
+def ratio(found: dict[str, dict[str, list[float]]], what: str, one: str, other: str) -> float:
+    """Return the best of one command by that of another."""
+    return round(min(found[one][what]) / min(found[other][what]), 3)
 
 
 def first_byte(plan: Plan, shard: int, path: Path) -> float:
@@ -105,34 +104,27 @@ def row_of(row: Row, folder: Path, a: argparse.Namespace) -> table.Report:
     threads = str(a.threads)
     planning = [*COMMAND, "plan", *row.files, "--format", "paf", "--shards", str(a.shards), "-t", threads]
     reading = {n: [sys.executable, "-c", _READ, n, *row.files] for n in ("1", threads)}
-    seconds_of(reading[threads], folder)
-    beside = alternating(
-        {
-            "reading by one thread": lambda: seconds_of(reading["1"], folder),
-            "reading": lambda: seconds_of(reading[threads], folder),
-            "plan": lambda: seconds_of([*planning, "-o", "run.plan", "-q"], folder),
-        },
-        a.repeats,
-    )
+    measured_command(reading[threads], folder)
+    commands = {_ONE: reading["1"], _ALL: reading[threads], "plan": [*planning, "-o", "run.plan", "-q"]}
+    beside = alternating(commands, folder, a.repeats)
     plan = read_plan(str(folder / "run.plan"), __version__).plan
     chosen = sorted({max(1, a.shards * eighth // 8) for eighth in range(9)})
     bytes_of = {shard: [first_byte(plan, shard, folder / row.files[0]) for _ in range(a.repeats)] for shard in chosen}
 
-    def shard_seconds(shard: int) -> Callable[[], float]:
-        words = [*COMMAND, "align", "--plan", "run.plan", "--shard", f"{shard}/{a.shards}", "-q", "-t", threads]
-        return lambda: seconds_of(words, folder)
-
-    ends = alternating({str(shard): shard_seconds(shard) for shard in (1, a.shards // 2, a.shards)}, a.repeats)
-    best = {shard: min(found) for shard, found in ends.items()}
+    words = [*COMMAND, "align", "--plan", "run.plan", "-q", "-t", threads, "--shard"]
+    numbers = (1, a.shards // 2, a.shards)
+    ends = alternating({str(shard): [*words, f"{shard}/{a.shards}"] for shard in numbers}, folder, a.repeats)
+    best = {shard: min(found["seconds"]) for shard, found in ends.items()}
     return {
         "name": row.name,
         "bytes": sum((folder / name).stat().st_size for name in row.files),
-        "plan_by_reading_by_one_thread": round(min(beside["plan"]) / min(beside["reading by one thread"]), 3),
-        "plan_by_reading": round(min(beside["plan"]) / min(beside["reading"]), 3),
+        "plan_by_reading_by_one_thread": ratio(beside, "seconds", "plan", _ONE),
+        "plan_by_reading": ratio(beside, "seconds", "plan", _ALL),
+        "plan_by_reading_cpu": ratio(beside, "cpu_seconds", "plan", _ALL),
         "first_byte_ms": {str(shard): round(min(found), 3) for shard, found in bytes_of.items()},
         _LAST: round(1000 * (best[str(a.shards)] - best["1"]), 1),
-        "runs": {name: Spread(found).report() for name, found in beside.items()}
-        | {f"shard {shard}": Spread(found).report() for shard, found in ends.items()},
+        "runs": {name: Spread(found["seconds"]).report() for name, found in beside.items()}
+        | {f"shard {shard}": Spread(found["seconds"]).report() for shard, found in ends.items()},
     }
 
 
@@ -161,8 +153,10 @@ def main(arguments: list[str] | None = None) -> None:
     def shown(row: Row, found: table.Report) -> str:
         latest = max(found["first_byte_ms"].values())
         one, all_, last = (found[key] for key in ("plan_by_reading_by_one_thread", "plan_by_reading", _LAST))
+        cpu = found["plan_by_reading_cpu"]
         return (
-            f"{row.name}: planning takes {one:.2f} times reading by one thread, {all_:.2f} times by {a.threads}; "
+            f"{row.name}: planning takes {one:.2f} times reading by one thread, {all_:.2f} times by {a.threads} "
+            f"({cpu:.2f} in processor time); "
             f"first byte after at most {latest:.1f} ms; the last shard takes {last:.0f} ms more than the first"
         )
 
