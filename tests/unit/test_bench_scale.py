@@ -9,14 +9,14 @@ from bench.tables import scale_model
 
 
 def row(kind, records, rate):
-    return {"kind": kind, "records": records, "records_per_second": rate}
+    return {"kind": kind, "records": records, "seconds": records / rate, "cpu_seconds": 2 * records / rate}
 
 
 ROWS = [
     row("plan of 150 bases", 10, 2_000_000),
     row("merge paf", 1000, 20_000_000),
     row("merge paf", 10, 5),
-    row("merge sorted bam", 10, 1_000_000),
+    row("merge sorted bam", 10, 1_000_000) | {"seconds": 10.0, "cpu_seconds": 1e-5},  # of a busy machine
 ]
 
 
