@@ -108,7 +108,7 @@ def test_fast_cuts_anywhere_and_keeps_the_records(tmp_path):
         assert_success(run("align", *files, "-o", name, cwd=tmp_path))
         expected = (tmp_path / name).read_bytes()
         (tmp_path / name).unlink()
-        plan(tmp_path, *files, "--fast", "--to", name, shards=3)
+        assert "other BGZF blocks" in plan(tmp_path, *files, "--fast", "--to", name, shards=3).err
         run_shards(tmp_path, "align", shuffled(rng, 3), 3)
         sizes = [part.stat().st_size for part in (tmp_path / "run.plan.parts").glob("*.part")]
         assert len(sizes) == 3 and min(sizes) > 0, "no shard is empty"
@@ -118,6 +118,8 @@ def test_fast_cuts_anywhere_and_keeps_the_records(tmp_path):
         assert gzip.decompress(found) == gzip.decompress(expected)
         # gzip.decompress() also accepts what other readers take for the end: an empty block before the last.
         assert found.count(BGZF_END) == 1 and found.endswith(BGZF_END)
+    needless = plan(tmp_path, *files, "--fast", "--format", "paf", shards=3, name="paf.plan")
+    assert "--fast changes nothing" in needless.err
     with pysam.AlignmentFile(str(tmp_path / "out.bam"), check_sq=False) as file:
         assert file.header["PG"][-1]["CL"] == "wfacli align q.fa t.fa -o out.bam"
         assert [record.query_name for record in file] == [f"q{i}" for i in range(len(pairs))]

@@ -12,6 +12,7 @@ from .. import __version__
 from ..core.stats import counted
 from ..errors import UsageError
 from ..io.write.output import refuse_overwriting
+from ..io.write.parts import PartKind
 from ..shards.make import Command, Planning
 from ..shards.manifest import Parts, State
 from ..shards.plan import Plan
@@ -158,7 +159,7 @@ def plan(
     with closing(planning), shown(planning.watch, bar=progress, quiet=quiet, words="planning"):
         done = planning.write(options.output)
     if not quiet:
-        _tell(done, options.output)
+        _tell(done, options.output, cutting)
 
 
 def _check(request: Request) -> None:
@@ -171,13 +172,17 @@ def _check(request: Request) -> None:
         raise UsageError("every shard reads the inputs, so they must be files, not standard input")
 
 
-def _tell(plan: Plan, path: str) -> None:
+def _tell(plan: Plan, path: str, cutting: Cutting) -> None:
     records, work = plan.cuts.rows[:, 0], plan.cuts.rows[:, 1]
     empty = plan.shards - int((records[1:] > records[:-1]).sum())
     largest = int((work[1:] - work[:-1]).max())
     share = f", the largest with {largest / plan.work:.1%} of the work" if plan.work else ""
     note(f"plan of: {plan.command_line}")
     note(f"{path}: {counted(plan.records, 'record')} in {counted(plan.shards, 'shard')}{share}")
+    if cutting.fast:
+        fast = "the merged file has the records of one machine in other BGZF blocks (--fast)"
+        in_blocks = PartKind.of(plan.spec).in_blocks
+        note(fast if in_blocks else "--fast changes nothing: the inputs of this output are cut anywhere already")
     if empty:
         hint = "; BAM that is not sorted, and .gz, are cut between batches: see --batch-bases and --fast"
         hint = hint if plan.batch_bases else ""
