@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs man wheel wheels kernels-wheel release-check clean
+.PHONY: build demo test test-newest test-gpu test-cluster sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs man wheel wheels kernels-wheel release-check clean
 build: .venv/built
 
 .venv/created:
@@ -55,6 +55,16 @@ sanitize-threads: .venv/dev
 test-gpu: .venv/dev
 	$(BIN)/python -m pytest -m gpu tests
 	$(BIN)/python -c "import pycuda.driver" 2>/dev/null || exit 0; WFACLI_CUDA_DRIVER=ctypes $(BIN)/python -m pytest -m gpu tests
+
+# workflows/slurm and Snakemake's SLURM executor on a SLURM of one node, which is started for it and ended after it: one
+# shard killed, one part damaged, and the bytes of one machine. Needs SLURM and MUNGE (apt-get install slurm-wlm munge).
+test-cluster: .venv/dev build/snakemake/installed
+	$(BIN)/python -m tests.slurm --snakemake build/snakemake/bin/snakemake
+
+build/snakemake/installed: tests/slurm/requirements.txt
+	@for name in slurmctld slurmd munged; do PATH="$$PATH:/usr/sbin:/sbin" command -v $$name >/dev/null || { \
+		echo "make test-cluster: $$name not found: it needs SLURM and MUNGE (apt-get install slurm-wlm munge)" >&2; exit 2; }; done
+	$(PYTHON) -m venv build/snakemake && build/snakemake/bin/pip install -q -r tests/slurm/requirements.txt && touch $@
 
 # The part of it that runs every kernel under NVIDIA's compute-sanitizer.
 sanitize-gpu: .venv/dev

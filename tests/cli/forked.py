@@ -32,9 +32,14 @@ from pathlib import Path
 from tests.interruption_points import Points
 
 ROOT = Path(__file__).parents[2]
-_COMMANDS = ("align", "map", "extend", "distance", "local", "dotplot", "simulate", "bench", "doctor")
+_COMMANDS = (
+    *("align", "map", "extend", "distance", "local", "dotplot", "simulate", "bench", "doctor"),
+    "plan",
+    "shard",
+    "merge",
+)
 # What most runs import later; its import depends on no variable that tests set.
-_MODULES = ("wfacli.cli.app", "typer.rich_utils", "typer._click.decorators", "pysam")
+_MODULES = ("wfacli.cli.app", "wfacli.cli.old_names", "typer.rich_utils", "typer._click.decorators", "pysam")
 _STREAMS = 3
 _SHUT_DOWN = 8
 _lock = threading.Lock()

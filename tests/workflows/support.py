@@ -10,7 +10,6 @@ from tests.mapped.world import random_world
 from tests.shards.support import on_one_machine
 
 ROOT = Path(__file__).parents[2] / "workflows"
-SHARDS = 11  # numbers of two digits
 ARGUMENTS = ["reads.fq", "ref.fa", "--mappings", "map.paf", "--sort"]
 
 

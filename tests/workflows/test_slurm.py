@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from .support import ARGUMENTS, ROOT, SHARDS, path_with_command, write_inputs
+from .support import ARGUMENTS, ROOT, path_with_command, write_inputs
+
+SHARDS = 10  # numbers of two digits
 
 # Like SLURM it copies the script to another folder, and executes arrays task by task. It logs the options of each job.
 SBATCH = """#!{python} -S
@@ -62,7 +64,7 @@ def submit(folder: Path, *words: str, **more: str) -> subprocess.CompletedProces
     )
 
 
-def test_the_bytes_of_one_machine(folder):
+def test_the_bytes_of_one_machine_and_shards_again(folder):
     expected = write_inputs(folder)
     done = submit(folder, str(SHARDS), "out.bam", "align", *ARGUMENTS, SBATCH_OPTIONS="--partition short")
     assert done.returncode == 0, done.stderr
@@ -70,12 +72,8 @@ def test_the_bytes_of_one_machine(folder):
     plan, shards, merge = (folder / "jobs").read_text().splitlines()
     assert all("--partition short" in job for job in (plan, shards, merge))
     assert f"--array=1-{SHARDS}" in shards and "--dependency=afterok:1" in shards
-    assert "--dependency=afterok:2" in merge
-
-
-def test_shards_that_are_not_done_are_submitted_again(folder):
-    expected = write_inputs(folder)
-    assert submit(folder, str(SHARDS), "out.bam", "align", *ARGUMENTS).returncode == 0
+    assert "--dependency=afterok:2" in merge and "--kill-on-invalid-dep=yes" in merge
+    # Shards that are not done are submitted again, and the merge after them.
     for shard in ("02", "10"):
         (folder / f"out.bam.plan.parts/{shard}-of-{SHARDS}.part").unlink()
     (folder / "out.bam").unlink()
@@ -84,6 +82,16 @@ def test_shards_that_are_not_done_are_submitted_again(folder):
     assert done.returncode == 0, done.stderr
     assert (folder / "out.bam").read_bytes() == expected
     assert "--array=2,10" in (folder / "jobs").read_text()
+    # A part that is damaged and has its size is named by the merge, and its shard run again.
+    part = folder / f"out.bam.plan.parts/05-of-{SHARDS}.part"
+    part.write_bytes(bytes(part.stat().st_size))
+    done = submit(folder, "--again", "out.bam")
+    assert done.returncode == 1 and "damaged: out.bam.plan.parts/05" in done.stderr
+    (folder / "jobs").unlink()
+    done = submit(folder, "--again", "out.bam", "5")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "out.bam").read_bytes() == expected
+    assert "--array=5" in (folder / "jobs").read_text()
 
 
 def test_usage(folder):

@@ -8,11 +8,14 @@ import subprocess
 
 import pytest
 
+from tests.shards.support import on_one_machine
 from tests.shards.test_same_bytes import without_header as records_of
 
-from .support import ARGUMENTS, ROOT, SHARDS, path_with_command, write_inputs
+from .support import ARGUMENTS, ROOT, path_with_command, write_inputs
 
 pytestmark = pytest.mark.skipif(not shutil.which("snakemake"), reason="snakemake is not installed")
+
+SHARDS = 10  # numbers of two digits
 
 
 def snakemake(folder, *more: str) -> subprocess.CompletedProcess[str]:
@@ -49,21 +52,16 @@ def test_the_wrapper(tmp_path):
     """The wrapper's own Snakefile, with the wrapper where it says that it is."""
     shutil.copytree(ROOT / "snakemake/wrappers/align", tmp_path / "align")
     folder = tmp_path / "align/test"
-    for name in ("aligned", "mappings", "reads"):
-        (folder / name).mkdir()
-    expected = write_inputs(folder)
-    (folder / "reads.fq").rename(folder / "reads/a.fq")
-    (folder / "map.paf").rename(folder / "mappings/a.paf")
-    for name in ("query", "target"):
-        (folder / f"b.{name}.fa").write_text(">r\nACGTACGT\n")
+    reads = ("reads/a.fq", "ref.fa", "--mappings", "mappings/a.paf", "--sort")
+    expected = on_one_machine(folder, "align", [*reads, "--format", "bam"])
     words = ["snakemake", "--snakefile", "Snakefile", "--cores", "2", "aligned/a.bam", "b.paf"]
     done = subprocess.run(
         words, cwd=folder, env={**path_with_command(), "HOME": str(tmp_path)}, text=True, capture_output=True
     )
     assert done.returncode == 0, done.stderr
-    assert (folder / "b.paf").read_text().startswith("r\t8\t0\t8\t+\tr\t8\t0\t8\t8\t8")
+    assert (folder / "b.paf").read_text().startswith("r1\t10\t0\t10\t+\tt1\t9\t0\t9\t9\t10")
     assert (folder / "aligned/a.bam.bai").exists()
     # Headers differ in the command line.
     records = [records_of(data) for data in (expected, (folder / "aligned/a.bam").read_bytes())]
     assert records[0] == records[1]
-    assert "1 pair," in (folder / "logs/b.paf.log").read_text()
+    assert "2 pairs," in (folder / "logs/b.paf.log").read_text()

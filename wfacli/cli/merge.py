@@ -118,10 +118,15 @@ def _again(file: PlanFile, shards: list[int]) -> str:
 
 def _check_suffix(path: str | None, spec: OutputSpec, file: PlanFile) -> None:
     """Raise UsageError if the suffix of an output is that of another format than the plan's."""
-    if program := compressor_of(path):
-        raise UsageError(f"a merge is not compressed: wfacli merge {file.path} | {program} > {path}")
+    program = compressor_of(path)
+    if program and not (spec.bgzip and program == "bgzip"):
+        raise UsageError(
+            f"{path}: the plan is not of .gz: wfacli merge {file.path} | {program} > {path}, or plan again with --to"
+        )
     if not path or (named := format_of_suffix(path)) is None:
         return
+    if spec.bgzip and not program:
+        raise UsageError(f"{path}: the plan is of .gz: give -o {path}.gz, or wfacli merge {file.path} | zcat > {path}")
     planned = spec.container.value if spec.format is Format.SAM else spec.format.value
     if named != planned:
         raise UsageError(

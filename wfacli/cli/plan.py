@@ -12,11 +12,13 @@ from .. import __version__
 from ..core.stats import counted
 from ..errors import UsageError
 from ..io.write.output import refuse_overwriting
+from ..io.write.parts import PartKind
 from ..shards.make import Command, Planning
 from ..shards.manifest import Parts, State
 from ..shards.plan import Plan
 from ..shards.plan_file import read_plan
 from ..shards.ranges import ranges
+from ..shards.survey import Cutting
 from .console import note
 from .groups import OUTPUT, SHARDS, grouped
 from .options import DebugOption, ProgressOption, QuietOption
@@ -95,6 +97,15 @@ class PlanOptions:
             rich_help_panel=OUTPUT,
         ),
     ] = None
+    fast: Annotated[
+        bool,
+        typer.Option(
+            "--fast",
+            help="Cut BAM that is not sorted, and .gz, anywhere. Shards are then balanced better and choose their own "
+            "batches, as GPUs need them; the merged file has the records of one machine in other BGZF blocks.",
+            rich_help_panel=SHARDS,
+        ),
+    ] = False
     status: Annotated[
         str | None,
         typer.Option(
@@ -118,7 +129,7 @@ def plan(
     """Makes a plan, or shows its status; the help is PLAN_HELP."""
     words = options.words or []
     if options.status is not None:
-        if words or options.shards is not None or options.output is not None or options.to is not None:
+        if words or options.shards is not None or options.output is not None or options.to is not None or options.fast:
             raise UsageError("--status PLAN shows a plan, and goes with --parts alone")
         return show_status(options.status, options.parts, quiet)
     if options.parts is not None:
@@ -143,34 +154,38 @@ def plan(
     _check(request)
     refuse_overwriting(request.files.paths, [options.output, output])
     made = Command(command, tuple(words), line, output, __version__)
-    planning = Planning(made, request.config, request.files, request.mapping, options.shards)
+    cutting = Cutting(options.shards, options.fast)
+    planning = Planning(made, request.config, request.files, request.mapping, cutting)
     with closing(planning), shown(planning.watch, bar=progress, quiet=quiet, words="planning"):
         done = planning.write(options.output)
     if not quiet:
-        _tell(done, options.output)
+        _tell(done, options.output, cutting)
 
 
 def _check(request: Request) -> None:
     """Raise UsageError if a request cannot be planned."""
     if request.uncut:
         raise UsageError(request.uncut)
-    if request.config.output.bgzip:
-        raise UsageError("shards write no .gz: plan without it, and wfacli merge PLAN | bgzip > NAME.gz")
     if request.reporting.stats is not None:
         raise UsageError("--stats is given to each shard, not to the plan")
     if "-" in request.files.paths:
         raise UsageError("every shard reads the inputs, so they must be files, not standard input")
 
 
-def _tell(plan: Plan, path: str) -> None:
+def _tell(plan: Plan, path: str, cutting: Cutting) -> None:
     records, work = plan.cuts.rows[:, 0], plan.cuts.rows[:, 1]
     empty = plan.shards - int((records[1:] > records[:-1]).sum())
     largest = int((work[1:] - work[:-1]).max())
     share = f", the largest with {largest / plan.work:.1%} of the work" if plan.work else ""
     note(f"plan of: {plan.command_line}")
     note(f"{path}: {counted(plan.records, 'record')} in {counted(plan.shards, 'shard')}{share}")
+    if cutting.fast:
+        fast = "the merged file has the records of one machine in other BGZF blocks (--fast)"
+        in_blocks = PartKind.of(plan.spec).in_blocks
+        note(fast if in_blocks else "--fast changes nothing: the inputs of this output are cut anywhere already")
     if empty:
-        hint = "; BAM that is not sorted is cut between batches: see --batch-bases" if plan.batch_bases else ""
+        hint = "; BAM that is not sorted, and .gz, are cut between batches: see --batch-bases and --fast"
+        hint = hint if plan.batch_bases else ""
         note(f"{counted(empty, 'shard', 'is', 'are')} empty, since the inputs are small{hint}")
 
 

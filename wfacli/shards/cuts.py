@@ -16,6 +16,7 @@ _MAX_PLACES = 1 << 17  # candidates in memory; each shard of a thousand then has
 POSITION_FIELDS = 4
 _OWN = 3  # columns before the positions: records, work, early reads
 _EARLY = 2
+_FEW_STREAMS = 4  # with more streams there are fewer candidates, so that memory is bounded
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,9 @@ class Places:
 
         Args:
             streams: number of inputs that are cut.
-            max_places: maximum number of candidates in memory, 2 at least.
+            max_places: maximum number of candidates in memory, 2 at least, of a few streams.
         """
-        self._streams, self._max = streams, max_places
+        self._streams, self._max = streams, max(max_places // max(streams // _FEW_STREAMS, 1), 2)
         self._width = _OWN + POSITION_FIELDS * streams
         self._rows = array("q", [0] * self._width)
         self._records = self._work = 0

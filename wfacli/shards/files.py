@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import InputError
+from ..io.mapper.bam_reads import BamReads
 from ..io.mapper.mapped import MappedFiles
 from ..io.mapper.mapper import MapperFiles
 from ..io.read.reader import PairFiles
@@ -50,7 +51,19 @@ class ShardPairFiles(PairFiles):
         return tuple(_sections(self._plan, self._shard, paths))
 
 
-class ShardMappedFiles(MappedFiles):
+class _ShardReads(MappedFiles):
+    """Reads of a shard; those in BAM or SAM are converted by a process that gets the shard's section."""
+
+    _plan: Plan
+    _shard: int
+
+    def _bam_reads(self, regular: bool) -> BamReads:
+        del regular
+        section = Section(self.query, *self._plan.section(self._shard, self.query))
+        return BamReads(self.query, True, section)
+
+
+class ShardMappedFiles(_ShardReads):
     """Reads of a shard with their mappings, and the whole reference; see MappedFiles."""
 
     def __init__(self, plan: Plan, shard: int, files: MappedFiles, threads: int) -> None:
@@ -63,6 +76,7 @@ class ShardMappedFiles(MappedFiles):
         paths = [self.query, self.mappings, *([self.mates] if self.mates else [])]
         reads, mappings, *mates = _sections(self._plan, self._shard, paths)
         try:
+            reads = self._fastq(reads)
             return reads, mappings, Source(self.reference), *mates
         except InputError:
             for source in (reads, mappings, *mates):
@@ -70,12 +84,14 @@ class ShardMappedFiles(MappedFiles):
             raise
 
 
-class ShardMapperFiles(MapperFiles):
+class ShardMapperFiles(_ShardReads, MapperFiles):
     """Reads of a shard, which this process maps, and the whole reference; see MapperFiles."""
 
     def __init__(self, plan: Plan, shard: int, files: MapperFiles, threads: int) -> None:
         """Take a plan, the number of the shard from 1, the files of the whole run, and the mapper's threads."""
-        super().__init__(files.query, files.reference, files.preset, threads, files.mates)
+        # Of several files the mapper gets those that the shard has reads of.
+        reads = [path for path in (files.query, *files.more) if not plan.is_empty(shard, path)] or [files.query]
+        super().__init__(reads[0], files.reference, files.preset, threads, files.mates, reads[1:])
         self._plan, self._shard = plan, shard
 
     def _stream(self, path: str) -> Source:

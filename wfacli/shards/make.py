@@ -18,7 +18,7 @@ from .map_survey import MapSurvey
 from .mapped_survey import MappedSurvey
 from .plan import Plan, PlannedFile
 from .plan_file import HeaderSpool, write_plan
-from .survey import PairSurvey, Pass
+from .survey import Cutting, PairSurvey, Pass
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Planning:
     """A pass over the inputs of a run, after which the plan is written."""
 
     def __init__(
-        self, command: Command, config: RunConfig, files: Files, mapping: MappingSpec | None, shards: int
+        self, command: Command, config: RunConfig, files: Files, mapping: MappingSpec | None, cutting: Cutting
     ) -> None:
         """Open the inputs; the configuration must have the command's line.
 
@@ -53,13 +53,13 @@ class Planning:
             config: its configuration.
             files: PairFiles, MappedFiles or MapperFiles.
             mapping: how mappings are used; None for pairs.
-            shards: number of shards.
+            cutting: how the inputs are cut.
 
         Raises:
             UsageError, InputError: an input cannot be read, or not be cut.
         """
-        self._command, self._config, self._files, self._shards = command, config, files, shards
-        self._pass = _pass_over(files, mapping, config, command.version, shards)
+        self._command, self._config, self._files, self._cutting = command, config, files, cutting
+        self._pass = _pass_over(files, mapping, config, command.version, cutting)
         self._stats = Stats()
 
     @property
@@ -111,19 +111,19 @@ class Planning:
             columns=survey.columns,
             batch_bases=self._pass.batch_bases,
             folder=str(Path.cwd()),
-            cuts=survey.places.balanced(self._shards),
+            cuts=survey.places.balanced(self._cutting.shards),
         )
 
 
-def _pass_over(files: Files, mapping: MappingSpec | None, config: RunConfig, version: str, shards: int) -> Pass:
+def _pass_over(files: Files, mapping: MappingSpec | None, config: RunConfig, version: str, cutting: Cutting) -> Pass:
     """Open the inputs of a run for the pass over them. Raises UsageError, InputError."""
     if isinstance(files, PairFiles):
-        return PairSurvey(files, config, version, shards)
+        return PairSurvey(files, config, version, cutting)
     assert isinstance(config, Config) and mapping
     if isinstance(files, MapperFiles):
-        return MapSurvey(files, config, version, shards)
+        return MapSurvey(files, config, version, cutting)
     assert isinstance(files, MappedFiles)
-    return MappedSurvey(files, mapping, config, version, shards)
+    return MappedSurvey(files, mapping, config, version, cutting)
 
 
 def for_shard(config: RunConfig, plan: Plan) -> RunConfig:

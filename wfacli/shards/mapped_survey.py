@@ -9,21 +9,22 @@ from .._native import MappedReader
 from ..config import Config, Format, MappingSpec
 from ..core.batch import PairBatch
 from ..errors import InputError, UsageError
+from ..io.mapper.bam_places import BamPlaces
 from ..io.mapper.mapped import MappedFiles, check_fits, mapped_reader, read_reference, reference_lines
 from ..io.read.reader import batches_of
 from ..io.write.header import header_around
 from ..run.pairs import has_sam_header
 from .cuts import Places
 from .survey import (
+    MANY_PLACES,
+    Cutting,
     Seen,
     Survey,
-    batch_bases_of,
     check_cuttable,
     counted_batches,
     drained,
     end_of,
     positions_of,
-    step_between,
     work_of,
 )
 
@@ -33,7 +34,9 @@ _READS, _MAPPINGS, _REFERENCE = 0, 1, 2  # indices of the streams of MappedFiles
 class MappedSurvey:
     """A pass over reads and mappings; cuts are between the mappings of a template and those of the next. See Pass."""
 
-    def __init__(self, files: MappedFiles, mapping: MappingSpec, config: Config, version: str, shards: int) -> None:
+    def __init__(
+        self, files: MappedFiles, mapping: MappingSpec, config: Config, version: str, cutting: Cutting
+    ) -> None:
         """Open the files.
 
         Raises:
@@ -47,14 +50,22 @@ class MappedSurvey:
         # Unmapped reads would all come after the last mapping, not where the shards have them.
         self._mapping = replace(mapping, keep_unmapped=False)
         self._files, self._config, self._version = files, config, version
-        self.sources = files.open()
-        self._streams = (*self.sources[:_REFERENCE], *self.sources[_REFERENCE + 1 :])
+        opened = files.open()
+        self._streams = (*opened[:_REFERENCE], *opened[_REFERENCE + 1 :])
+        self._bam: BamPlaces | None = None
+        self.sources = opened
         self.survey = Survey(Places(len(self._streams)), prefixes=[0] * len(self._streams))
-        self.batch_bases = batch_bases_of(config)
+        self.batch_bases = cutting.batch_bases(config)
         self._last_is_kept = False  # whether the place behind the last batch is one of the survey's
         try:
+            if files.reads_header.present:
+                self._bam = BamPlaces(files.query, config.threads)
+                self.sources = (self._bam.source, *opened[1:])
+                self.survey.prefixes[_READS] = self._bam.prefix
             self._check()
-            self._step = step_between(config, self._streams, shards)
+            # Many places, since mappings that name earlier reads leave few of them.
+            cut = (*self.sources[:_REFERENCE], *self.sources[_REFERENCE + 1 :])
+            self._step = cutting.step(config, cut, MANY_PLACES)
             for source in self._streams:
                 source.keep_places()
             self._reference = read_reference(self.sources[_REFERENCE], config.threads)
@@ -66,16 +77,15 @@ class MappedSurvey:
     def _check(self) -> None:
         """Raise UsageError or InputError if an input cannot be cut."""
         files = self._files
-        if files.reads_header.present or self.sources[_READS].path != files.query:
-            raise InputError(files.query, "is BAM or SAM, which shards cannot cut: samtools fastq FILE | bgzip > NEW")
         if self.sources[_MAPPINGS].path != files.mappings:
             raise InputError(
                 files.mappings,
                 "has mappings of a read in several places, so that it cannot be cut: give them in the order of the "
                 "reads",
             )
-        for source in self._streams:
-            check_cuttable(source)
+        for number, source in enumerate(self.sources):
+            if number != _REFERENCE:
+                check_cuttable(source)
 
     @property
     def cut_paths(self) -> list[str]:
@@ -84,7 +94,7 @@ class MappedSurvey:
 
     def close(self) -> None:
         """See Pass."""
-        for source in self.sources:
+        for source in {*self.sources, *self._streams}:
             source.close()
         self._files.close()
 
@@ -105,11 +115,16 @@ class MappedSurvey:
         reader.track()
         for source in self._streams:
             source.inflate_ahead(self._config.threads - 1)
-        for batch in batches_of(reader, self._streams, self._step):
-            check_fits(self._reference, self._files.reference)
-            self._add(reader, batch)
-            yield batch
-        self.survey.places.end(end_of(reader, self._streams))
+        try:
+            for batch in batches_of(reader, self._streams, self._step):
+                check_fits(self._reference, self._files.reference)
+                self._add(reader, batch)
+                yield batch
+        except InputError as fault:
+            self._files.check_cause(fault)
+            raise
+        self._files.finished()
+        self.survey.places.end(end_of(reader, self._streams, self._bam))
 
     def _add(self, reader: MappedReader, batch: PairBatch) -> None:
         places = self.survey.places
@@ -118,7 +133,7 @@ class MappedSurvey:
             places.drop_last()
         if (early := reader.earliest_named()) >= 0:
             places.drop(early)
-        positions = positions_of(reader, self._streams)
+        positions = positions_of(reader, self._streams, self._bam)
         reads = reader.places()
         # A cut is at the same number of reads and mates, so that each shard has both of a pair.
         if positions is None or (len(reads) > _REFERENCE and reads[_READS][2] != reads[_REFERENCE][2]):

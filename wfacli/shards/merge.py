@@ -20,6 +20,7 @@ from ..core.stats import counted
 from ..errors import InputError, UsageError, WfacliError
 from ..io.read.inflate import MAX_BLOCK, block_size
 from ..io.write.bam import BamOutput, SortedOutput
+from ..io.write.bgzip import BgzipOutput
 from ..io.write.hts import HtsOutput
 from ..io.write.output import Output
 from ..io.write.parts import PartKind, frames_in
@@ -147,7 +148,7 @@ class Merge:
             return SortedOutput(path, spec, self._threads)
         if spec.format is Format.SAM and spec.container is Container.BAM:
             return BamOutput(path, spec, self._threads)
-        return Output(path)
+        return BgzipOutput(path, spec.compression) if spec.bgzip else Output(path)
 
     def _write_header(self, output: Output) -> None:
         for text in self._file.header():

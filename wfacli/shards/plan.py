@@ -99,6 +99,11 @@ class Plan:
         begin, end = self.cuts[shard - 1].positions[number], self.cuts[shard].positions[number]
         return begin, end, self.prefixes[number]
 
+    def is_empty(self, shard: int, path: str) -> bool:
+        """Return True if a shard, from 1, has nothing of an input that is cut."""
+        begin, end, _ = self.section(shard, path)
+        return begin.offset == end.offset
+
     def records_of(self, shard: int) -> int:
         """Return the number of pairs or reads of a shard, from 1."""
         return self.cuts[shard].records - self.cuts[shard - 1].records

@@ -7,21 +7,25 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from .._native import PairReader, StreamReader
-from ..config import CPU_BATCH, Container, Format, OutputSpec, RunConfig
+from ..config import CPU_BATCH, Format, OutputSpec, RunConfig
 from ..core.batch import PairBatch
 from ..errors import InputError, UsageError
+from ..io.mapper.bam_places import BamPlaces
 from ..io.read.names import with_sam_names
 from ..io.read.reader import PairFiles, batches_of, hint_of, layout_of, refuse_alignments
 from ..io.read.section import Position
 from ..io.read.sources import Source
 from ..io.write.header import header_around
+from ..io.write.parts import PartKind
 from ..io.write.targets import sq_lines
 from ..run.pairs import has_sam_header
 from .cuts import Places
 
 Seen = Callable[[int], None]
 _MIN_STEP = 1 << 12  # bases between two places, fewer of which are not worth a place
-_PLACES_PER_SHARD = 64
+# A place costs as much time as reading 25 kB, so that places nearer than _CHEAP_STEP would slow the pass down;
+# shards of less than 2 MB then have FEW_PLACES each.
+MANY_PLACES, FEW_PLACES, _CHEAP_STEP = 64, 8, 1 << 18
 _PAIR_WORK = 16  # work of a pair beside its bases, in bases; as in the size of batches
 
 
@@ -71,25 +75,45 @@ class Pass(Protocol):
         """Close the inputs."""
 
 
-def depends_on_batches(out: OutputSpec) -> bool:
-    """Return True if the bytes of an output depend on its batches: each begins a block of BAM, unless it is sorted."""
-    return out.format is Format.SAM and out.container is Container.BAM and not out.sort
+@dataclass(frozen=True)
+class Cutting:
+    """How inputs are cut.
 
-
-def batch_bases_of(config: RunConfig) -> int | None:
-    """Return the bases per batch that all shards must use, or None if they may choose."""
-    return config.batch_bases or CPU_BATCH if depends_on_batches(config.output) else config.batch_bases
-
-
-def step_between(config: RunConfig, sources: Sequence[Source], shards: int) -> int:
-    """Return the bases between two places, which shards of these inputs are cut at.
-
-    Where the output's bytes depend on batches, inputs are cut between the batches of a run on one machine.
+    Attributes:
+        shards: number of shards.
+        fast: cut also inside the batches of one machine, where the output is then the same only in its records.
     """
-    if depends_on_batches(config.output):
-        return config.batch_bases or CPU_BATCH
-    stored = sum(source.size or 0 for source in sources)
-    return min(max(stored // (_PLACES_PER_SHARD * shards), _MIN_STEP), CPU_BATCH)
+
+    shards: int
+    fast: bool = False
+
+    def at_batches(self, out: OutputSpec) -> bool:
+        """Return True if inputs are cut between the batches of a run on one machine.
+
+        Each of them begins a BGZF block of BAM and of text in .gz, unless the output is sorted.
+        """
+        return PartKind.of(out).in_blocks and not self.fast
+
+    def batch_bases(self, config: RunConfig) -> int | None:
+        """Return the bases per batch that all shards must use, or None if they may choose."""
+        return config.batch_bases or CPU_BATCH if self.at_batches(config.output) else config.batch_bases
+
+    def step(self, config: RunConfig, sources: Sequence[Source], few: int = FEW_PLACES) -> int:
+        """Return the bases between two places, which shards of these inputs are cut at; `few`: see step_of()."""
+        if self.at_batches(config.output):
+            return config.batch_bases or CPU_BATCH
+        return self.step_of(sources, CPU_BATCH, few)
+
+    def step_of(self, sources: Sequence[Source], most: int, few: int = FEW_PLACES) -> int:
+        """Return the bases between two places of inputs that can be cut anywhere.
+
+        Args:
+            sources: the inputs.
+            most: maximum.
+            few: number of places in a small shard.
+        """
+        each = sum(source.size or 0 for source in sources) // self.shards
+        return min(max(each // MANY_PLACES, min(each // few, _CHEAP_STEP), _MIN_STEP), most)
 
 
 def check_cuttable(source: Source) -> None:
@@ -109,28 +133,35 @@ def work_of(batch: PairBatch) -> int:
     return batch.total_bases + _PAIR_WORK * len(batch)
 
 
-def positions_of(reader: StreamReader, sources: Sequence[Source]) -> list[Position] | None:
-    """Return the positions of the streams behind the batch that was taken; None if they cannot be cut there."""
+def positions_of(
+    reader: StreamReader, sources: Sequence[Source], bam: BamPlaces | None = None
+) -> list[Position] | None:
+    """Return the positions of the streams behind the batch that was taken; None if they cannot be cut there.
+
+    Args:
+        reader: reader of the streams.
+        sources: the streams.
+        bam: places in the file of the first stream, if that is made of BAM or SAM.
+    """
     places = reader.places()
     if any(offset < 0 for offset, _, _ in places):
         return None
-    return [
-        Position(*source.stored_place(offset), offset, lines)
-        for source, (offset, lines, _) in zip(sources, places, strict=True)
-    ]
+    converted = [bam.position(places[0][2])] if bam else []
+    rest = list(zip(sources, places, strict=True))[len(converted) :]
+    return converted + [Position(*source.stored_place(offset), offset, lines) for source, (offset, lines, _) in rest]
 
 
 class PairSurvey:
     """A pass over pairs; cuts are between pairs. See Pass."""
 
-    def __init__(self, files: PairFiles, config: RunConfig, version: str, shards: int) -> None:
+    def __init__(self, files: PairFiles, config: RunConfig, version: str, cutting: Cutting) -> None:
         """Open the files.
 
         Args:
             files: QUERY and TARGET.
             config: configuration of the run.
             version: version of the program, for SAM's header.
-            shards: number of shards.
+            cutting: how the files are cut.
 
         Raises:
             UsageError, InputError: an input cannot be cut.
@@ -145,8 +176,8 @@ class PairSurvey:
         except BaseException:
             self.close()
             raise
-        self._step = step_between(config, self.sources, shards)
-        self.batch_bases = batch_bases_of(config)
+        self._step = cutting.step(config, self.sources)
+        self.batch_bases = cutting.batch_bases(config)
 
     @property
     def cut_paths(self) -> list[str]:
@@ -193,29 +224,44 @@ def surveyed(
     Raises:
         InputError: at the first fault.
     """
+    for batch, positions in positioned(reader, sources, step, threads, hint):
+        add_place(places, batch, positions)
+        yield batch
+    places.end(end_of(reader, sources))
+
+
+def positioned(
+    reader: PairReader,
+    sources: tuple[Source, ...],
+    step: int,
+    threads: int,
+    hint: str = "",
+    bam: BamPlaces | None = None,
+) -> Iterator[tuple[PairBatch, list[Position] | None]]:
+    """Yield the batches of a new reader, and the positions behind each; None where the streams cannot be cut.
+
+    Args, Raises: see surveyed() and positions_of().
+    """
     reader.track()
     for source in sources:
         source.keep_places()
         source.inflate_ahead(threads - 1)
     # Records are parsed by one thread, since helpers do not keep the places of records.
     for batch in batches_of(reader, sources, step, hint=hint):
-        add_place(places, reader, sources, batch)
-        yield batch
-    places.end(end_of(reader, sources))
+        yield batch, positions_of(reader, sources, bam)
 
 
-def add_place(places: Places, reader: StreamReader, sources: tuple[Source, ...], batch: PairBatch) -> None:
-    """Add the place behind a batch that was taken, if the streams can be cut there."""
-    positions = positions_of(reader, sources)
+def add_place(places: Places, batch: PairBatch, positions: list[Position] | None) -> None:
+    """Add the place behind a batch, if the streams can be cut there."""
     if positions is None:
         places.skip(len(batch), work_of(batch))
     else:
         places.add(len(batch), work_of(batch), positions)
 
 
-def end_of(reader: StreamReader, sources: Sequence[Source]) -> list[Position]:
-    """Return the positions of the ends of streams that were read."""
-    positions = positions_of(reader, sources)
+def end_of(reader: StreamReader, sources: Sequence[Source], bam: BamPlaces | None = None) -> list[Position]:
+    """Return the positions of the ends of streams that were read; see positions_of()."""
+    positions = positions_of(reader, sources, bam)
     assert positions
     return positions
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ...errors import InputError
+from ..read.sources import Source
 from ..write.operand import operand
 from ..write.python_child import python_command, scratch_environment
 from ..write.scratch import Scratch
+from .piped import Piped
 from .process import Process
 
 BY_HAND = "samtools fastq -T '*' FILE"
@@ -22,8 +24,18 @@ except pysam.SamtoolsError as error:
 class BamReads(Process):
     """The converting process; its source is the reads as FASTQ."""
 
-    def __init__(self, path: str, regular: bool) -> None:
-        """Start the process. Raises InputError if it cannot be started."""
+    def __init__(self, path: str, regular: bool, section: Source | None = None) -> None:
+        """Start the process.
+
+        Args:
+            path: as the user named it.
+            regular: True if it is a file.
+            section: what the process reads instead of the file: decompressed BAM or SAM; closed when it is read.
+
+        Raises:
+            InputError: it cannot be started.
+        """
+        self._piped: Piped | None = None
         if not regular or path == "-":
             raise InputError(
                 path, f"reads in BAM and SAM are read from a file, not a pipe ({BY_HAND} | … converts them to FASTQ)"
@@ -40,17 +52,28 @@ class BamReads(Process):
         except OSError as error:
             raise InputError(path, f"no temporary folder can be made: {error}") from None
         try:
+            if section:
+                self._piped = Piped(section)
+            fds = [self._piped.reader] if self._piped else []
             super().__init__(
-                python_command(_CHILD, [operand(path)]),
+                python_command(_CHILD, [f"/dev/fd/{fds[0]}" if fds else operand(path)]),
                 path,
+                fds,
                 subject="the process that reads it",
                 environment=scratch_environment(self._scratch.name),
             )
         except BaseException:
-            self._scratch.cleanup()
+            self._end()
             raise
+        if self._piped:
+            self._piped.close_reader()
 
     def close(self) -> None:
         """See Process."""
         super().close()
+        self._end()
+
+    def _end(self) -> None:
+        if self._piped:
+            self._piped.close()
         self._scratch.cleanup()

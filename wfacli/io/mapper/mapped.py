@@ -77,8 +77,12 @@ class MappedFiles:
             return reads
         self.reads_header = read_header(reads)
         reads.close()
-        self._bam = BamReads(self.query, reads.regular)
+        self._bam = self._bam_reads(reads.regular)
         return self._bam.source
+
+    def _bam_reads(self, regular: bool) -> BamReads:
+        """Start a process that converts reads in BAM or SAM. Raises InputError."""
+        return BamReads(self.query, regular)
 
     @staticmethod
     def _refuse_bam(mates: Source) -> None:

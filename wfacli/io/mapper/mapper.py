@@ -6,11 +6,8 @@ import contextlib
 import os
 import shutil
 import stat
-import threading
 from collections.abc import Sequence
 from pathlib import Path
-
-import numpy as np
 
 from ...core.stats import counted
 from ...errors import InputError, UsageError, WfacliError, install
@@ -20,6 +17,7 @@ from ..read.sources import Source
 from ..write.python_child import python_command
 from .bam_reads import BamReads
 from .mapped import MappedFiles
+from .piped import Piped
 from .presets import ASSEMBLIES, OVERLAPS, PAIRING, check_preset, refuse_spliced
 from .process import Process
 from .provenance import Program, command_of, version_of
@@ -41,7 +39,6 @@ _ONE_INDEX = "1000G"  # bases of the reference in one index; with several, each 
 # Reads that minimap2 maps at a time (-K). Its default of 500 Mb delays the first mapping, and with it alignment, until
 # so much is read. Fewer reads per thread would leave threads idle at the end of a batch, behind its longest reads.
 _BATCH_PER_THREAD, _MIN_BATCH, _MAX_BATCH = 2, 4, 50  # Mb
-_CHUNK = 1 << 18
 _LAST_WORDS = "[M::main] Real time"  # of minimap2; exit status 0 alone is no proof that its output is complete
 _TWO_PLACES = "mappings of a read are in two places of the file"
 _NOT_IN_ORDER = "wrote about this read in two places: its lines are not in the order of the reads"
@@ -88,39 +85,6 @@ def program_of(command: list[str], preset: str, names: dict[str, str]) -> Progra
     return Program("mappy", str(getattr(mappy, "__version__", "")), f"mappy.Aligner(preset={preset!r})")
 
 
-class _Piped:
-    """Feeds a stream that the mapper cannot read as it is stored to a pipe, by a thread."""
-
-    def __init__(self, source: Source) -> None:
-        """Take a stream that has no other reader, and start."""
-        self._source = source
-        self.reader, self._writer = os.pipe()
-        self._thread = threading.Thread(target=self._write, name="wfacli-mapper-input", daemon=True)
-        self._thread.start()
-
-    def _write(self) -> None:
-        buffer = np.empty(_CHUNK, np.uint8)
-        # The mapper may stop early. A fault ends the pipe here: the other reader of the same file reports it.
-        with contextlib.suppress(InputError, BrokenPipeError):
-            while got := self._source.readinto(buffer):
-                view = buffer[:got].data
-                while len(view):
-                    view = view[os.write(self._writer, view) :]
-        os.close(self._writer)
-        self._source.close()
-
-    def close_reader(self) -> None:
-        """Close the read end, once the mapper has it or if there will be no mapper."""
-        if self.reader >= 0:
-            os.close(self.reader)
-            self.reader = -1
-
-    def close(self) -> None:
-        """Stop the thread and close the pipe."""
-        self.close_reader()
-        self._thread.join()
-
-
 _PROCESS_PATHS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # these names mean other files in the mapper's process
 
 
@@ -134,14 +98,13 @@ def _is_read_once(path: str) -> bool:
     return False
 
 
-def _joined(reads: list[Source]) -> Joined:
-    """Return files of reads as one stream. Raises InputError if some are FASTA and others FASTQ."""
+def check_alike(reads: Sequence[Source]) -> None:
+    """Raise InputError if some files of reads are FASTA and others FASTQ, or one is neither."""
     for source in reads:
         refuse_alignments(source)
         if (start := source.peek(1)) != (first := reads[0].peek(1)) and start and first:
             one, other = ("FASTQ" if mark == b"@" else "FASTA" for mark in (start, first))
             raise InputError(source.path, f"is {one}, and {reads[0].path} is {other}: several files are of one kind")
-    return Joined(reads)
 
 
 class MapperFiles(MappedFiles):
@@ -193,7 +156,7 @@ class MapperFiles(MappedFiles):
         mapper_command(preset, threads, reference, [reads])  # raises if no mapper is installed
         check_preset(preset, shutil.which("minimap2"))
         self._process: Process | None = None
-        self._piped: list[_Piped] = []
+        self._piped: list[Piped] = []
         self._tees: dict[str, Tee] = {}
         self._mapper_reads: BamReads | None = None
 
@@ -216,13 +179,13 @@ class MapperFiles(MappedFiles):
         all_reads = [reads, *map(self._stream, self.more)]
         for source in mates:
             self._refuse_bam(source)
-        fastq = self._fastq(reads) if len(all_reads) == 1 else _joined(all_reads)
+        fastq = self._fastq(reads) if len(all_reads) == 1 else self._joined(all_reads)
         self.swap_warning = check_order(reference, (fastq, *mates), self.preset)
         self.short_read_length = short_reads(fastq)
         if self._bam:
             if mates:
                 raise InputError(self.query, "is BAM, which has both mates: give it without --mates")
-            self._mapper_reads = BamReads(self.query, True)
+            self._mapper_reads = self._bam_reads(True)
             paths = [self._pipe(self._mapper_reads.source)]
         else:
             paths = [self._readable(source) for source in (*all_reads, *mates)]
@@ -239,6 +202,12 @@ class MapperFiles(MappedFiles):
         for tee in tees:
             tee.close_reader(0)
         return fastq, self._process.source, reference, *mates
+
+    @staticmethod
+    def _joined(reads: list[Source]) -> Joined:
+        """Return files of reads as one stream. Raises InputError."""
+        check_alike(reads)
+        return Joined(reads)
 
     def _stream(self, path: str) -> Source:
         if not _is_read_once(path):
@@ -261,7 +230,7 @@ class MapperFiles(MappedFiles):
         return piped
 
     def _pipe(self, source: Source) -> str:
-        self._piped.append(_Piped(source))
+        self._piped.append(Piped(source))
         return f"/dev/fd/{self._piped[-1].reader}"
 
     def read_mappings_header(self, mappings: Source) -> None:

@@ -78,7 +78,7 @@ class Joined(Source):
         if not line:
             return self.path, 0
         which = max(i for i, before in enumerate(self._begins[: len(self._sources)]) if before < line)
-        return self._sources[which].path, line - self._begins[which]
+        return self._sources[which].place_of(line - self._begins[which])
 
     def close(self) -> None:
         """Close all files."""

@@ -7,12 +7,16 @@ from pathlib import Path
 
 from ...core.batch import U8
 from ...errors import OutputClosed, OutputError
-from .bgzf import DEFAULT_LEVEL, END, compressed
+from .bgzf import BLOCK_BYTES, DEFAULT_LEVEL, END, compressed
 from .output import Output
 
 
 class BgzipOutput(Output):
-    """Text as BGZF blocks, which gzip and bgzip read; threads compress the records of batches. See Output."""
+    """Text as BGZF blocks, which gzip and bgzip read; threads compress the records of batches. See Output.
+
+    What precedes the records is cut into blocks as a whole, whatever the pieces that write() gets. Each batch of
+    records begins a block.
+    """
 
     def __init__(self, path: str | None, level: int | None = None) -> None:
         """Open a path; None or "-" is standard output.
@@ -26,11 +30,23 @@ class BgzipOutput(Output):
         """
         super().__init__(path)
         self._level = DEFAULT_LEVEL if level is None else level
+        self._head = bytearray()  # the end of what precedes the records, less than a block
         self._ended = False
 
     def write(self, data: bytes | U8) -> None:
-        """Compress and write bytes. Raises OutputError, or OutputClosed if the reader has closed the pipe."""
-        self._put(self.packed(data))
+        """Compress and write what precedes the records. Raises OutputError, or OutputClosed."""
+        self._head += data if isinstance(data, bytes) else data.data
+        if whole := len(self._head) // BLOCK_BYTES * BLOCK_BYTES:
+            blocks = self.packed(bytes(self._head[:whole]))
+            del self._head[:whole]
+            self._put(blocks)
+
+    def begin_records(self) -> None:
+        """See Output."""
+        blocks = self.packed(bytes(self._head))
+        self._head.clear()
+        if blocks:
+            self._put(blocks)
 
     def packed(self, records: U8 | bytes) -> bytes:
         """Return records as BGZF blocks. Any thread."""
@@ -54,6 +70,7 @@ class BgzipOutput(Output):
 
     def _end(self) -> None:
         if not self._ended:
+            self.begin_records()  # of a run that ended before it had records
             self._ended = True
             self._put(END)
 

@@ -1,6 +1,6 @@
 """Parts of an output, which shards write and a merge puts together.
 
-A part has records only: text as it is, BAM as BGZF blocks, or, if the output is sorted, sorted frames
+A part has records only: text as it is, text in .gz and BAM as BGZF blocks, or, if the output is sorted, sorted frames
 (native/format/sorted_frames.hpp) in deflated chunks.
 """
 
@@ -19,6 +19,7 @@ from isal.igzip_lib import IsalError
 from ...config import Container, Format, OutputSpec
 from ...core.batch import U8
 from .bam import BamOutput, Numbered, SortedOutput
+from .bgzf import DEFAULT_LEVEL, compressed
 from .output import Output
 
 _CHUNK = 1 << 16  # bytes of frames in a chunk; of each part, a merge has one chunk in memory
@@ -32,17 +33,24 @@ class PartKind(enum.StrEnum):
     """Contents of parts."""
 
     TEXT = "text"
+    BGZIP = "bgzip"
     BAM = "bam"
     FRAMES = "frames"
 
     @classmethod
     def of(cls, spec: OutputSpec) -> PartKind:
         """Return the kind of the parts of an output."""
+        text = cls.BGZIP if spec.bgzip else cls.TEXT
         if spec.format is not Format.SAM or spec.container is Container.CRAM:
-            return cls.TEXT  # htslib makes CRAM of SAM, and sorts it
+            return text  # htslib makes CRAM of SAM, and sorts it
         if spec.sort:
             return cls.FRAMES
-        return cls.BAM if spec.container is Container.BAM else cls.TEXT
+        return cls.BAM if spec.container is Container.BAM else text
+
+    @property
+    def in_blocks(self) -> bool:
+        """True if parts are BGZF blocks, which are those of the output."""
+        return self in (PartKind.BGZIP, PartKind.BAM)
 
 
 class Part(Output):
@@ -89,6 +97,19 @@ class TextPart(Part):
     def begin_records(self) -> None:
         """See Output."""
         self._begun = True
+
+
+class BgzipPart(TextPart):
+    """Records of a text format, in the blocks that BgzipOutput writes them in."""
+
+    def __init__(self, path: str, level: int | None) -> None:
+        """Open a path; see BgzipOutput. Raises OutputError."""
+        super().__init__(path)
+        self._level = DEFAULT_LEVEL if level is None else level
+
+    def packed(self, records: U8) -> bytes:
+        """See Output."""
+        return b"".join(compressed(records, self._level))
 
 
 class _Headed(Numbered):
@@ -150,6 +171,8 @@ def open_part(path: str, spec: OutputSpec, threads: int, header: _Header) -> Par
     kind = PartKind.of(spec)
     if kind is PartKind.TEXT:
         return TextPart(path)
+    if kind is PartKind.BGZIP:
+        return BgzipPart(path, spec.compression)
     return (BamPart if kind is PartKind.BAM else FramesPart)(path, spec, threads, header)
 
 

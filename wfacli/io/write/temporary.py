@@ -57,9 +57,12 @@ def remove_left(final: Path, mark: str) -> list[Path]:
 
 
 def _all(final: Path, mark: str) -> Iterator[Path]:
-    wanted = re.compile(re.escape(f"{final.name}.{mark}-") + f"[0-9a-f]{{{2 * _RANDOM}}}")
+    start = f"{final.name}.{mark}-"
+    random = re.compile(f"[0-9a-f]{{{2 * _RANDOM}}}")
     with contextlib.suppress(OSError):  # a folder that cannot be listed may still be writable
-        yield from sorted(path for path in final.parent.iterdir() if wanted.fullmatch(path.name))
+        # Names, not paths, since a folder of parts has many.
+        names = [name for name in os.listdir(final.parent) if name.startswith(start)]  # noqa: PTH208
+        yield from (final.parent / name for name in sorted(names) if random.fullmatch(name[len(start) :]))
 
 
 def _is_ours(descriptor: int, path: Path) -> bool:

@@ -1,5 +1,8 @@
 """Snakemake wrapper for wfacli align: pairs of two files, or reads on a reference with mappings."""
 
+__author__ = "The authors of wfacli"
+__license__ = "MIT"
+
 import shlex
 
 from snakemake.shell import shell

@@ -1,0 +1,1 @@
+"""A SLURM of one node, and the workflows that run on it: `make test-cluster`."""
