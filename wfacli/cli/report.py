@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
@@ -21,13 +22,14 @@ def summary(run: BatchRun) -> str:
     return (
         f"{run.account.subject()}{_limit_counts(run)}, {_bases(c['query_bases'])} of queries, "
         f"{_bases(c['target_bases'])} of targets, {identity}{wall:.2f} s, {rate(c['pairs'] / wall)} pairs/s "
-        f"({_where(engine)})"
+        f"({where(engine)})"
     )
 
 
-def _where(engine: dict[str, Any]) -> str:
+def where(engine: dict[str, Any]) -> str:
+    """Return the engine's processors as text."""
     if "cpu" in engine:
-        return f"{engine['engine']} {engine['card']}, {_where(engine['cpu'])}"
+        return f"{engine['engine']} {engine['card']}, {where(engine['cpu'])}"
     return f"{engine['engine']} {engine['instruction_set']}, {counted(engine['threads'], 'thread')}"
 
 
@@ -76,7 +78,54 @@ def fail_if_unaligned(unaligned: dict[str, int]) -> None:
         raise WfacliError(message)
 
 
-def write_stats(out: Output, run: BatchRun, complete: bool) -> None:
+def cautions(run: BatchRun) -> list[str]:
+    """Return the warnings about a finished run and its inputs."""
+    found = []
+    non_nucleotide = run.stats.counts["non_nucleotide"]
+    if non_nucleotide and (options := run.account.protein_options):
+        found.append(
+            f"{counted(non_nucleotide, 'pair', 'contains', 'contain')} characters that are not nucleotide codes and "
+            f"match nothing; for proteins give {options}"
+        )
+    if failure := run.aligner.engine.stats().get("failure"):
+        found.append(f"the GPU failed, and the CPU aligned the rest: {failure}")
+    if caution := run.account.caution():
+        found.append(caution)
+    return found
+
+
+def write_reports(run: BatchRun, complete: bool, command: str) -> None:
+    """Write all reports of a run; those with figures only if it is complete, otherwise no file of them is left.
+
+    Args:
+        run: the run, which has ended.
+        complete: True if it succeeded.
+        command: name of the command.
+
+    Raises:
+        OutputError: one cannot be written.
+    """
+    files = run.report_files
+    with ExitStack() as undo:
+        for out in run.reports.values():
+            undo.callback(out.abandon, worth=False)  # no effect on finished files
+        if files.stats is not None:
+            _write_stats(run.reports[files.stats], run, complete)
+        if complete and files.show_figures:
+            _write_figures(run, command)
+
+
+def _write_figures(run: BatchRun, command: str) -> None:
+    from .report_facts import contents_of  # other runs need not wait for it
+
+    contents = contents_of(run, command)
+    for path, content in contents.items():
+        run.reports[path].write(content)
+    for path in contents:  # all are complete: none gets its name if one cannot be written
+        run.reports[path].finish()
+
+
+def _write_stats(out: Output, run: BatchRun, complete: bool) -> None:
     """Write the JSON report of a run. Raises OutputError."""
     config = run.config
     report = {

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "format/bam_record.hpp"
+#include "format/figures.hpp"
 #include "format/sam_text.hpp"
 #include "format/sorted_frames.hpp"
 
@@ -155,6 +156,14 @@ WFACLI_INLINE void count_kinds(Tally& tally, const Record& r) {
   if (primary) tally.clipped += r.before() + r.after();
 }
 
+template <bool kMapped>
+void add_figures(BatchFigures& figures, const Record& r) {
+  if (!kMapped)
+    figures.add_pair(r);
+  else if (r.place.fields->written)
+    figures.add_mapped(r);
+}
+
 // Returns an upper bound of the size of a record in bytes.
 WFACLI_INLINE std::size_t max_bytes(const Record& r, const FormatOptions& o) {
   constexpr std::int64_t kFixed = 640;                    // numbers, tabs and names of tags
@@ -193,7 +202,7 @@ std::size_t typical_bytes(const BatchView& batch, Format format) {
 // template parameters.
 template <Format kFormat, bool kMapped>
 void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOptions& options, const TargetIds* targets,
-              Formatted& out, SortColumns& sorting) {
+              Formatted& out, SortColumns& sorting, BatchFigures* figures) {
   Cigar scratch, mate_scratch;
   std::vector<RecordFields> fields;  // rows of the current template; those from `next_row` on are left
   std::size_t next_row = 0;
@@ -223,6 +232,7 @@ void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOption
     }
     count(out.tally, record, batch.flags[i]);
     if (kMapped && own->written) count_kinds(out.tally, record);
+    if (figures) add_figures<kMapped>(*figures, record);
     if (kMapped && !own->written && !kAllRows) continue;
     Pen pen = out.text.room(max_bytes(record, options));
     if constexpr (kSam) {
@@ -250,15 +260,15 @@ void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOption
 }  // namespace
 
 Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options,
-                       const TargetIds* targets) {
+                       const TargetIds* targets, BatchFigures* figures) {
   Formatted out;
   SortColumns sorting;
   out.text.buffer().reserve(typical_bytes(batch, options.format));
   const auto add = [&]<Format kFormat>() {
     if (batch.is_mapped())
-      add_rows<kFormat, true>(batch, a, options, targets, out, sorting);
+      add_rows<kFormat, true>(batch, a, options, targets, out, sorting, figures);
     else
-      add_rows<kFormat, false>(batch, a, options, targets, out, sorting);
+      add_rows<kFormat, false>(batch, a, options, targets, out, sorting, figures);
   };
   switch (options.format) {
     case Format::Sam: add.template operator()<Format::Sam>(); break;
