@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
-from typing import NamedTuple
+import functools
 
 import numpy as np
 
 from .._native import BatchFigures, Reference
-from ..core.batch import I32, I64
+from ..core.batch import I64
 from .depth import Depth
 
 
@@ -25,31 +26,19 @@ class Sum(enum.IntEnum):
     PROPER = 7
 
 
-class BatchCounts(NamedTuple):
-    """What a batch adds to the figures.
-
-    Attributes:
-        counts: histograms and sums by name, i64[...] each.
-        places: (target i32[k], begin i64[k], end i64[k]) of alignments on a reference.
-    """
-
-    counts: dict[str, I64]
-    places: tuple[I32, I64, I64]
-
-
 class Figures:
     """Figures of a run. They are sums over records, so they do not depend on batches and their order.
 
     Attributes:
-        counts: histograms and sums by name, i64[...] each; empty before the first batch.
         depth: depth along the reference; None for pairs, and before the first batch.
         reference: the sequences that reads are mapped to; None for pairs.
     """
 
     def __init__(self) -> None:
-        self.counts: dict[str, I64] = BatchFigures().counts()
         self.depth: Depth | None = None
         self.reference: Reference | None = None
+        self._total = BatchFigures()
+        self._free: list[BatchFigures] = []  # new memory for each batch would take longer than its figures
 
     def begin(self, reference: Reference | None) -> None:
         """Take the sequences that reads are mapped to, before the first batch."""
@@ -60,14 +49,21 @@ class Figures:
 
     def of_batch(self) -> BatchFigures:
         """Return an object that format_batch() fills; any thread."""
+        with contextlib.suppress(IndexError):
+            return self._free.pop()
         return BatchFigures(self.reference)
 
-    def add(self, batch: BatchCounts) -> None:
-        """Add the figures of a batch; one thread at a time."""
-        for name, column in batch.counts.items():
-            self.counts[name] += column
+    def add(self, batch: BatchFigures) -> None:
+        """Add the figures of a batch, whose object is used again; one thread at a time."""
         if self.depth is not None:
-            self.depth.add(*batch.places)
+            self.depth.add(*batch.take_places())
+        self._total.absorb(batch)
+        self._free.append(batch)
+
+    @functools.cached_property
+    def counts(self) -> dict[str, I64]:
+        """Histograms and sums by name, i64[...] each, once all batches were added."""
+        return self._total.counts()
 
     def total(self, which: Sum) -> int:
         """Return one of the sums."""

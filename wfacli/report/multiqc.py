@@ -168,10 +168,8 @@ def _lengths(facts: Facts) -> tuple[Json, Data]:
     total = int(found.sum())
     if not total:
         return about, {}
-    edges = np.unique(
-        np.rint(2 ** (np.arange(0, 31 * _LENGTHS_PER_DOUBLING) / _LENGTHS_PER_DOUBLING)).astype(np.int64)
-    )
-    at = np.concatenate([[0], np.unique(np.searchsorted(bins.EDGES[:-1], edges[1:]))])
+    edges = np.rint(2 ** (np.arange(0, 31 * _LENGTHS_PER_DOUBLING) / _LENGTHS_PER_DOUBLING))
+    at = bins.distinct(np.append(0, np.searchsorted(bins.EDGES[:-1], edges[1:])))
     counts, sums = np.add.reduceat(found, at), np.add.reduceat(bases, at)
     return about, [
         [round(int(sums[i]) / int(counts[i]), 1), 100 * int(counts[i]) / total]

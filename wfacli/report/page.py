@@ -86,7 +86,7 @@ def tiles(facts: Facts) -> Iterator[tuple[str, str, str]]:
     if facts.figures.depth is not None:
         bp = int(facts.figures.depth.lengths.sum())
         yield f"{short(mean_depth(facts))}×", "mean depth", f"of the reference's {length(bp, 'base')}"
-    median, half = length(bins.quantile(lengths, 0.5), unit), length(bins.n50(lengths, bases), unit)
+    median, half = length(bins.quantile(lengths, 0.5, bases), unit), length(bins.n50(lengths, bases), unit)
     if facts.figures.total(Sum.READS):
         yield median, f"median {facts.query} length", f"N50 {half}"
 

@@ -176,7 +176,7 @@ def _lengths(facts: Facts) -> Plot:
     if found.sum():
         n50 = length(bins.n50(found, bases), facts.unit)
         note = f"Half of all {facts.unit}s are in {who} of at least {n50} (N50)."
-    return _length_plot(facts, "lengths", f"Lengths of {who}", text, found, who, note)
+    return _length_plot(facts, "lengths", f"Lengths of {who}", text, found, who, note, bases=bases)
 
 
 def _target_lengths(facts: Facts) -> Plot:
@@ -197,16 +197,25 @@ def _templates(facts: Facts) -> Plot:
 
 
 def _length_plot(
-    facts: Facts, name: str, title: str, text: str, found: I64, who: str, note: str = "", upto: float = 1.0
+    facts: Facts,
+    name: str,
+    title: str,
+    text: str,
+    found: I64,
+    who: str,
+    note: str = "",
+    *,
+    upto: float = 1.0,
+    bases: I64 | None = None,
 ) -> Plot:
-    """Return a histogram over lengths."""
+    """Return a histogram over lengths; see bins.bars and bins.quantile."""
     if not found.sum():
         return Plot(
             name, title, text, _nothing(f"There are no {who}.") + (f"<p class=note>{note}</p>" if note else "")
         )
     shown = bins.bars(found, upto=upto)
     smallest, largest = bins.extremes(found)
-    median = length(bins.quantile(found, 0.5), facts.unit)
+    median = length(bins.quantile(found, 0.5, bases), facts.unit)
     drawn, axis, lines = _length_bars(facts, shown)
     summary = f"{who} by length: median {median}, from {smallest:,} to {largest:,} {facts.unit}s"
     picture = charts.histogram(drawn, axis, who, summary)
@@ -232,6 +241,8 @@ def _length_bars(facts: Facts, shown: bins.Bars) -> tuple[list[Bar], Axis, list[
         label = f"{begin:,}" if end == begin + 1 else f"{begin:,} to {end - 1:,}"
         if end == edges[-1] and shown.beyond:
             label = f"from {begin:,}"
+        if shown.logarithmic and begin == 1:  # sequences without bases are in the first bar
+            label = f"0 to {end - 1:,}"
         bars.append(Bar(place(begin), place(end), count, label))
         lines.append((label, grouped(count)))
     scale = charts.log_ticks if shown.logarithmic else charts.linear_ticks
@@ -329,11 +340,13 @@ def _scores(facts: Facts) -> Plot:
     text += " Identity, gaps and aligned parts are unknown: --score-only computes scores without alignments."
     if not found.sum():
         return Plot("scores", "Scores", text, _nothing("There are no scores."))
-    shown = bins.bars(found, upto=0.999)
+    shown = bins.bars(found, upto=0.99, linear=True)
     drawn, axis, lines = _length_bars(facts, shown)
     axis = Axis(f"{what}{' (logarithmic)' if shown.logarithmic else ''}", axis.ticks)
     median = f"{bins.quantile(found, 0.5):,}"
     note = f"Median {what} {median}."
+    if shown.beyond:
+        note += f" The last bar includes {shown.beyond:,} higher ones, up to {bins.extremes(found)[1]:,}."
     if others:
         note += f" {counted(others, 'pair')} with a {'positive' if by_cost else 'negative'} score are not shown."
     picture = charts.histogram(drawn, axis, "pairs", f"pairs by {what}: median {median}")

@@ -69,7 +69,9 @@ def percentage(share: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """Return a time: 0.12 s, 3.4 min, 1.2 h."""
+    """Return a time: 12 ms, 3.4 s, 3.4 min, 1.2 h."""
+    if value < 0.9995:
+        return "<1 ms" if value < 1e-3 else f"{_three(1e3 * value)} ms"
     if value < 120:
         return f"{_three(value)} s"
     return f"{_three(value / 60)} min" if value < 7200 else f"{_three(value / 3600)} h"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .._native import BatchFigures
 from ..config import Container, Format, OutputSpec, RunConfig
 from ..core.batch import AlignmentBatch, PairBatch
 from ..core.stats import Stats
@@ -18,7 +19,7 @@ from ..io.write.bgzip import BgzipOutput
 from ..io.write.format import Formatter
 from ..io.write.hts import INDEX_SUFFIXES, HtsOutput
 from ..io.write.output import Output, is_standard_output, refuse_overwriting, same_file
-from ..report.figures import BatchCounts, Figures
+from ..report.figures import Figures
 from .parts import Account, Aligner, Inputs, OpenOutput, ReportFiles, Watch
 from .pipeline import run_ordered
 from .sizes import max_in_flight
@@ -30,7 +31,7 @@ class _Records:
     size: int  # bytes before they were packed
     pairs: int
     sums: dict[str, Any]
-    figures: BatchCounts | None = None
+    figures: BatchFigures | None = None
 
 
 @dataclass
@@ -106,8 +107,7 @@ class BatchRun:
             figures = self.figures.of_batch() if self.figures else None
             records, sums = self.formatter.format(pairs, alignments, targets, figures)
             packed = self.output.packed(records)
-        counts = BatchCounts(figures.counts(), figures.take_places()) if figures else None
-        return _Records(packed, len(records), len(pairs), {**sums, "heuristic": int(alignments.cut.sum())}, counts)
+        return _Records(packed, len(records), len(pairs), {**sums, "heuristic": int(alignments.cut.sum())}, figures)
 
     def _check(self, pairs: PairBatch, alignments: AlignmentBatch) -> None:
         found = self.aligner.fault(pairs, alignments)

@@ -113,6 +113,7 @@ void bind_format(nb::module_& m) {
           nb::arg("operation_scores") = std::tuple(0, 0, std::vector<std::pair<int, int>>()));
   nb::class_<BatchFigures>(m, "BatchFigures", "Figures of one batch for a report; format_batch() fills it")
       .def(nb::init<const Reference*>(), nb::arg("reference") = nb::none(), nb::keep_alive<1, 2>())
+      .def("absorb", &BatchFigures::absorb, nb::arg("batch"), "Add the figures of a batch, and clear that for another")
       .def("counts", [](BatchFigures& f) { return to_dict(f); }, "Histograms and sums by name, i64[...] each")
       .def(
           "take_places",

@@ -18,6 +18,11 @@ void fill_zeros(Buffer<std::int64_t>& bins, std::int64_t count) {
   std::fill_n(bins.data(), count, 0);
 }
 
+// Both numbers are below 2^32, so that the quotient is too far from the next integer to be rounded up to it.
+std::size_t identity_bin(std::int64_t matches, std::int64_t columns) {
+  return static_cast<std::size_t>(static_cast<double>((kIdentityBins - 1) * matches) / static_cast<double>(columns));
+}
+
 }  // namespace
 
 std::int64_t length_bin(std::int64_t length) {
@@ -31,6 +36,23 @@ BatchFigures::BatchFigures(const Reference* reference) : reference_(reference) {
   fill_zeros(lengths_, kLengthHistograms * kLengthBins);
   fill_zeros(identity_, kIdentityBins);
   fill_zeros(quality_, kQualityBins);
+}
+
+void BatchFigures::absorb(BatchFigures& batch) {
+  const auto move = [](std::int64_t* to, std::int64_t* from, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      to[i] += from[i];
+      from[i] = 0;
+    }
+  };
+  move(lengths_.data(), batch.lengths_.data(), lengths_.size());
+  move(identity_.data(), batch.identity_.data(), identity_.size());
+  move(quality_.data(), batch.quality_.data(), quality_.size());
+  move(sums_, batch.sums_, kSums);
+  batch.targets.clear();
+  batch.begins.clear();
+  batch.ends.clear();
+  batch.target_ = -1;  // the name is that of a batch which may be gone
 }
 
 void BatchFigures::add_query(std::int64_t length) {
@@ -49,12 +71,13 @@ void BatchFigures::add_aligned(const Record& r) {
   else
     ++bin(kScores, r.score);
   if (const std::int64_t columns = r.w.columns())
-    ++identity_[static_cast<std::size_t>((kIdentityBins - 1) * r.w.matches / columns)];
+    ++identity_[identity_bin(r.w.matches, columns)];
   else
     ++sums_[kEmpty];
 }
 
 void BatchFigures::add_gaps(const SamAlignment& w) {
+  if (!w.gaps) return;
   for (std::int64_t i = 0; i < w.operations; ++i) {
     const auto operation = static_cast<Op>(w.cigar[i] & 15);
     if (operation == kInsertion)

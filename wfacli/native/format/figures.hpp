@@ -22,7 +22,7 @@ inline constexpr std::int64_t kQualityBins = 256;
 // Returns the bin of a length, which is not negative.
 std::int64_t length_bin(std::int64_t length);
 
-// Figures of one batch. Of mapped reads, each read counts once, by its primary or unmapped record; supplementary
+// Figures of one batch, or of all. Of mapped reads, each read counts once, by its primary or unmapped record; supplementary
 // records add their gaps and their place on the reference, and secondary records nothing.
 class BatchFigures {
  public:
@@ -32,6 +32,8 @@ class BatchFigures {
   void add_pair(const Record& record);
   // Adds a written record of a mapped read.
   void add_mapped(const Record& record);
+  // Adds the figures of a batch, without its places, and clears the batch for another one.
+  void absorb(BatchFigures& batch);
 
   enum Histogram {
     kQueryLengths,    // reads, or queries
