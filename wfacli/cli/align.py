@@ -108,7 +108,7 @@ def align(
 ) -> Request:
     """Aligns record i of QUERY to record i of TARGET; the help is ALIGN_HELP."""
     shard.refuse()
-    written = reports.files(reporting.stats)
+    written = reports.files(reporting.stats, mapped=reads.mappings is not None, scores_only=scoring.score_only)
     if reads.mappings is not None:
         check_with_mappings(pairs.target, extent.mode, extent.free, scoring.score_only)
         extent = replace(extent, mode=placement.span.mode)

@@ -42,7 +42,7 @@ def extend(
 ) -> Request:
     """Aligns pairs under any scores; the help is extend_options.EXTEND_HELP."""
     shard.refuse()
-    written = reports.files(reporting.stats)
+    written = reports.files(reporting.stats, mapped=False, scores_only=scores.score_only)
     refuse_overwriting([scores.matrix], [records.output, *written.paths])
     config = ExtendConfig(
         spec=ExtendSpec(

@@ -128,7 +128,7 @@ def map_(
 ) -> Request:
     """Maps and aligns; the help is MAP_HELP."""
     shard.refuse()
-    written = reports.files(reporting.stats)
+    written = reports.files(reporting.stats, mapped=True)
     mates, more = _mates_or_more(files.others or [], mapper.mates, mapper.preset)
     preset = mapper.preset or (_LONG_READS if mates is None else PAIRING[0])
     scores = PRESETS.get(preset, PRESETS[DEFAULT])

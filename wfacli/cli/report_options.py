@@ -44,13 +44,24 @@ class Reports:
         ),
     ] = None
 
-    def files(self, stats: str | None) -> ReportFiles:
-        """Return the paths of all reports, with that of the statistics. Raises UsageError."""
+    def files(self, stats: str | None, *, mapped: bool, scores_only: bool = False) -> ReportFiles:
+        """Return the paths of all reports of a run.
+
+        Args:
+            stats: path of the statistics; None: none.
+            mapped: True for reads on a reference, False for pairs.
+            scores_only: True if no alignments are computed.
+
+        Raises:
+            UsageError: a name is impossible.
+        """
         if self.multiqc is None:
             return ReportFiles(stats, self.report)
         from ..report.multiqc import paths  # other runs need not wait for it
 
-        return ReportFiles(stats, self.report, self.multiqc, paths(self.multiqc))
+        return ReportFiles(
+            stats, self.report, self.multiqc, paths(self.multiqc, mapped=mapped, scores_only=scores_only)
+        )
 
     def refuse(self) -> None:
         """Raise UsageError if a report of one shard is asked for."""

@@ -15,16 +15,17 @@ import numpy as np
 
 from ..errors import UsageError, shown
 from . import bins
+from .charts import Part
 from .depth_plot import largest, mean_depth, name_of
 from .facts import Facts
 from .figures import Sum
-from .plots import base_parts, outcome_parts, quality_ranges
+from .plots import base_parts, quality_ranges
 
 _MAX_GAP = 50  # longest gap that is drawn, in bases
 _MAX_TARGETS = 25
 _LENGTHS_PER_DOUBLING = 8
 _IDENTITY_STEP = 10  # bins of identity per point: 0.1%
-_COLOURS = {1: "#2f6fb3", 2: "#d0661b", 3: "#d9a514", 4: "#8b5aa8", 5: "#3c8f6a"}
+_COLOURS = {1: "#2f6fb3", 2: "#d0661b", 3: "#d9a514"}  # as on our own page
 _ABOUT = "computes exact base-level alignments of reads and pairs of sequences."
 
 Json = dict[str, Any]
@@ -32,24 +33,41 @@ Json = dict[str, Any]
 Data = dict[str, Any] | list[list[float]]
 
 
-def paths(prefix: str) -> tuple[str, ...]:
+def sections(mapped: bool, scores_only: bool) -> list[str]:
+    """Return the names of the sections of a run, which depend on its options alone."""
+    names = ["general", "outcome", "lengths"]
+    names += [] if scores_only else ["bases", "identity", "insertions", "deletions"]
+    return names + (["depth", "quality"] if mapped else [])
+
+
+def paths(prefix: str, *, mapped: bool, scores_only: bool) -> tuple[str, ...]:
     """Return the paths of all files, PREFIX.wfacli_SECTION_mqc.json. Raises UsageError if the prefix has no name."""
-    if not prefix or not Path(prefix).name or prefix.endswith("/") or Path(prefix).name in (".", ".."):
-        raise UsageError(f"--multiqc expects a folder and a sample's name, like qc/sample1, not {prefix!r}")
-    return tuple(f"{prefix}.wfacli_{name}_mqc.json" for name in SECTIONS)
+    if not prefix or prefix.endswith("/") or Path(prefix).name in ("", ".", ".."):
+        raise UsageError(f"--multiqc expects a sample's name, in a folder or not, like qc/sample1, not {prefix!r}")
+    return tuple(f"{prefix}.wfacli_{name}_mqc.json" for name in sections(mapped, scores_only))
 
 
 def content(facts: Facts, prefix: str) -> list[bytes]:
     """Return the contents of the files of paths(), in that order; the sample is called as the prefix's last part."""
-    sample = shown(Path(prefix).name)
     made = []
-    for name, section in SECTIONS.items():
-        about, data = section(facts)
-        values: Json = {"id": f"wfacli_{name}", **_PARENT, **about, "data": {sample: data} if data else {}}
-        if about["plot_type"] == "generalstats":
-            values = {key: value for key, value in values.items() if not key.startswith("parent")}
+    for name in sections(facts.mapped, facts.scores_only):
+        about, data = _SECTIONS[name](facts)
+        values = {**_identified(about, facts, name), "data": {shown(Path(prefix).name): data} if data else {}}
         made.append(json.dumps(values, indent=1, allow_nan=False).encode() + b"\n")
     return made
+
+
+def _identified(about: Json, facts: Facts, name: str) -> Json:
+    """Return a section with what MultiQC finds it by: reads, pairs and proteins have sections of their own."""
+    kind, suffix = ("reads", "") if facts.mapped else ("pairs", " (pairs)")
+    if facts.unit == "residue":
+        kind, suffix = "proteins", " (proteins)"
+    number = f"wfacli_{kind}_{about.pop('name', name)}"
+    if about["plot_type"] == "generalstats":
+        return {"id": number, **about}
+    title = about["section_name"] + suffix
+    pconfig = {"id": f"{number}_plot", "title": f"wfacli: {title}", **about["pconfig"]}
+    return {"id": number, **_PARENT, **about, "section_name": title, "pconfig": pconfig}
 
 
 _PARENT = {"parent_id": "wfacli", "parent_name": "wfacli", "parent_description": _ABOUT}
@@ -88,53 +106,49 @@ def _general(facts: Facts) -> tuple[Json, Data]:
             hidden=True,
         ),
     }
-    return {"plot_type": "generalstats", "headers": [{name: columns[name]} for name in values]}, values
+    if not facts.mapped:
+        del columns["depth"]
+    # All files of one section need the same columns, whatever is known of their samples.
+    return {"plot_type": "generalstats", "headers": [{name: column} for name, column in columns.items()]}, values
 
 
 def _column(title: str, description: str, scale: str, **more: Any) -> Json:
     return {"namespace": "wfacli", "title": title, "description": description, "scale": scale, "min": 0, **more}
 
 
-def _shares(name: str, title: str, text: str, unit: str, parts: list[Any]) -> tuple[Json, Data]:
-    """Return a section with one bar for each sample, divided into parts (charts.Part)."""
+def _shares(title: str, text: str, unit: str, parts: list[Part]) -> tuple[Json, Data]:
+    """Return a section with one bar for each sample, divided into parts."""
     about = {
         "section_name": title,
         "description": text,
         "plot_type": "bargraph",
-        "categories": {
-            part.name: {"name": part.name, "color": _COLOURS.get(part.series, "#777777")} for part in parts
-        },
-        "pconfig": {"id": f"wfacli_{name}_plot", "title": f"wfacli: {title}", "ylab": unit},
+        "categories": {part.name: {"name": part.name, "color": _COLOURS[part.series]} for part in parts},
+        "pconfig": {"ylab": unit},
     }
     return about, {part.name: part.count for part in parts}
 
 
 def _outcome(facts: Facts) -> tuple[Json, Data]:
     things = f"{facts.thing}s"
-    return _shares("outcome", things.capitalize(), f"What became of the {things}.", things, outcome_parts(facts))
+    without = Part("unmapped" if facts.mapped else "without an alignment", facts.total - facts.aligned, 2)
+    parts = [Part("mapped" if facts.mapped else "aligned", facts.aligned, 1), without]
+    return _shares(things.capitalize(), f"What became of the {things}.", things, parts)
 
 
 def _bases(facts: Facts) -> tuple[Json, Data]:
     whose, units = facts.queries, f"{facts.unit}s"
-    about, data = _shares(
-        "bases",
-        f"{units.capitalize()} of {whose}",
-        f"What became of the {units} of the {whose}.",
-        units,
-        base_parts(facts),
-    )
-    return about, {} if facts.scores_only else data
+    text = f"What became of the {units} of the {whose}."
+    return _shares(f"{units.capitalize()} of {whose}", text, units, base_parts(facts))
 
 
-def _line(name: str, title: str, text: str, x: str, y: str, **more: Any) -> Json:
+def _line(title: str, text: str, x: str, y: str, **more: Any) -> Json:
     """Return a section with one line for each sample."""
-    pconfig = {"id": f"wfacli_{name}_plot", "title": f"wfacli: {title}", "xlab": x, "ylab": y, "ymin": 0, **more}
+    pconfig = {"xlab": x, "ylab": y, "ymin": 0, **more}
     return {"section_name": title, "description": text, "plot_type": "linegraph", "pconfig": pconfig}
 
 
 def _identity(facts: Facts) -> tuple[Json, Data]:
     about = _line(
-        "identity",
         "Identity",
         f"Identity of the {facts.alignments}: the share of columns, gaps included, in which both {facts.unit}s are "
         "the same. Points are 0.1% apart.",
@@ -144,7 +158,7 @@ def _identity(facts: Facts) -> tuple[Json, Data]:
     )
     found = facts.figures.counts["identity"]
     total = int(found.sum())
-    if not total or facts.scores_only:
+    if not total:
         return about, {}
     counts = np.add.reduceat(found, np.arange(0, len(found), _IDENTITY_STEP))
     first = int(np.flatnonzero(counts)[0])
@@ -157,7 +171,6 @@ def _identity(facts: Facts) -> tuple[Json, Data]:
 def _lengths(facts: Facts) -> tuple[Json, Data]:
     whose = facts.queries
     about = _line(
-        "lengths",
         f"Lengths of {whose}",
         f"Lengths of the {whose}; points are means of ranges, of which {_LENGTHS_PER_DOUBLING} double the length.",
         f"length ({facts.unit}s)",
@@ -179,7 +192,6 @@ def _lengths(facts: Facts) -> tuple[Json, Data]:
 
 def _gaps(name: str, facts: Facts) -> tuple[Json, Data]:
     about = _line(
-        name,
         name.capitalize(),
         f"{name.capitalize()} of up to {_MAX_GAP} {facts.unit}s by length, per million aligned {facts.unit}s of the "
         f"{facts.queries}.",
@@ -188,7 +200,7 @@ def _gaps(name: str, facts: Facts) -> tuple[Json, Data]:
         logswitch=True,
     )
     found, aligned = facts.figures.counts[name], facts.figures.total(Sum.ALIGNED_BASES)
-    if facts.scores_only or not aligned:
+    if not aligned:
         return about, {}
     return about, [[size, 1e6 * int(found[size]) / aligned] for size in range(1, _MAX_GAP + 1)]
 
@@ -204,18 +216,19 @@ def _deletions(facts: Facts) -> tuple[Json, Data]:
 def _depth(facts: Facts) -> tuple[Json, Data]:
     text = "Mean number of primary and supplementary alignments over each base of the reference, deletions included."
     depth = facts.figures.depth
-    if depth is None or not len(depth.lengths):
-        return _line("depth", "Depth", text, "sequence", "mean depth"), []
+    assert depth is not None
     if len(depth.lengths) == 1:
         sizes, aligned = depth.profile(0)
-        middles = np.cumsum(sizes) - sizes // 2
-        about = _line("depth", "Depth", f"{text} In windows.", "position (bases)", "mean depth")
-        return about, [[int(at), round(d, 4)] for at, d in zip(middles, (aligned / sizes).tolist(), strict=True)]
+        middles = (np.cumsum(sizes) - sizes // 2).tolist()
+        about = _line("Depth along the reference", f"{text} In windows.", "position (bases)", "mean depth")
+        values = [[at, round(mean, 4)] for at, mean in zip(middles, (aligned / sizes).tolist(), strict=True)]
+        return {**about, "name": "depth_along"}, values
     bases = depth.aligned_bases()
-    few = len(bases) <= _MAX_TARGETS
-    chosen = list(range(len(bases))) if few else sorted(largest(facts, _MAX_TARGETS))
-    more = f" At most {_MAX_TARGETS} sequences, those with the most aligned bases."
-    about = _line("depth", "Depth", text + ("" if few else more), "sequence", "mean depth", categories=True)
+    chosen = list(range(len(bases)))
+    if len(bases) > _MAX_TARGETS:
+        text += f" At most {_MAX_TARGETS} sequences, those with the most aligned bases."
+        chosen = sorted(largest(facts, _MAX_TARGETS))
+    about = _line("Depth by sequence", text, "sequence", "mean depth", categories=True)
     return about, {shown(name_of(facts, i)): int(bases[i]) / max(int(depth.lengths[i]), 1) for i in chosen}
 
 
@@ -226,12 +239,12 @@ def _quality(facts: Facts) -> tuple[Json, Data]:
         "description": "Mapping quality (MAPQ) of the primary alignments, as the mapper gave it.",
         "plot_type": "bargraph",
         "categories": [name for name, _ in ranges],
-        "pconfig": {"id": "wfacli_quality_plot", "title": "wfacli: Mapping quality", "ylab": "primary alignments"},
+        "pconfig": {"ylab": "primary alignments"},
     }
-    return about, dict(ranges) if facts.mapped and facts.aligned else {}
+    return about, dict(ranges) if facts.aligned else {}
 
 
-SECTIONS: dict[str, Callable[[Facts], tuple[Json, Data]]] = {
+_SECTIONS: dict[str, Callable[[Facts], tuple[Json, Data]]] = {
     "general": _general,
     "outcome": _outcome,
     "bases": _bases,

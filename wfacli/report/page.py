@@ -74,7 +74,7 @@ def tiles(facts: Facts) -> Iterator[tuple[str, str, str]]:
     else:
         found = facts.figures.counts["identity"]
         low, mid, high = (percentage(bins.identity_quantile(found, share)) for share in (0.25, 0.5, 0.75))
-        yield mid, "median identity", f"half are from {low} to {high}" if found.sum() else "no alignments"
+        yield mid, "median identity", _quartiles(low, high) if found.sum() else "no alignments"
         in_aligned = total(Sum.ALIGNED_BASES) + total(Sum.CLIPPED_BASES)
         whose = "mapped reads" if facts.mapped else "aligned queries"
         ends = "soft-clipped" if facts.mapped else "unaligned at their ends"
@@ -89,6 +89,10 @@ def tiles(facts: Facts) -> Iterator[tuple[str, str, str]]:
     median, half = length(bins.quantile(lengths, 0.5, bases), unit), length(bins.n50(lengths, bases), unit)
     if facts.figures.total(Sum.READS):
         yield median, f"median {facts.query} length", f"N50 {half}"
+
+
+def _quartiles(low: str, high: str) -> str:
+    return f"half are from {low} to {high}" if low != high else "so are both quartiles"
 
 
 def _queries(facts: Facts) -> str:
