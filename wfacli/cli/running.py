@@ -15,7 +15,8 @@ from ..run.sizes import SWITCH_BESIDE_A_GPU
 from .console import note, warning
 from .explain import explain as print_routes
 from .progress import shown
-from .report import cautions, fail_if_unaligned, summary, unaligned_message, unaligned_of, write_reports
+from .report import cautions, fail_if_unaligned, summary, unaligned_message, unaligned_of
+from .report_files import write_reports
 
 
 def execute(

@@ -1,4 +1,4 @@
-"""Bins of the native histograms (native/format/figures.hpp), and what is read from them: quantiles, bars of a plot."""
+"""Bins of the native histograms (native/report/figures.hpp), and what is read from them: quantiles, bars of a plot."""
 
 from __future__ import annotations
 
@@ -101,10 +101,8 @@ def bars(histogram: I64, *, upto: float = 1.0, linear: bool = False) -> Bars:
     """
     found = np.flatnonzero(histogram)
     low, high = int(found[0]), int(found[-1])
-    beyond = 0
     if upto < 1:
-        cut = int(np.searchsorted(np.cumsum(histogram), math.ceil(upto * int(histogram.sum()))))
-        beyond, high = int(histogram[cut + 1 :].sum()), cut
+        high = int(np.searchsorted(np.cumsum(histogram), math.ceil(upto * int(histogram.sum()))))
     smallest, largest = int(EDGES[low]), int(EDGES[high + 1])
     logarithmic = not linear and largest > _LOGARITHMIC * max(smallest, 1) and largest > 2 * _BARS
     chosen = _logarithmic(smallest, largest) if logarithmic else _linear(smallest, largest)
@@ -113,6 +111,7 @@ def bars(histogram: I64, *, upto: float = 1.0, linear: bool = False) -> Bars:
     if logarithmic:
         at[0] = 0  # sequences without bases are in the first bar
     counts = np.diff(sums[at])
+    beyond = int(sums[-1] - sums[at[-1]])
     counts[-1] += beyond
     return Bars(chosen, counts.astype(np.int64), logarithmic, beyond)
 
@@ -125,7 +124,7 @@ def _linear(low: int, high: int) -> I64:
     few = 5 * step  # a single length is drawn as one bar among others
     if high - begin < few:
         begin, high = max(begin - few, 0), max(high, begin + step) + few
-    edges = np.arange(begin, -(-high // step) * step + 1, step, dtype=np.int64)
+    edges = np.arange(begin, min(-(-high // step) * step, int(EDGES[-1])) + 1, step, dtype=np.int64)
     kept: I64 = edges[EDGES[np.searchsorted(EDGES, edges)] == edges]
     return kept
 

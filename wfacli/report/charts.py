@@ -39,7 +39,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a whole: name, value, number of its colour (0: grey)."""
+    """A part of a whole: name, value, number of its colour, from 1."""
 
     name: str
     count: int

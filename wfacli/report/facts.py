@@ -91,6 +91,11 @@ class Facts:
         return "reads" if self.mapped else "queries"
 
     @property
+    def what(self) -> str:
+        """What was computed for each pair: "an alignment" or "a score"."""
+        return "a score" if self.scores_only else "an alignment"
+
+    @property
     def alignments(self) -> str:
         """The alignments that count once for each read or pair."""
         return "primary alignments" if self.mapped else "alignments"

@@ -14,7 +14,7 @@ from .depth import Depth
 
 
 class Sum(enum.IntEnum):
-    """Indexes of Figures.sums; each counts what native/format/figures.hpp says."""
+    """Indexes of Figures.sums; each counts what native/report/figures.hpp says."""
 
     READS = 0
     ALIGNED = 1

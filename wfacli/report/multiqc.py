@@ -130,8 +130,8 @@ def _shares(title: str, text: str, unit: str, parts: list[Part]) -> tuple[Json, 
 
 def _outcome(facts: Facts) -> tuple[Json, Data]:
     things = f"{facts.thing}s"
-    without = Part("unmapped" if facts.mapped else "without an alignment", facts.total - facts.aligned, 2)
-    parts = [Part("mapped" if facts.mapped else "aligned", facts.aligned, 1), without]
+    without = Part("unmapped" if facts.mapped else f"without {facts.what}", facts.total - facts.aligned, 2)
+    parts = [Part("mapped" if facts.mapped else f"with {facts.what}", facts.aligned, 1), without]
     return _shares(things.capitalize(), f"What became of the {things}.", things, parts)
 
 

@@ -62,7 +62,7 @@ def tiles(facts: Facts) -> Iterator[tuple[str, str, str]]:
     """Yield (value, name, explanation) of the most important figures."""
     total, unit = facts.figures.total, facts.unit
     yield tile_count(facts.total), f"{facts.thing}s", f"{length(facts.query_bases, unit)} in {_queries(facts)}"
-    aligned = "mapped" if facts.mapped else "with an alignment"
+    aligned = "mapped" if facts.mapped else f"with {facts.what}"
     yield (
         percent(facts.aligned, facts.total),
         f"{facts.thing}s {aligned}",
@@ -117,7 +117,7 @@ def numbers(facts: Facts) -> Iterator[tuple[str, str]]:
         if total(Sum.PAIRED):
             yield "properly paired reads", grouped(total(Sum.PROPER))
     else:
-        yield "pairs with an alignment", grouped(facts.aligned)
+        yield f"pairs with {facts.what}", grouped(facts.aligned)
         for reason, count in sorted(facts.unaligned.items()):
             yield f"pairs {reason}", grouped(count)
     yield f"{unit}s of {facts.queries}", grouped(facts.query_bases)

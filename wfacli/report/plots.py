@@ -20,6 +20,7 @@ from .words import counted, escaped, grouped, length, percent, percentage, secon
 _GAPS = (*range(1, 11), 20, 50, 100, 200, 500, 1000)
 _QUALITIES = ((0, 0), (1, 9), (10, 19), (20, 29), (30, 39), (40, 49), (50, 59), (60, 254), (255, 255))
 _UNKNOWN = "unknown"
+_COLOURS = 5  # of the parts of a bar
 _QUALITY_LABELS = ("0", "1–9", "10s", "20s", "30s", "40s", "50s", "60+", "?")
 
 
@@ -94,8 +95,11 @@ def outcome_parts(facts: Facts) -> list[Part]:
     """Return what became of the reads or pairs."""
     if facts.mapped:
         return [Part("mapped", facts.aligned, 1), Part("unmapped", facts.total - facts.aligned, 2)]
-    reasons = [Part(reason, count, 2 + i) for i, (reason, count) in enumerate(sorted(facts.unaligned.items()))]
-    return [Part("aligned", facts.aligned, 1), *(reasons or [Part("without an alignment", 0, 2)])]
+    reasons = [
+        Part(reason, count, min(2 + i, _COLOURS)) for i, (reason, count) in enumerate(sorted(facts.unaligned.items()))
+    ]
+    done = "with a score" if facts.scores_only else "aligned"
+    return [Part(done, facts.aligned, 1), *(reasons or [Part(f"without {facts.what}", 0, 2)])]
 
 
 def base_parts(facts: Facts) -> list[Part]:
@@ -126,7 +130,8 @@ def _outcome(facts: Facts) -> Plot:
         body += charts.stacked(pieces, units, f"{units}: {said}")
     text = "How many reads were mapped, and how many of their bases the primary alignment covers."
     if not facts.mapped:
-        text = f"How many pairs have an alignment, and how many {facts.unit}s of their queries it covers."
+        text = f"How many pairs have {facts.what}"
+        text += "." if facts.scores_only else f", and how many {facts.unit}s of their queries it covers."
     if facts.left_out:
         text += f" {counted(facts.left_out, 'unmapped read')} without a record: only their number is known."
     return Plot("outcome", f"What became of the {things}", text, f"{body}</div></div>")

@@ -2,7 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bind/bind.hpp"
-#include "format/figures.hpp"
+#include "report/figures.hpp"
 #include "format/format.hpp"
 #include "format/replay.hpp"
 #include "format/target_ids.hpp"

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "format/bam_record.hpp"
-#include "format/figures.hpp"
+#include "report/figures.hpp"
 #include "format/sam_text.hpp"
 #include "format/sorted_frames.hpp"
 

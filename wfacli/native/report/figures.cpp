@@ -1,4 +1,4 @@
-#include "format/figures.hpp"
+#include "report/figures.hpp"
 
 #include <algorithm>
 #include <bit>
