@@ -95,9 +95,8 @@ def outcome_parts(facts: Facts) -> list[Part]:
     """Return what became of the reads or pairs."""
     if facts.mapped:
         return [Part("mapped", facts.aligned, 1), Part("unmapped", facts.total - facts.aligned, 2)]
-    reasons = [
-        Part(reason, count, min(2 + i, _COLOURS)) for i, (reason, count) in enumerate(sorted(facts.unaligned.items()))
-    ]
+    found = sorted(facts.unaligned.items())
+    reasons = [Part(reason, count, min(2 + i, _COLOURS)) for i, (reason, count) in enumerate(found)]
     done = "with a score" if facts.scores_only else "aligned"
     return [Part(done, facts.aligned, 1), *(reasons or [Part(f"without {facts.what}", 0, 2)])]
 
