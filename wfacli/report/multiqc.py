@@ -64,7 +64,7 @@ def _identified(about: Json, facts: Facts, name: str) -> Json:
         kind, suffix = "proteins", " (proteins)"
     number = f"wfacli_{kind}_{about.pop('name', name)}"
     if about["plot_type"] == "generalstats":
-        return {"id": number, **about}
+        return {"id": number, "namespace": f"wfacli {kind}", **about}
     title = about["section_name"] + suffix
     pconfig = {"id": f"{number}_plot", "title": f"wfacli: {title}", **about["pconfig"]}
     return {"id": number, **_PARENT, **about, "section_name": title, "pconfig": pconfig}
@@ -113,7 +113,7 @@ def _general(facts: Facts) -> tuple[Json, Data]:
 
 
 def _column(title: str, description: str, scale: str, **more: Any) -> Json:
-    return {"namespace": "wfacli", "title": title, "description": description, "scale": scale, "min": 0, **more}
+    return {"title": title, "description": description, "scale": scale, "min": 0, **more}
 
 
 def _shares(title: str, text: str, unit: str, parts: list[Part]) -> tuple[Json, Data]:
