@@ -68,9 +68,9 @@ class Browser:
             self.events.append((message["method"], message["params"]))
         return message
 
-    def show(self, path: Path, width: int, scheme: str) -> None:
+    def show(self, path: Path, width: int, scheme: str, height: int = 900) -> None:
         """Load a file in a window of a width, "light" or "dark", and wait until it is complete."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         seen = len(self.events)
         self.call("Page.navigate", url=path.absolute().as_uri())
@@ -81,9 +81,10 @@ class Browser:
         """Return the value of a JavaScript expression on the page."""
         return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
 
-    def picture(self) -> bytes:
-        """Return the whole page as PNG."""
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+    def picture(self, width: int, height: int) -> bytes:
+        """Return the upper part of the window as PNG."""
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+        shot = self.call("Page.captureScreenshot", format="png", clip=clip)
         return base64.b64decode(shot["data"])
 
     def complaints(self) -> list[str]:

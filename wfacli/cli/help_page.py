@@ -21,7 +21,8 @@ _SENTENCE = re.compile(r"(?<=[.)])\s+(?=[A-Z('-])")
 
 # Options that `-h` shows, in this order.
 COMMON = {
-    "align": "output format metric penalties match mode score-only max-cost mappings preset sort threads engine report quiet",
+    "align": "output format metric penalties match mode score-only max-cost mappings preset sort threads engine "
+    "report quiet",
     "map": "preset output format sort write-index read-group md cs span threads engine report stats quiet",
     "extend": "mode scores matrix gaps all pair-list output format score-only band zdrop threads engine report quiet",
     "plan": "shards output to status parts progress quiet",

@@ -21,7 +21,7 @@ from .facts import Facts
 from .figures import Sum
 from .plots import base_parts, quality_ranges
 
-_MAX_GAP = 50  # longest gap that is drawn, in bases
+_MAX_GAP = 30  # longest gap that is drawn, in bases
 _MAX_TARGETS = 25
 _LENGTHS_PER_DOUBLING = 8
 _IDENTITY_STEP = 10  # bins of identity per point: 0.1%
