@@ -29,9 +29,9 @@ COMMON = {
     "merge": "output sort write-index parts threads progress quiet",
     "distance": "path output json plot max-distance lines text query-name target-name checkpoint resume threads",
     "local": "query-name target-name scores matrix top score-only output json plot checkpoint resume threads engine",
-    "dotplot": "output alignments query-name target-name kmer literal text size",
+    "dotplot": "output alignments query-name target-name kmer ambiguous text size",
     "simulate": "pairs length error model reference paired insert output truth seed threads quiet",
-    "bench": "quick length error pairs metric task engine threads json plot minutes",
+    "bench": "quick length error pairs metric task engine threads stats plot minutes",
     "doctor": "json device",
     "kernels": "into arch",
 }
