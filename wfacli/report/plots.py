@@ -172,15 +172,15 @@ def _share(value: float) -> str:
 
 def _lengths(facts: Facts) -> Plot:
     found, bases = facts.figures.counts["query_lengths"], facts.figures.counts["query_bases"]
-    who = facts.queries
-    text = f"Lengths of the {who}, whether aligned or not."
+    things = facts.queries
+    text = f"Lengths of the {things}, whether aligned or not."
     if facts.left_out:
-        text = f"Lengths of the {who} that have a record."
+        text = f"Lengths of the {things} that have a record."
     note = ""
     if found.sum():
         n50 = length(bins.n50(found, bases), facts.unit)
-        note = f"Half of all {facts.unit}s are in {who} of at least {n50} (N50)."
-    return _length_plot(facts, "lengths", f"Lengths of {who}", text, found, who, note, bases=bases)
+        note = f"Half of all {facts.unit}s are in {things} of at least {n50} (N50)."
+    return _length_plot(facts, "lengths", f"Lengths of {things}", text, found, things, note, bases=bases)
 
 
 def _target_lengths(facts: Facts) -> Plot:
@@ -206,7 +206,7 @@ def _length_plot(
     title: str,
     text: str,
     found: I64,
-    who: str,
+    things: str,
     note: str = "",
     *,
     upto: float = 1.0,
@@ -215,18 +215,18 @@ def _length_plot(
     """Return a histogram over lengths; see bins.bars and bins.quantile."""
     if not found.sum():
         return Plot(
-            name, title, text, _nothing(f"There are no {who}.") + (f"<p class=note>{note}</p>" if note else "")
+            name, title, text, _nothing(f"There are no {things}.") + (f"<p class=note>{note}</p>" if note else "")
         )
     shown = bins.bars(found, upto=upto)
     smallest, largest = bins.extremes(found)
     median = length(bins.quantile(found, 0.5, bases), facts.unit)
     drawn, axis, lines = _length_bars(facts, shown)
-    summary = f"{who} by length: median {median}, from {smallest:,} to {largest:,} {facts.unit}s"
-    picture = charts.histogram(drawn, axis, who, summary)
+    summary = f"{things} by length: median {median}, from {smallest:,} to {largest:,} {facts.unit}s"
+    picture = charts.histogram(drawn, axis, things, summary)
     said = f"Median {median}. {note}".rstrip()
     if shown.beyond:
         said += f" The last bar includes {shown.beyond:,} longer ones, up to {length(largest, facts.unit)}."
-    table = charts.table((f"{facts.unit}s", who), lines, "Numbers")
+    table = charts.table((f"{facts.unit}s", things), lines, "Numbers")
     return Plot(name, title, text, picture + f"<p class=note>{said}</p>" + table)
 
 
@@ -269,9 +269,9 @@ def gap_ranges(histogram: I64) -> list[tuple[str, int]]:
 
 def _gaps(facts: Facts) -> Plot:
     inserted, deleted = (gap_ranges(facts.figures.counts[name]) for name in ("insertions", "deletions"))
-    whose = "primary and supplementary alignments" if facts.mapped else "all alignments"
+    things = "primary and supplementary alignments" if facts.mapped else "all alignments"
     text = (
-        f"Gaps of {whose} by length: an insertion has {facts.unit}s that only the {facts.query} has, a deletion "
+        f"Gaps of {things} by length: an insertion has {facts.unit}s that only the {facts.query} has, a deletion "
         f"{facts.unit}s that only the {'reference' if facts.mapped else 'target'} has."
     )
     totals = [sum(count for _, count in found) for found in (inserted, deleted)]
