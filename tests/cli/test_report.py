@@ -152,6 +152,7 @@ def test_score_only_says_what_is_unknown(folder: Path) -> None:
     assert page["figures"].numbers["identity"] == "unknown (--score-only)"
     assert page["figures"].numbers["aligned bases"] == "unknown (--score-only)"
     assert not {"identity", "gaps"} & page.sections.keys()
+    assert "unknownidentity" in page[""].text  # a headline, and its name
     assert sum(page["scores"].column(1)) == 5
     cost = -int(rows_of((folder / "o.tsv").read_bytes())[1][2])
     assert f"Median cost {cost}." in page["scores"].text
@@ -170,7 +171,7 @@ def test_proteins_have_residues_and_no_caution(tmp_path: Path) -> None:
     assert "Substitutions with a positive score do not count" in matrix["identity"].text
     assert "bases" not in matrix["identity"].text + matrix["outcome"].text + matrix["gaps"].text
     assert "caution" not in re.sub(r"<style>.*</style>", "", matrix.source, flags=re.DOTALL)
-    assert "for proteins give --matrix BLOSUM62" in none[""].text
+    assert "for proteins give --matrix BLOSUM62" in none[""].text  # the same warning as on standard error
 
 
 @pytest.mark.parametrize("sequences", [[], [""], ["A"], ["ACGT" * 20]])
@@ -220,6 +221,7 @@ def test_pairs_of_reads(tmp_path: Path) -> None:
     page = Page(tmp_path / "r.html")
     assert {name for name, count in counts_of(page["templates"]).items() if count} == {"300", "310"}
     assert page["figures"].numbers["properly paired reads"] == "4"
+    assert "66.67% of the 6 paired reads are properly paired" in page["templates"].text
 
 
 def test_names_are_escaped(tmp_path: Path) -> None:
