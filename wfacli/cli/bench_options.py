@@ -137,8 +137,8 @@ BenchStatsOption = Annotated[
         "--stats",
         metavar="FILE",
         show_default=False,
-        help="Write all repeats, versions and the machine as JSON. bench/harness/compare.py of the repository "
-        "compares two such files.",
+        help="Write all repeats, versions and the machine as JSON. In a checkout, bench/harness/compare.py compares "
+        "two such files.",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -27,8 +27,8 @@ class Reports:
             "--report",
             metavar="FILE",
             show_default=False,
-            help="Write a report with plots, one self-contained HTML page. It shows reads in, mapped and clipped, "
-            "identity, lengths, insertions and deletions, depth, kernels and times.",
+            help="Write a report with plots as an HTML page. It is self-contained, and shows reads in, mapped and "
+            "clipped, identity, lengths, insertions and deletions, depth, kernels and times.",
             rich_help_panel=REPORTING,
         ),
     ] = None

@@ -198,9 +198,9 @@ std::size_t typical_bytes(const BatchView& batch, Format format) {
   return static_cast<std::size_t>(bytes);
 }
 
-// Formats all rows. `kMapped`: rows are mapped reads, not just pairs. Decisions that are the same for all rows are
-// template parameters.
-template <Format kFormat, bool kMapped>
+// Formats all rows. `kMapped`: rows are mapped reads, not just pairs; `kFigures`: `figures` receives their figures.
+// Decisions that are the same for all rows are template parameters: without figures, records are in registers.
+template <Format kFormat, bool kMapped, bool kFigures>
 void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOptions& options, const TargetIds* targets,
               Formatted& out, SortColumns& sorting, BatchFigures* figures) {
   Cigar scratch, mate_scratch;
@@ -232,7 +232,7 @@ void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOption
     }
     count(out.tally, record, batch.flags[i]);
     if (kMapped && own->written) count_kinds(out.tally, record);
-    if (figures) add_figures<kMapped>(*figures, record);
+    if constexpr (kFigures) add_figures<kMapped>(*figures, record);
     if (kMapped && !own->written && !kAllRows) continue;
     Pen pen = out.text.room(max_bytes(record, options));
     if constexpr (kSam) {
@@ -265,10 +265,16 @@ Formatted format_batch(const BatchView& batch, const AlignmentView& a, const For
   SortColumns sorting;
   out.text.buffer().reserve(typical_bytes(batch, options.format));
   const auto add = [&]<Format kFormat>() {
+    const auto rows = [&]<bool kMapped>() {
+      if (figures)
+        add_rows<kFormat, kMapped, true>(batch, a, options, targets, out, sorting, figures);
+      else
+        add_rows<kFormat, kMapped, false>(batch, a, options, targets, out, sorting, figures);
+    };
     if (batch.is_mapped())
-      add_rows<kFormat, true>(batch, a, options, targets, out, sorting, figures);
+      rows.template operator()<true>();
     else
-      add_rows<kFormat, false>(batch, a, options, targets, out, sorting, figures);
+      rows.template operator()<false>();
   };
   switch (options.format) {
     case Format::Sam: add.template operator()<Format::Sam>(); break;
