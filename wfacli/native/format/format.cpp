@@ -156,12 +156,16 @@ WFACLI_INLINE void count_kinds(Tally& tally, const Record& r) {
   if (primary) tally.clipped += r.before() + r.after();
 }
 
+// Adds a row to the figures. It gets copies, since a record that is referred to from outside of the loop over rows
+// would be in memory there, which costs more than the copies.
 template <bool kMapped>
-void add_figures(BatchFigures& figures, const Record& r) {
+[[gnu::noinline]] void add_figures(BatchFigures& figures, const BatchView& batch, std::int64_t i, bool aligned,
+                                   const AlignmentView& a, SamAlignment w, Place place) {
+  const Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], 0, a.span + 4 * i, w, place};
   if (!kMapped)
-    figures.add_pair(r);
-  else if (r.place.fields->written)
-    figures.add_mapped(r);
+    figures.add_pair(record);
+  else if (place.fields->written)
+    figures.add_mapped(record);
 }
 
 // Returns an upper bound of the size of a record in bytes.
@@ -232,7 +236,7 @@ void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOption
     }
     count(out.tally, record, batch.flags[i]);
     if (kMapped && own->written) count_kinds(out.tally, record);
-    if constexpr (kFigures) add_figures<kMapped>(*figures, record);
+    if constexpr (kFigures) add_figures<kMapped>(*figures, batch, i, aligned, a, w, place);
     if (kMapped && !own->written && !kAllRows) continue;
     Pen pen = out.text.room(max_bytes(record, options));
     if constexpr (kSam) {
