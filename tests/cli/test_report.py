@@ -146,8 +146,8 @@ def test_pairs(tmp_path: Path) -> None:
 
 
 def test_score_only_says_what_is_unknown(folder: Path) -> None:
-    arguments = ("align", "q.fa", "t.fa", "--score-only", "-q", "-o", "o.tsv", "--report", "r.html", "--multiqc", "s")
-    assert_success(run(*arguments, cwd=folder))
+    files = ("-q", "-o", "o.tsv", "--report", "r.html", "--multiqc", "s")
+    assert_success(run("align", "q.fa", "t.fa", "--score-only", *files, cwd=folder))
     page = Page(folder / "r.html")
     assert page["figures"].numbers["identity"] == "unknown (--score-only)"
     assert page["figures"].numbers["aligned bases"] == "unknown (--score-only)"
@@ -160,6 +160,16 @@ def test_score_only_says_what_is_unknown(folder: Path) -> None:
     assert names == [f"s.wfacli_{name}_mqc.json" for name in ("general", "lengths", "outcome")]
     general = json.loads((folder / names[0]).read_text())
     assert general["data"] == {"s": {"pairs": 5, "aligned": 100, "n50": 60}}
+
+
+def test_high_scores_have_no_unit(folder: Path) -> None:
+    costs = ("--penalties", "400,600,200", "--score-only", "-q", "-o", "o.tsv", "--report", "r.html")
+    assert_success(run("align", "q.fa", "t.fa", *costs, cwd=folder))
+    assert {line[2] for line in rows_of((folder / "o.tsv").read_bytes())[1:]} == {"-1600"}
+    scores = Page(folder / "r.html")["scores"]
+    assert "Median cost about 1.61 k." in scores.text  # above 1,023 to within 1.6%
+    assert "kb" not in scores.text
+    assert counts_of(scores)["1,600 to 1,615"] == 5
 
 
 def test_proteins_have_residues_and_no_caution(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..core.batch import I64
 
-_EXACT, _PER_DOUBLING, _DOUBLINGS = 1024, 64, 21
+EXACT = 1024  # lengths below have bins of their own
+_PER_DOUBLING, _DOUBLINGS = 64, 21
 _BARS = 40  # about the number of bars of a histogram
 _LOGARITHMIC = 20  # ratio of largest to smallest value from which an axis is logarithmic
 IDENTITIES = 10_000  # bins of identity below exactly 1
@@ -19,7 +20,7 @@ _MIN_IDENTITIES, _IDENTITY_STEPS = 20, (1, 2, 5, 10, 20, 50, 100, 200, 500)  # a
 def _lower_edges() -> I64:
     steps = np.arange(_PER_DOUBLING, 2 * _PER_DOUBLING, dtype=np.int64)
     above = [steps << (doubling + 4) for doubling in range(_DOUBLINGS)]
-    return np.concatenate([np.arange(_EXACT, dtype=np.int64), *above])
+    return np.concatenate([np.arange(EXACT, dtype=np.int64), *above])
 
 
 # i64[bins + 1]: bin i has lengths from EDGES[i] to below EDGES[i + 1].

@@ -14,7 +14,7 @@ from . import bins, charts
 from .charts import Axis, Bar, Part
 from .facts import Facts
 from .figures import Sum
-from .words import counted, escaped, grouped, length, percent, percentage, seconds, tick_length
+from .words import counted, escaped, grouped, length, percent, percentage, seconds, short, tick_length
 
 # Upper ends of the ranges of gap lengths, in bases; the last range is open.
 _GAPS = (*range(1, 11), 20, 50, 100, 200, 500, 1000)
@@ -220,7 +220,7 @@ def _length_plot(
     shown = bins.bars(found, upto=upto)
     smallest, largest = bins.extremes(found)
     median = length(bins.quantile(found, 0.5, bases), facts.unit)
-    drawn, axis, lines = _length_bars(facts, shown)
+    drawn, axis, lines = _length_bars(shown, facts.unit)
     summary = f"{things} by length: median {median}, from {smallest:,} to {largest:,} {facts.unit}s"
     picture = charts.histogram(drawn, axis, things, summary)
     said = f"Median {median}. {note}".rstrip()
@@ -230,8 +230,8 @@ def _length_plot(
     return Plot(name, title, text, picture + f"<p class=note>{said}</p>" + table)
 
 
-def _length_bars(facts: Facts, shown: bins.Bars) -> tuple[list[Bar], Axis, list[tuple[str, str]]]:
-    """Return bars, horizontal axis and lines of the table of a histogram over lengths."""
+def _length_bars(shown: bins.Bars, unit: str) -> tuple[list[Bar], Axis, list[tuple[str, str]]]:
+    """Return bars, horizontal axis and lines of the table of a histogram over lengths, or over scores (unit "")."""
     edges = shown.edges.tolist()
     low, high = float(edges[0]), float(edges[-1])
 
@@ -250,11 +250,11 @@ def _length_bars(facts: Facts, shown: bins.Bars) -> tuple[list[Bar], Axis, list[
         bars.append(Bar(place(begin), place(end), count, label))
         lines.append((label, grouped(count)))
     scale = charts.log_ticks if shown.logarithmic else charts.linear_ticks
-    ticks = scale(low, high, lambda value: tick_length(value, facts.unit))
+    ticks = scale(low, high, lambda value: tick_length(value, unit))
     if not shown.logarithmic and edges[1] - edges[0] == 1:
         # The bar of a single length ends where that of the next one begins: the tick belongs to its middle.
         ticks = [(at + 0.5 / (high - low), label) for at, label in ticks if at < 1]
-    return bars, Axis(f"{facts.unit}s{' (logarithmic)' if shown.logarithmic else ''}", ticks), lines
+    return bars, Axis(f"{unit}s{' (logarithmic)' if shown.logarithmic else ''}", ticks), lines
 
 
 def gap_ranges(histogram: I64) -> list[tuple[str, int]]:
@@ -345,9 +345,10 @@ def _scores(facts: Facts) -> Plot:
     if not found.sum():
         return Plot("scores", "Scores", text, _nothing("There are no scores."))
     shown = bins.bars(found, upto=0.99, linear=True)
-    drawn, axis, lines = _length_bars(facts, shown)
-    axis = Axis(f"{what}{' (logarithmic)' if shown.logarithmic else ''}", axis.ticks)
-    median = f"{bins.quantile(found, 0.5):,}"
+    drawn, axis, lines = _length_bars(shown, "")
+    axis = Axis(what, axis.ticks)
+    middle = bins.quantile(found, 0.5)
+    median = f"{middle:,}" if middle < bins.EXACT else f"about {short(middle)}"
     note = f"Median {what} {median}."
     if shown.beyond:
         note += f" The last bar includes {shown.beyond:,} higher ones, up to {bins.extremes(found)[1]:,}."
