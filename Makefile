@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-newest test-gpu test-cluster sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs man wheel wheels kernels-wheel release-check clean
+.PHONY: build demo test test-newest test-gpu test-cluster sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs man pictures wheel wheels kernels-wheel release-check clean
 build: .venv/built
 
 .venv/created:
@@ -175,6 +175,10 @@ docs: .venv/built
 # The manual, from the same source as --help-all: man -l build/man/wfacli-align.1
 man: .venv/built
 	$(BIN)/python docs/man.py build/man
+
+# The pictures of docs/pictures; needs minimap2, Chromium and MultiQC (WFACLI_CHROMIUM, WFACLI_MULTIQC).
+pictures: .venv/dev
+	$(BIN)/python docs/pictures.py
 
 wheel: .venv/created
 	$(BIN)/pip wheel -q --no-deps --wheel-dir dist .

@@ -14,7 +14,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 # Pages made from result files, whose notes are as they were measured.
-GENERATED = {"benchmarks.md", "papers.md"}
 MAX_WORDS = 50  # of a sentence
 
 # What must not be in prose, and what to write instead.
@@ -107,7 +106,7 @@ def long_sentences(text: str) -> Iterator[tuple[int, int, str]]:
 
 def pages() -> dict[str, str]:
     """Return the pages that are checked, by their paths in the repository."""
-    found = [p for p in sorted((ROOT / "docs").rglob("*.md")) if p.name not in GENERATED]
+    found = sorted((ROOT / "docs").rglob("*.md"))
     return {str(p.relative_to(ROOT)): p.read_text() for p in [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *found]}
 
 

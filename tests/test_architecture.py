@@ -16,7 +16,7 @@ ROOMS = """
     errors
     config
     core _native
-    scoring io.read
+    scoring io.read report
     io.write
     io.mapper
     gpu.kernels

@@ -20,10 +20,11 @@ from wfacli.measure.limits import bus_rate
 from wfacli.measure.spread import Spread
 
 TIMED = {
-    "wall": "wfacli align READS REFERENCE --mappings MAPPINGS to SAM and BAM: from opening to the last byte written",
-    "windows_seconds": "bases of the windows by the bus's bytes a second, measured in the same run",
-    "windows_share": "that, by the wall's seconds after the GPU is open",
-    "gpu_seconds": "of the streams, by what was done there",
+    "wall": "wfacli align READS REFERENCE --mappings MAPPINGS to SAM and BAM, from opening the inputs"
+    " to the last byte written",
+    "windows_seconds": "bytes of the windows, divided by the bus rate measured in the same run",
+    "windows_share": "windows_seconds, divided by the wall-clock seconds after the GPU is open",
+    "gpu_seconds": "seconds of the GPU's streams, by stage",
 }
 
 

@@ -2,10 +2,10 @@
 
     python -m bench.harness.compare OLD.json NEW.json [--threshold 0.05] [--noise 0.1] [--all] [--peers]
 
-Results are those of `wfacli bench --json` and of the tables in bench/results. The best repeats are compared. The noise
-of a row is the distance of the median of its repeats from the best one, summed over both results, and at least 1%; a
-row that was measured once has the noise --noise. A row is slower when it takes longer by more than its noise, and a
-regression when it takes longer by more than --threshold as well.
+Results are those of `wfacli bench --stats` and of the tables in bench/results. The best repeats are compared. The
+noise of a row is the distance of the median of its repeats from the best one, summed over both results, and at least
+1%; a row that was measured once has the noise --noise. A row is slower when it takes longer by more than its noise,
+and a regression when it takes longer by more than --threshold as well.
 
 Exit status: 0 without regressions, 1 with regressions, 2 when there is nothing to compare.
 """

@@ -11,14 +11,14 @@ _GUIDED = {
     "ksw2": "ksw2, all threads",
     "wfacli, GPU": "wfacli, a GPU",
     "agatha": "AGAThA, a GPU",
-    "wfacli, GPU, kernels": "wfacli, its kernels alone",
-    "agatha, kernels": "AGAThA, its kernels alone",
-    "wfacli, every cell": "wfacli, a GPU, no band and no Z-drop",
+    "wfacli, GPU, kernels": "wfacli, kernels alone",
+    "agatha, kernels": "AGAThA, kernels alone",
+    "wfacli, every cell": "wfacli, a GPU, without band and Z-drop",
 }
 
 
 def cells(report: Report) -> Rows:
-    rows = [["pairs", "task", "wfacli, s", "best exact peer", "its s", "times as fast", "inexact peers"]]
+    rows = [["pairs", "task", "wfacli, s", "fastest exact peer", "its time, s", "peer / wfacli", "inexact peers"]]
     for cell in report["cells"]:
         # Our run with the fewest threads is shown, since peers have one.
         own = min((t for t in cell["timings"] if t["aligner"] == "wfacli"), key=lambda t: t["threads"], default=None)
@@ -58,7 +58,7 @@ def cell_wins(report: Report) -> Iterator[Wins]:
 
 
 def scored(report: Report) -> Rows:
-    rows = [["pairs", "how many", "task", "wfacli, TCUPS", "its kernels alone", "the bus's", "GASAL2, TCUPS"]]
+    rows = [["data set", "pairs", "task", "wfacli, TCUPS", "kernels, TCUPS", "bus limit, TCUPS", "GASAL2, TCUPS"]]
     for row in report["rows"]:
         for task in ("scores", "cigars", "CIGARs"):
             if done := row.get(task):
@@ -80,7 +80,7 @@ def scored_wins(report: Report) -> Iterator[Wins]:
 
 
 def extends(report: Report) -> Rows:
-    rows = [["pairs", "how many", "mode", "task", "wfacli, GCUPS", "parasail's best", "times as fast"]]
+    rows = [["data set", "pairs", "mode", "task", "wfacli, GCUPS", "fastest parasail function", "wfacli / parasail"]]
     for r in report["rows"]:
         what = [r["set"], f"{r['pairs']:,}", r["mode"], "CIGAR" if r["cigars"] else "score"]
         rows.append([*what, number(r["ours"]["gcups"]), r.get("best", "none"), number(r.get("ratio"))])
@@ -94,7 +94,7 @@ def extend_wins(report: Report) -> Iterator[Wins]:
 
 def free(report: Report) -> Rows:
     """Queries inside their targets."""
-    rows = [["query in target", "edits", "task", "wfacli, us a pair", "edlib, us a pair", "times as fast"]]
+    rows = [["query in target", "edits", "task", "wfacli, µs per pair", "edlib, µs per pair", "edlib / wfacli"]]
     for row in report["rows"]:
         shown = [number(row[aligner]["us_a_pair"]) if aligner in row else "–" for aligner in ("ours", "edlib")]
         rows.append([*_free_named(row), *shown, number(row.get("ratio"))])
@@ -113,7 +113,7 @@ def _free_named(row: Report) -> list[str]:
 
 def overlaps(report: Report) -> Rows:
     """Overlaps of noisy reads."""
-    rows = [["bases", "in common", "edits", "task", "wfacli, us a pair", "parasail, us a pair", "times as fast"]]
+    rows = [["bases", "overlap", "edits", "task", "wfacli, µs per pair", "parasail, µs per pair", "parasail / wfacli"]]
     for row in report["rows"]:
         theirs = number(row[row["best"]]["us_a_pair"]) if "best" in row else "–"
         rows.append([*_overlap_named(row), number(row["ours"]["us_a_pair"]), theirs, number(row.get("ratio"))])
@@ -132,7 +132,7 @@ def _overlap_named(row: Report) -> list[str]:
 
 def guided(report: Report) -> Rows:
     """Extensions in a band with a Z-drop."""
-    rows = [["pairs", "how many", "aligner", "s", "pairs a second", "GCUPS of the band", "right scores"]]
+    rows = [["data set", "pairs", "aligner", "s", "pairs per second", "GCUPS of the band", "correct scores"]]
     for row in report["rows"]:
         for aligner, where in _GUIDED.items():
             if run := row.get(aligner):
@@ -154,7 +154,7 @@ def guided_wins(report: Report) -> Iterator[Wins]:
 
 
 def bands(report: Report) -> Rows:
-    rows = [["pairs", "way", "s", "share of the exact scores", "times as fast as exact"]]
+    rows = [["pairs", "method", "s", "exact scores", "exact time / time"]]
     for row in report["rows"]:
         for w in row["ways"]:
             shown = [number(w["best_seconds"]), f"{100 * w['recall']:.0f}%", number(w["times"])]
@@ -163,7 +163,7 @@ def bands(report: Report) -> Rows:
 
 
 def bench(report: Report) -> Rows:
-    rows = [["pairs", "task", "engine", "s", "pairs a second", "GCUPS", "of limit", "share of the exact scores"]]
+    rows = [["pairs", "task", "engine", "s", "pairs per second", "GCUPS", "share of the limit", "exact scores"]]
     for r in report["rows"]:
         engine = ", ".join(
             filter(None, [r["engine"], f"{r['threads']} thread{'s' * (r['threads'] > 1)}", r["heuristic"]])
@@ -196,7 +196,7 @@ def steps(report: Report) -> Rows:
 
 def kernels(report: Report) -> Rows:
     """Each kernel with every pair of a row."""
-    rows = [["pairs", "how many", "kernel", "threads a pair", "s", "the kernel alone, s", "aligned"]]
+    rows = [["data set", "pairs", "kernel", "threads per pair", "s", "kernel alone, s", "aligned"]]
     for row in report["rows"]:
         for k in row["kernels"]:
             shown = [number(k["best_seconds"]), number(kernel_seconds(k)), f"{100 * k['aligned'] / row['pairs']:.0f}%"]
@@ -222,7 +222,7 @@ def trees(report: Report) -> Rows:
 def gpus(report: Report) -> Rows:
     """One GPU and several."""
     counts = [str(count) for count in report["gpus"]]
-    rows = [["pairs", "what", *(f"{count} × GPU, s" for count in counts), "of linear"]]
+    rows = [["pairs", "what", *(f"{count} × GPU, s" for count in counts), "share of linear speed-up"]]
     for name, row in report["rows"].items():
         for what, part in ((what, part) for what, part in row.items() if isinstance(part, dict)):
             seconds = [number(part["runs"][count]["best_seconds"]) for count in counts]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .text import Report, Rows, Wins, number
+from .text import Report, Rows, Wins, number, said
 
 
 def api(report: Report) -> Rows:
-    rows = [["metric", "edits", "from Python", "threads", "pairs a second", "times the peer"]]
+    rows = [["metric", "edits", "from Python", "threads", "pairs per second", "rate / rate of the peer"]]
     for r in report["rows"]:
-        aligner = {"wfacli": "wfacli, a batch", "wfacli.align": "wfacli, a call a pair"}.get(
+        aligner = {"wfacli": "wfacli, a batch", "wfacli.align": "wfacli, one call per pair"}.get(
             r["aligner"], r["aligner"]
         )
         shown = [f"{r['pairs_per_second']:,}", number(r["times_the_peer"])]
@@ -22,12 +22,12 @@ def api_wins(report: Report) -> Iterator[Wins]:
     names = {"edit": "edlib", "affine": "pywfa"}
     for r in report["rows"]:
         if r["aligner"].startswith("wfacli"):
-            how = "a call a pair" if r["aligner"] == "wfacli.align" else f"a batch, {r['threads']} threads"
+            how = "one call per pair" if r["aligner"] == "wfacli.align" else f"a batch, {r['threads']} threads"
             yield f"{r['metric']}, {100 * r['error']:.0f}%, {how}", names.get(r["metric"], "it"), r["times_the_peer"]
 
 
 def mapped(report: Report) -> Rows:
-    rows = [["reads", "preset", "mappings", "better score", "the same", "worse"]]
+    rows = [["reads", "preset", "mappings", "higher score", "equal", "lower"]]
     for r in report["rows"]:
         counts = [r["better"], r["equal"], r["worse"]]
         rows.append([r["reads"], r["preset"], f"{sum(counts):,}", *(f"{count:,}" for count in counts)])
@@ -35,8 +35,8 @@ def mapped(report: Report) -> Rows:
 
 
 def map_quality(report: Report) -> Rows:
-    rows = [["preset", "program", "placed", "bases in place", "clipped", "large gaps whole", "SNV precision",
-             "SNV recall", "score higher", "CPU s"]]  # fmt: skip
+    rows = [["preset", "program", "mapped correctly", "bases at the right position", "clipped bases",
+             "large gaps in one piece", "SNV precision", "SNV recall", "higher score", "CPU s"]]  # fmt: skip
     for r in report["rows"]:
         for program, better in (("wfacli", "higher"), ("minimap2", "lower")):
             one = r[program]
@@ -62,9 +62,9 @@ def whole_jobs(report: Report) -> Rows:
 
 def whole(report: Report) -> Rows:
     pairs = report["workload"]["pairs"]
-    rows = [["what is timed", "s", "pairs a second"]]
+    rows = [["what is measured", "s", "pairs per second"]]
     for name, run in report["timings"].items():
-        rows.append([report["what_is_timed"].get(name, name), number(run["best_seconds"]),
+        rows.append([said(report["what_is_timed"].get(name, name)), number(run["best_seconds"]),
                      f"{pairs / run['best_seconds']:,.0f}"])  # fmt: skip
     return rows
 
@@ -78,7 +78,7 @@ def memory(report: Report) -> Rows:
 
 
 def reused(report: Report) -> Rows:
-    rows = [["metric", "pairs", "MB after a tenth", "MB at the end"]]
+    rows = [["metric", "pairs", "MB after 10%", "MB at the end"]]
     for r in report["runs"]:
         sizes = [number(r[k] / 1e6) for k in ("bytes_after_a_tenth", "bytes_at_the_end")]
         rows.append([r["metric"], f"{r['pairs']:,}", *sizes])
@@ -88,7 +88,7 @@ def reused(report: Report) -> Rows:
 def path(report: Report) -> Rows:
     """Readers of sequence files."""
     names = list(dict.fromkeys(n for file in report["reader"].values() for n in file["gigabytes_per_second"]))
-    rows = [["pairs of files", *(f"{name}, GB/s of text" for name in names)]]
+    rows = [["files", *(f"{name}, GB/s of text" for name in names)]]
     for file, found in report["reader"].items():
         rows.append([file, *(number(found["gigabytes_per_second"].get(name)) for name in names)])
     return rows
@@ -104,7 +104,7 @@ def path_wins(report: Report) -> Iterator[Wins]:
 
 def bus(report: Report) -> Rows:
     """Windows of a reference on the bus to a GPU."""
-    rows = [["reads, output", "mappings", "whole, s", "windows on the bus, ms", "share"]]
+    rows = [["reads, output", "mappings", "whole, s", "windows on the bus, ms", "share of the time"]]
     for name, r in report["rows"].items():
         rows.append([name, f"{r['mappings']:,}", number(r["wall"]["best_seconds"]),
                      number(1e3 * r["windows_seconds"]), f"{r['windows_share']:.2%}"])  # fmt: skip

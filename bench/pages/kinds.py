@@ -32,7 +32,7 @@ KINDS = {
     "bench": Kind("What wfacli bench measured", "wfacli bench", batches.bench, None, ".png"),
     "cpu-table": Kind("Pairs on one CPU thread", "make bench-cpu", batches.cells, batches.cell_wins, "cpu-table.png"),
     "cpu-table-x86-64-v3": Kind(
-        "The same held to AVX2", "WFACLI_ISA=x86-64-v3 make bench-cpu", batches.cells, batches.cell_wins
+        "The same with at most AVX2", "WFACLI_ISA=x86-64-v3 make bench-cpu", batches.cells, batches.cell_wins
     ),
     "gpu-table": Kind("Pairs on a GPU", "make bench-gpu", batches.cells, batches.cell_wins),
     "kernel-table": Kind(
@@ -40,9 +40,9 @@ KINDS = {
     ),
     "gpus": Kind("One GPU and several", "make bench-gpus", batches.gpus),
     "mapped-bus": Kind(
-        "What windows of a reference cost on the bus", "python -m bench.experiments.mapped_bus", commands.bus
+        "Windows of a reference on the bus to a GPU", "python -m bench.experiments.mapped_bus", commands.bus
     ),
-    "band-table": Kind("A band on a GPU", "make bench-band", batches.bands),
+    "band-table": Kind("Bands on a GPU", "make bench-band", batches.bands),
     "shared-tiles": Kind("Noisy long reads, before and after", "bench/gpu_table.py of both commits", batches.tiles),
     "host-steps": Kind("Steps of the host, before and after", "bench/gpu_table.py of both commits", batches.steps),
     "two-piece-tiles": Kind("Two-piece gaps, before and after", "wfacli align of both commits", batches.trees),
@@ -50,7 +50,7 @@ KINDS = {
         "Any scores, on one CPU thread", "python -m bench.tables.extend_table", batches.extends, batches.extend_wins
     ),
     "free-table": Kind(
-        "Queries somewhere in their targets, on one CPU thread",
+        "Queries located in longer targets, on one CPU thread",
         "python -m bench.tables.free_table",
         batches.free,
         batches.free_wins,
@@ -63,7 +63,7 @@ KINDS = {
     ),
     "sw-table": Kind("Any scores, on a GPU", "make bench-sw", batches.scored, batches.scored_wins, ".png"),
     "guided-table": Kind(
-        "Extensions in a band until a Z-drop",
+        "Extensions with a band and a Z-drop",
         "python -m bench.tables.guided_table",
         batches.guided,
         batches.guided_wins,
@@ -80,31 +80,31 @@ KINDS = {
     ),
     "local-gpu": Kind("The same on a GPU", "make bench-local-gpu", single.local_gpu, single.local_gpu_wins, ".png"),
     "mapped-scores": Kind(
-        "Reads against a reference: scores beside minimap2's", "python -m bench.tables.mapped_scores", commands.mapped
+        "Mapped reads: scores compared with minimap2", "python -m bench.tables.mapped_scores", commands.mapped
     ),
     "whole-jobs": Kind(
-        "From files to files, beside minimap2 and samtools", "python -m bench.tables.whole_jobs", commands.whole_jobs
+        "Whole runs compared with minimap2 and samtools",
+        "python -m bench.tables.whole_jobs",
+        commands.whole_jobs,
     ),
     "map-quality": Kind(
-        "Simulated reads beside minimap2 -a: places, variants, time",
+        "Simulated reads compared with minimap2 -a: positions, variants, time",
         "python -m bench.tables.map_quality",
         commands.map_quality,
     ),
     "whole-command": Kind("The whole command", "make bench", commands.whole),
     "whole-command-gpu": Kind(
-        "The same beside a GPU", "python -m bench.tables.whole_command --engine gpu", commands.whole
+        "The same with a GPU", "python -m bench.tables.whole_command --engine gpu", commands.whole
     ),
-    "whole-hifi-gpu": Kind("HiFi reads, likewise", "python -m bench.tables.whole_command --real", commands.whole),
-    "whole-ont-gpu": Kind("ONT reads, likewise", "python -m bench.tables.whole_command --real", commands.whole),
+    "whole-hifi-gpu": Kind("HiFi reads with a GPU", "python -m bench.tables.whole_command --real", commands.whole),
+    "whole-ont-gpu": Kind("ONT reads with a GPU", "python -m bench.tables.whole_command --real", commands.whole),
     "data-path": Kind("Reading files", "python -m bench.tables.data_path", commands.path, commands.path_wins),
-    "peak-memory": Kind("Its memory", "make bench", commands.memory),
+    "peak-memory": Kind("Peak memory of the whole command", "make bench", commands.memory),
     "api-rate": Kind("From Python", "python -m bench.tables.api_rate", commands.api, commands.api_wins),
-    "reuse-memory": Kind(
-        "Memory of one engine that is used again", "python -m bench.experiments.reuse_memory", commands.reused
-    ),
-    "long-pairs": Kind("Long pairs by align", "python -m bench.experiments.long_pairs", single.long),
+    "reuse-memory": Kind("Memory of a reused engine", "python -m bench.experiments.reuse_memory", commands.reused),
+    "long-pairs": Kind("Long pairs with wfacli align", "python -m bench.experiments.long_pairs", single.long),
 }
 NO_TABLE = {
-    "crossover": "the models of kernels' times (`python -m bench.experiments.crossover`)",
-    "fuzz-space": "random cases of the whole option space beside an oracle (`make fuzz`)",
+    "crossover": "models of the times of kernels (`python -m bench.experiments.crossover`)",
+    "fuzz-space": "random cases of the whole option space compared with an oracle (`make fuzz`)",
 }

@@ -17,20 +17,20 @@ from pathlib import Path
 
 from bench.pages.kinds import KINDS, NO_TABLE, Kind
 from bench.pages.results import RESULTS, commit, machine, newest
-from bench.pages.text import Wins, line, number, text
+from bench.pages.text import Wins, line, number, said, text
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 
-HEAD = """# How fast is it, and beside what?
+HEAD = """# Benchmarks: all measurements
 
 <!-- Made by bench/pages/page.py from bench/results: do not edit. -->
 
-Every number on this page is out of a file in `bench/results`, which is named above its table with the machine, the
-date and the commit. Times of one table are of one run on one machine. A ratio above 1 means that wfacli is faster.
-Where a peer is faster, a line below the table says so.
+Every number on this page is from a file in `bench/results`. Its name is above each table, with the machine, the date
+and the commit. All times of a table are from one run on one machine. A ratio above 1 means that wfacli is faster, and
+a line below the table lists the rows in which a peer is faster.
 
-Times of two tables are of two machines, or two days: do not compare them. To measure your own machine, see
-[Performance](performance.md#how-do-i-measure-my-own-machine).
+Do not compare times of different tables: they are from different machines or days. To measure your own machine, see
+[Performance](performance.md#how-do-i-measure-my-own-machine). The most important numbers are in [Speed](speed.md).
 """
 
 
@@ -53,16 +53,20 @@ def section(kind: Kind, files: list[Path]) -> str:
     """Return the section of one kind: its newest whole table, and parts that were measured since."""
     whole = next((n for n, path in enumerate(files) if not _is_part(path)), 0)
     lines = [f"## {kind.title}", "", *_table(kind, files[whole])]
+    shown = [files[whole]]
     since, there = files[:whole], _cores(files[whole])
-    for head, here in (("Measured again since then", True), ("A part, on another machine", False)):
+    for head, here in (("Later partial runs", True), ("Partial runs on other machines", False)):
         parts = [path for path in since if (_cores(path) in (there, None)) == here]
         lines += [f"### {head}", ""] if parts else []
         for path in parts:
             lines += _table(kind, path)
+        shown += parts
     older = files[whole + 1 :]
     for path in _elsewhere(files[whole], older):
         lines += ["### On another machine", "", *_table(kind, path)]
         older.remove(path)
+        shown.append(path)
+    lines += _definitions(shown)
     if older:
         lines += ["Older: " + ", ".join(f"[{p.name}](../bench/results/{p.name})" for p in older) + ".", ""]
     return "\n".join(lines)
@@ -89,39 +93,51 @@ def _is_part(path: Path) -> bool:
 
 
 def _table(kind: Kind, path: Path) -> list[str]:
-    """Return the lines of one file: its origin, its table, rows where peers are faster, what is timed."""
+    """Return the lines of one file: its origin, its table, and rows in which peers are faster."""
     report = json.loads(path.read_text())
-    part = " A part of the table: not all rows, or not all peers." if _is_part(path) else ""
+    part = " A partial run: some rows or peers are missing." if _is_part(path) else ""
     where = f"{machine(report)}, {report['date']}, commit `{commit(report)}`. `{kind.command}`"
     lines = [f"{where}; [{path.name}](../bench/results/{path.name}).{part}", ""]
     head, *rows = kind.table(report)
     lines += [line(head), "|---" * len(head) + "|", *map(line, rows), ""]
     if kind.wins:
         lines += [*_said_plainly(list(kind.wins(report))), ""]
-    lines += [f"- {text(note)}" for note in [*report.get("notes", []), *filter(None, [report.get("note")])]]
-    lines += ["", "<details markdown><summary>What is timed</summary>", ""]
-    timed = report.get("what_is_timed") or {"seconds": report["what"]}
-    lines += [f"- *{name}*: {text(what)}" for name, what in timed.items()]
-    lines += ["", "</details>", ""]
+    lines += [f"- {text(said(note))}" for note in [*report.get("notes", []), *filter(None, [report.get("note")])]]
+    lines.append("")
     picture = path.with_suffix(".png").name if kind.plot == ".png" else kind.plot
     if picture and (path.parent / picture).exists():
         lines += [f"![{kind.title}](../bench/results/{picture})", ""]
     return lines
 
 
+def _definitions(paths: list[Path]) -> list[str]:
+    """Return what the tables of a section measure: each definition once, those that differ with their dates."""
+    dates: dict[tuple[str, str], list[str]] = {}
+    for path in paths:
+        report = json.loads(path.read_text())
+        timed = report.get("what_is_timed") or {"seconds": report["what"]}
+        for name, what in timed.items():
+            dates.setdefault((name, said(what)), []).append(report["date"])
+    names = [name for name, _ in dates]
+    lines = ["<details markdown><summary>What is measured</summary>", ""]
+    for (name, what), days in sorted(dates.items(), key=lambda item: names.index(item[0][0])):
+        when = f" ({', '.join(sorted({*days}))})" if names.count(name) > 1 else ""
+        lines.append(f"- *{name}*{when}: {text(what)}")
+    return [*lines, "", "</details>", ""]
+
+
 def _said_plainly(rows: list[Wins]) -> Iterator[str]:
     lost = [row for row in rows if row[2] < 1]
     if not rows:
-        yield "No row of this run has an exact peer beside it."
+        yield "No row of this run has an exact peer."
         return
     if not lost:
         yield f"No peer is faster in any row ({len(rows)} row{'s' * (len(rows) > 1)} with an exact peer)."
         return
-    verb = "is the peer" if len(lost) == 1 else "are peers"
-    yield f"**In {len(lost)} of {len(rows)} rows with an exact peer {verb} faster:**"
+    yield f"**A peer is faster in {len(lost)} of {len(rows)} rows with an exact peer:**"
     yield ""
     for what, aligner, ratio in lost:
-        yield f"- {what}: {aligner} takes {number(ratio)} of wfacli's time."
+        yield f"- {what}: the time of {aligner} is {number(ratio)} of wfacli's."
 
 
 def main() -> None:

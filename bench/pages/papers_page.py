@@ -25,14 +25,19 @@ HEAD = """# The papers' tables
 
 <!-- Made by bench/pages/papers_page.py from bench/results: do not edit. -->
 
-wfacli's GPU kernels follow five papers ([Algorithms](algorithms.md#on-a-gpu) says how far). Here are their
-tables and figures again, with this project's numbers beside theirs. **Theirs are of other GPUs, which are named: side
-by side they say where the field was, and not how much better an algorithm is.** That is what
-[Benchmarks](benchmarks.md) has, where peers have the same GPU and the same pairs.
+wfacli's GPU kernels follow five papers ([Algorithms](algorithms.md#on-a-gpu) describes the differences). This page
+repeats their tables and figures with this project's numbers. **The papers' numbers are from other GPUs, which are
+named: they show the state of the field, and not how much faster an algorithm is.** For that, see
+[Benchmarks](benchmarks.md), where all programs run on the same GPU with the same pairs.
 
-"not measured": no file in `bench/results` has it; `make bench-tables` on a machine with a GPU makes it. "not run":
-an aligner that this project has no adapter for. "no set", "none": nothing at hand is like the paper's sequences. "–":
-the paper's text does not have the number. Below each table stand the files that our numbers are from.
+| cell | meaning |
+|---|---|
+| not measured | no file in `bench/results` has the number; `make bench-tables` on a machine with a GPU measures it |
+| not run | an aligner for which this project has no adapter |
+| no set, none | no available data set resembles the paper's sequences |
+| – | the paper's text does not have the number |
+
+The files with our numbers are named below each table.
 """
 
 

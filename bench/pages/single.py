@@ -27,11 +27,11 @@ def distance_wins(report: Report) -> Iterator[Wins]:
     for row in report["rows"]:
         for place, ratio in row["peer_over_ours"].items():
             if ratio is not None:
-                yield f"{row['name']}, the better algorithm on the {place}", "the best of the peers", ratio
+                yield f"{row['name']}, faster algorithm on the {place.upper()}", "the fastest peer", ratio
 
 
 def scale(report: Report) -> Rows:
-    rows = [["pair", "bases", "algorithm", "distance", "s", "TCUPS", "both agree"]]
+    rows = [["pair", "bases", "algorithm", "distance", "s", "TCUPS", "algorithms agree"]]
     for row in report["rows"]:
         for run in row["runs"]:
             agreed = "yes" if row["agreed"] else "only one ran" if len(row["runs"]) < 2 else "no"
@@ -41,7 +41,7 @@ def scale(report: Report) -> Rows:
 
 
 def locals(report: Report) -> Rows:
-    rows = [["pair", "bases", "score, GCUPS", "whole alignment, GCUPS", "parasail's best, GCUPS", "which"]]
+    rows = [["pair", "bases", "score, GCUPS", "whole alignment, GCUPS", "fastest of parasail, GCUPS", "function"]]
     for row in report["rows"]:
         done = row["measured"]
         name, best = _parasail(done)
@@ -63,11 +63,19 @@ def local_wins(report: Report) -> Iterator[Wins]:
 
 
 def local_gpu(report: Report) -> Rows:
-    head = ["pair", "bases", "every cell, s", "score, s", "TCUPS", "alignment on top, s", "MASA-CUDAlign, score, s"]
+    head = [
+        "pair",
+        "bases",
+        "all cells, s",
+        "score, s",
+        "TCUPS",
+        "alignment added, s",
+        "MASA-CUDAlign, score, s",
+    ]
     rows = [head]
     for row in (*report["rows"], *report.get("lengths", [])):
         score, masa = row["score"], row.get("masa", {}).get("score", {})
-        name = row["name"] if row in report["rows"] else f"its first {row['lengths'][0]:,}"
+        name = row["name"] if row in report["rows"] else f"prefix of {row['lengths'][0]:,}"
         found = (row["every tile"]["score"], score["score"], score["tcups"], row.get("alignment", {}).get("path"))
         rows.append([name, f"{max(row['lengths']):,}", *map(number, found), number(masa.get("own_seconds"))])
     return rows

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import json
+from pathlib import Path
 from typing import Any
 
 Report = dict[str, Any]
@@ -38,6 +41,20 @@ def peer(name: str) -> str:
 def line(cells: list[str]) -> str:
     """Return a row of a table."""
     return "| " + " | ".join(text(cell) for cell in cells) + " |"
+
+
+@functools.cache
+def _rewritten() -> dict[str, str]:
+    found: dict[str, str] = json.loads(Path(__file__).with_name("rewritten.json").read_text())
+    return found
+
+
+def said(note: str) -> str:
+    """Return a note of a result file; those of older files are in the words that the project uses now.
+
+    rewritten.json has the old texts, word for word. The files themselves do not change.
+    """
+    return _rewritten().get(note, note)
 
 
 def text(some: str) -> str:

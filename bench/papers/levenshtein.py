@@ -121,8 +121,8 @@ def _of_table(row: Report) -> Run | None:
 
 def paper(results: Callable[[], Results]) -> Paper:
     """Return all of it."""
-    low = compared(results(), TABLE_2, "Table 2: strings that have little in common", "a cluster's CPUs")
-    high = compared(results(), TABLE_3, "Table 3: beside MASA-CUDAlign", "MASA-CUDAlign, stage 1")
+    low = compared(results(), TABLE_2, "Table 2: dissimilar strings", "a cluster's CPUs")
+    high = compared(results(), TABLE_3, "Table 3: compared with MASA-CUDAlign", "MASA-CUDAlign, stage 1")
     cite = "Castells-Rufas, GPU acceleration of Levenshtein distance computation between long strings, 2023"
     return Paper(
         "Long strings", cite, "NVIDIA RTX 3090, Xeon W-2155", [low, high, literature(results()), plot(results())]
@@ -143,14 +143,16 @@ def compared(found: Results, pairs: tuple[Pair, ...], title: str, peer: str) -> 
         else:
             rows.append([*shown, *[ours(None) if pair.stand_in else NOT_READ] * 5])
     notes = [
-        "The paper's sequences are not at hand: random bases (48% alike, as unrelated genomes are) and simulated"
-        " edits stand in, of like length and identity where there are such; lengths and identities of both are shown,"
-        " and GCUPS, cells of the whole matrix, are what compares. At 99% and above they depend on the edits: fewer"
-        " are faster.",
-        "Identity is 1 - distance / the longer one, for both.",
+        "The paper's sequences are not available. Random bases (48% identity, as of unrelated "
+        "genomes) and simulated edits of similar length and identity are used instead. The table has "
+        "lengths and identities of both. GCUPS, cells of the whole matrix, can be compared; from 99% "
+        "identity on, they rise as the number of edits falls.",
+        "Identity is 1 - distance / length of the longer sequence, for both.",
     ]
     if pairs is TABLE_3:
-        notes.append("For the pair of chromosomes 1, at 79%, see the extrapolation in distance-scale's file.")
+        notes.append(
+            "For the pair of chromosomes 1, at 79% identity, see the extrapolation in the file of distance-scale."
+        )
     return Part(title, rows, notes, None, found.devices())
 
 
@@ -184,7 +186,7 @@ def plot(found: Results) -> Part:
         series["wfacli"] = [(100 * run.identity, run.gcups) for run in runs]
     title = "Figure 13 of the paper on long strings"
     figure = Figure("levenshtein-figure-13", found.titled(title), "identity, %", "GCUPS", series, "y", joined=False)
-    notes = ["Length matters too: our shortest pairs, of 16,500 bases, are too small for a GPU."]
+    notes = ["The rate depends on the length, too: our shortest pairs, of 16,500 bases, are too small to fill a GPU."]
     return Part("Figure 13: rate by identity", rows, notes, figure, found.devices())
 
 

@@ -70,10 +70,12 @@ def lengths(found: Results) -> Part:
     title = "SALoBa's figure 6: scores of 5,000 pairs"
     figure = Figure("saloba-figure-6", found.titled(title), "bases of both sequences", "milliseconds", drawn, "xy")
     notes = [
-        "Milliseconds of 5,000 pairs of equal lengths, scores alone, from the rates of batches that fill the GPU: a"
-        " call of 5,000 short pairs by itself does not fill an H200. The paper's are kernels alone.",
-        "From 1,024 bases on the paper's text has 'around' these ratios. GASAL2 here has few pairs above 1,000"
-        " bases (the notes of the file), so the last ratios say little.",
+        "Milliseconds for 5,000 pairs of equal lengths, scores alone, computed from the rates of "
+        "batches that fill the GPU: 5,000 short pairs alone do not fill an H200. The paper's times "
+        "are those of the kernels alone.",
+        "From 1,024 bases on, the paper's text gives approximate ratios. GASAL2 ran here with few "
+        "pairs of more than 1,000 bases (see the notes of the file), so the last ratios are "
+        "uncertain.",
     ]
     return Part("Figure 6: pairs of equal lengths", rows, notes, figure, found.devices())
 
@@ -96,13 +98,14 @@ def groups(found: Results) -> Part:
         gains.append(builds[best] / builds["32x16"])
         rows.append([str(length), best, number(builds[best]), number(builds["32x16"]), number(gains[-1])])
     notes = [
-        "The paper adds its three techniques to GASAL2 one by one. Here columns stay in registers and what is between"
-        " two strips goes through shared memory in every build; what can be left out is the small group of lanes: a"
-        " build is lanes of a group x columns of a lane, and 32x16 gives a pair a whole warp. Kernels alone, scores.",
+        "The paper adds its three techniques to GASAL2 one after the other. In wfacli, every kernel "
+        "keeps columns in registers and passes values between strips through shared memory, so only "
+        "the group size can be changed: a kernel is named by lanes per group x columns per lane, and "
+        "32x16 uses a whole warp per pair. Kernels alone, scores.",
         f"The paper's text: groups smaller than a warp gain {SUBWARPS[0]} (GTX 1650) and {SUBWARPS[1]} times (RTX"
         " 3090) with shorter sequences.",
     ]
-    return Part("Figure 7: what a part of it gains", rows, notes, None, found.devices())
+    return Part("Figure 7: gain of each technique", rows, notes, None, found.devices())
 
 
 def seeds(found: Results) -> Part:
@@ -125,8 +128,8 @@ def seeds(found: Results) -> Part:
         "saloba-figure-8", found.titled(title), "set", "times as fast", {n: p for n, p in bars.items() if p}, "y"
     )
     notes = [
-        "What is left of reads on both sides of their seeds. The paper's human reads (SRR835433, SRP091981) are not at"
-        " hand: Illumina reads of 250 bases and PacBio CLR reads of E. coli stand in. Copies are in the times here,"
-        " and not in the paper's.",
+        "The parts of reads on both sides of their seeds. The paper's human reads (SRR835433, "
+        "SRP091981) are not available; Illumina reads of 250 bases and PacBio CLR reads of E. coli "
+        "are used instead. Times include copies here, but not in the paper.",
     ]
     return Part("Figure 8: both sides of seeds", rows, notes, figure, found.devices())

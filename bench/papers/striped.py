@@ -45,10 +45,10 @@ def strips(found: Results) -> Part:
         Figure("striped-figure-5", found.titled(title), "rows of a strip", "milliseconds", points) if points else None
     )
     notes = [
-        "The first bases of each of two E. coli, every tile (`python -m bench.tables.local_gpu --strips`), by the"
-        " kernel of that commit. The paper's milliseconds by strip width are a picture; its text says that wider"
-        " strips are faster for long sequences, and that short ones have a best width. Here short ones gain from"
-        " narrower tiles.",
+        "Prefixes of two E. coli genomes without skipping tiles (`python -m bench.tables.local_gpu "
+        "--strips`), by the kernel of that commit. The paper's milliseconds by strip width are in a "
+        "picture. Its text says that wider strips are faster for long sequences, and that short "
+        "sequences have an optimal width. In wfacli, narrower tiles are faster for short sequences.",
     ]
     return Part("Figure 5: the strip's size", rows, notes, figure, found.devices())
 
@@ -80,6 +80,6 @@ def times(found: Results) -> Part:
     notes = [
         f"The paper's milliseconds are a picture; its text has StripedScore's rate, and how many times as long others"
         f" take: {others}.",
-        "GCUPS of the whole matrix; wfacli leaves out tiles that cannot matter.",
+        "GCUPS of the whole matrix; wfacli skips tiles that cannot contain the best score.",
     ]
     return Part("Figure 6: time of the score", rows, notes, figure, found.devices())

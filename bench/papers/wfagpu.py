@@ -110,15 +110,17 @@ def table(cells: dict[str, list[Cell]], found: Results) -> Part:
             line += [number(here[0]), ours(here[1] and 100 * here[1])] if here else [_absent(found, place, name), ""]
         rows.append(line)
     notes = [
-        "Seconds for as many pairs as the paper has (100 million of Illumina, 10 million of the others); R: the share"
-        " of pairs with the best score. Ours are the rates of the sets named below, times that number: real reads of"
-        " the same machines, but others, since the paper's are not at hand.",
+        "Seconds for the paper's number of pairs (100 million for Illumina, 10 million for the "
+        "others). R is the share of pairs with the best score. wfacli's seconds are computed from the"
+        " rates of the sets below. These are other reads of the same sequencers, since the paper's "
+        "reads are not available.",
         "Illumina 150: 955,050 pairs (31,835 distinct); Illumina 250: 757,000 (757); PacBio HiFi: 5,000 (50, human);"
         " Nanopore: 750 (150, E. coli, ultra-long), which are not as long and as noisy as the paper's. No set stands"
         " in for PacBio CSS.",
-        "Columns 'here' have the peers that were run on the same GPU and the same pairs; WFA's on all its cores.",
-        "WFA-GPU here has fewer pairs a second than its paper says of an RTX 3080: other reads, and a hundredth of the"
-        " pairs, while its time includes what it allocates and frees.",
+        "Columns with 'here' are peers that ran on the same GPU with the same pairs; WFA ran on all "
+        "cores of the machine.",
+        "WFA-GPU aligns fewer pairs per second here than its paper reports for an RTX 3080: the reads"
+        " are others, there are a hundredth of the pairs, and its time includes allocation.",
     ]
     return Part("Table 1: real reads", rows, notes, None, found.devices())
 
@@ -141,5 +143,5 @@ def rates(cells: dict[str, list[Cell]], found: Results) -> Part:
         add(f"{name} (paper)", [s if not isinstance(s, str) else None for s, _ in PAPER[name]])
     for name in ("WFA-GPU", "wfacli"):
         add(f"{name} (here)", [cell and cell[0] for cell in cells[name]], name)
-    figure = Figure("wfagpu-figure-3", found.titled("WFA-GPU's figure 3"), "", "pairs by the second", series, "y")
-    return Part("Figure 3: pairs by the second", rows, ["From table 1's times."], figure, found.devices())
+    figure = Figure("wfagpu-figure-3", found.titled("WFA-GPU's figure 3"), "", "pairs per second", series, "y")
+    return Part("Figure 3: pairs per second", rows, ["Computed from the times of table 1."], figure, found.devices())

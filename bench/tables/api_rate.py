@@ -30,10 +30,10 @@ PAIRS = 100_000  # of the whole table; a run with fewer is a part
 PAIRS_ALONE = 20_000  # for wfacli.align, one call per pair
 WANTED = 5  # multiple of the peer's rate
 TIMED = {
-    "wfacli": "Aligner.align_batch of two lists of str, then .score and .cigars(); the Aligner is made before",
-    "wfacli.align": f"a call a pair for the first {PAIRS_ALONE:,} pairs; CIGAR and edits included",
-    "edlib": "edlib.align(query, target, task='path') a pair in a list comprehension; its cigar is a str",
-    "pywfa": "WavefrontAligner().wavefront_align(query, target) and .cigarstring a pair; exact, one object",
+    "wfacli": "Aligner.align_batch of two lists of str, then .score and .cigars(); the Aligner exists before",
+    "wfacli.align": f"one call per pair for the first {PAIRS_ALONE:,} pairs, with CIGAR and edits",
+    "edlib": "edlib.align(query, target, task='path') for each pair in a list comprehension; its cigar is a str",
+    "pywfa": "WavefrontAligner().wavefront_align(query, target) and .cigarstring for each pair; exact, one object",
 }
 Result = tuple[list[int], list[str]]  # costs and CIGARs
 

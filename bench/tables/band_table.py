@@ -29,9 +29,9 @@ from wfacli.config import EngineName, Heuristics
 from wfacli.measure.spread import Spread
 
 TIMED = {
-    "seconds": "from bases in memory, page-locked beside a GPU, to CIGARs or scores in memory: best of the repeats",
+    "seconds": "from bases in memory (page-locked for a GPU) to CIGARs or scores in memory; the best repeat",
     "recall": "share of pairs whose score is that of the exact alignment",
-    "times": "seconds of the exact alignment with its path, of the same run, by these seconds",
+    "times": "seconds of the exact alignment with its path in the same run, divided by these seconds",
 }
 ROWS = ("pacbio_clr_ecoli × 10", "ont_ecoli_ul × 5")
 BANDS = ("250,50", "150,50", "100,50", "50,50")

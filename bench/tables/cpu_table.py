@@ -28,17 +28,20 @@ from wfacli._native import keep_memory_flat
 from wfacli.measure.machine import machine
 
 TIMED = {
-    "seconds": "all pairs of a row, one thread: from sequences in memory to costs, and alignments, in memory; each"
-    " aligner keeps its memory from pair to pair and from repeat to repeat; peers loop in native code",
-    "wfacli": "the engine in this process, all pairs in one batch: estimate, dispatch, kernels, results put together",
+    "seconds": "all pairs of a row on one thread, from sequences in memory to costs (and alignments) "
+    "in memory. Each aligner keeps its memory between pairs and repeats; peers loop in "
+    "native code",
+    "wfacli": "the engine in this process, all pairs in one batch: estimates, dispatch, kernels, "
+    "assembly of the results",
     "wfa2": "no heuristics; two settings: all wavefronts in memory, and bidirectional",
-    "edlib": "the path as a byte a column, no CIGAR made of it",
-    "ksw2": "ksw_extz2_sse over the whole matrix, without the time to turn bases into its codes",
-    "parasail": "nw_scan in 16 bits, or 32, over the whole matrix",
-    "quicked": "its default algorithm; no score-only way, so both tasks make the path",
-    "block-aligner": "blocks of 1 to 10% of the longer sequence, at least 32; a heuristic: see wrong_pairs",
-    "wrong_pairs": "pairs whose cost is missing or differs from what most aligners, ours first, say",
-    "memory": "malloc set as the wfacli command sets it, for all alike",
+    "edlib": "the path as one byte per column, not converted to a CIGAR",
+    "ksw2": "ksw_extz2_sse over the whole matrix, without the time to convert bases to its codes",
+    "parasail": "nw_scan with 16-bit or 32-bit scores, over the whole matrix",
+    "quicked": "its default algorithm; it has no score-only mode, so both tasks compute the path",
+    "block-aligner": "blocks of 1 to 10% of the longer sequence, at least 32 bases; a heuristic, see wrong_pairs",
+    "wrong_pairs": "number of pairs whose cost is missing, or differs from the cost that most "
+    "aligners report; wfacli is asked first",
+    "memory": "malloc has the settings of the wfacli command, for all aligners",
 }
 BUILT = {"wfa2": "WFA2-lib", "edlib": "edlib", "ksw2": "ksw2", "parasail": "parasail", "quicked": "QuickEd"}
 NAMES = {**BUILT, "block-aligner": "Block Aligner"}

@@ -33,10 +33,10 @@ from wfacli.io.write.format import Formatter
 from wfacli.plan.planner import Planner
 
 TIMED = {
-    "wfacli": "opening two files to the last batch of pairs in memory: checked, names, bases, qualities",
-    "dnaio": "opening two files to the last record of both, as Python objects",
-    "engine": "batches in memory to alignments in memory, one thread's own time",
-    "paf, sam": "the same alignments to text in memory, one thread",
+    "wfacli": "from opening two files to the last batch of pairs in memory, with checks, names, bases and qualities",
+    "dnaio": "from opening two files to the last record of both, as Python objects",
+    "engine": "from batches in memory to alignments in memory, time of one thread",
+    "paf, sam": "the same alignments formatted as text in memory, one thread",
 }
 _BASES = np.frombuffer(b"ACGT", np.uint8)
 _CHUNK = 20_000_000

@@ -40,12 +40,14 @@ from wfacli.solve.gpu import wavefront as gpu_wavefront
 
 TIMED = {
     "seconds": "one run, from bases in memory to the distance, copies to a GPU included; kernels are loaded before",
-    "known": "the distance, where the way in which the pair was made proves it (planted in peers/distance_work.py)",
-    "gpu_bytes": "the most that the run was seen to have taken of the GPU's free memory",
-    "host_bytes": "the process's peak so far, both sequences of all pairs so far and their making with it",
-    "steps": "of a wavefront a score of both fronts, of bits a row of the matrix: share of the time, seconds a step",
-    "extrapolated": "the model's seconds for that pair, times what the largest run took of its model's; of a wavefront"
-    " by runs whose fronts move as fast, which simulated pairs' do",
+    "known": "the distance, if it follows from how the pair was made (planted in peers/distance_work.py)",
+    "gpu_bytes": "maximum of the GPU's memory that the run was seen to use",
+    "host_bytes": "peak memory of the process so far, including all sequences so far and their generation",
+    "steps": "a step is one score of both fronts for wavefronts, and one row of the matrix for bits: "
+    "share of the time, and seconds per step",
+    "extrapolated": "expected time of the model for that pair, multiplied by measured / expected time"
+    " of the largest run. For a wavefront, runs whose fronts advance at the same "
+    "rate, as those of simulated pairs do",
 }
 RANDOM_EDITS = 0.517  # edits per base of two random strings over four bases
 ENOUGH = 0.97  # distance by planned edits, some of which cancel each other

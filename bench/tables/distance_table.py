@@ -41,26 +41,32 @@ from wfacli.gpu.runtime.opening import open_driver
 from wfacli.measure.machine import machine
 
 TIMED = {
-    "seconds": "one pair, from bases in memory to the distance; no file, no start; best of the repeats, fewer of"
-    " what takes longer than the patience",
-    "gpu-wavefront, gpu-bits": "from bases in ordinary memory: memory of the GPU, the copy, packing, kernels, the"
-    " answer; kernels are compiled and loaded before, and the first run is not counted if it is within the patience",
-    "gpu-bits": "with the time of an estimate of the edits from samples, which says how wide its first band is",
-    "cpu-wavefront, cpu-bits": "with the given number of threads, of which each uses two",
-    "ready_seconds": "of the best repeat: until its first step; on a GPU memory, the copy, packing, and the estimate",
-    "auto": "what the forecasts choose for the estimate; the seconds of the estimate and of what was chosen",
-    "tcups": "query * target / seconds / 10^12: cells of the whole matrix, computed or not",
-    "cells": "that were computed in one run: of the matrix by bits, furthest-reaching points by wavefronts",
-    "identity": "1 - distance / the longer sequence",
-    "edlib": "one thread; distance only, from bytes of Python",
+    "seconds": "one pair, from bases in memory to the distance, without files and program start; the "
+    "best repeat. Pairs that take longer than the limit of a row have fewer repeats",
+    "gpu-wavefront, gpu-bits": "from bases in pageable memory: allocation on the GPU, copy, packing, "
+    "kernels and the result. Kernels are compiled and loaded before. The "
+    "first run is not counted, unless it takes longer than the limit of a "
+    "row",
+    "gpu-bits": "includes an estimate of the edits from samples, which sets the width of the first band",
+    "cpu-wavefront, cpu-bits": "with the given number of threads; each algorithm uses two of them",
+    "ready_seconds": "time of the best repeat until its first step; on a GPU: allocation, copy, "
+    "packing and the estimate",
+    "auto": "the algorithm that the models choose for the estimate; the time is that of the estimate "
+    "and of the algorithm",
+    "tcups": "cells of the whole matrix per second, in 10^12: query length × target length / seconds,"
+    " whether computed or not",
+    "cells": "work of one run: cells of the matrix for bits, furthest-reaching points for wavefronts",
+    "identity": "1 - distance / length of the longer sequence",
+    "edlib": "one thread; distance only, from Python bytes",
     "wfa2": "one thread; bidirectional wavefronts, score only, no heuristics",
-    "quicked": "one thread; its default algorithm, which makes the path: it has no score of another way",
+    "quicked": "one thread; its default algorithm, which also computes the path, since it has no other mode",
     "astarpa2": "one thread; distance only, the full version",
-    "variants": "on the GPU by OpenCL, as it prints its seconds: copies and kernels, compiled before; told the"
-    " distance as its bound of edits",
-    "path": "on the GPU, after the distance: from bases in ordinary memory to operations in memory, the copy and"
-    " memory of the GPU included; each is replayed and has to cost the distance, which is not in the time",
-    "mismatch": "distances of the aligners that differ from most others, ours first",
+    "variants": "on the GPU by OpenCL, the seconds that it prints: copies and kernels, compiled "
+    "before. It gets the distance as its maximum of edits",
+    "path": "on the GPU, after the distance: from bases in pageable memory to operations in memory, "
+    "including copy and allocation. Each path is replayed and must cost the distance; that is"
+    " not timed",
+    "mismatch": "distances of aligners that differ from the distance that most report; wfacli is asked first",
 }
 PEERS = (
     distance_peers.EDLIB,

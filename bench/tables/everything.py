@@ -60,7 +60,7 @@ def run(step: Step, words: Sequence[str], results: Path, most: float | None) -> 
         return turns.run(words, most, environment)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "bench.json"
-        why = turns.run([*words, "--json", str(made)], most, environment)
+        why = turns.run([*words, "--stats", str(made)], most, environment)
         if why == turns.DONE:
             keep(json.loads(made.read_text()), results)
     return why

@@ -40,8 +40,9 @@ FUNCTIONS = {
     ExtendMode.SEMIGLOBAL: ("sg_dx_striped_sat", "sg_dx_scan_sat", "sg_dx_striped_16", "sg_dx_scan_16"),
 }
 TIMED = {
-    "ours": "Extender.align of all pairs: encoding, scores or alignments, in columns",
-    "parasail": "each function in a loop, with its CIGAR where there are paths; bases are encoded by it",
+    "ours": "Extender.align of all pairs: encoding, and scores or alignments in columns",
+    "parasail": "each function in a loop, with its CIGAR for tasks with paths; the time includes its "
+    "encoding of the bases",
 }
 
 

@@ -33,7 +33,7 @@ BASES = 2_000_000  # of a row's targets together
 TIMED = {
     "ours": "Aligner(metric='edit', mode='semiglobal', threads=1).align_batch of lists of bytes: bases taken over, a "
     "kernel chosen, alignments or spans with scores in columns",
-    "edlib": "edlib.align of each pair, mode HW, task path or distance (which has no beginnings), from strings",
+    "edlib": "edlib.align of each pair, mode HW, task path, or distance (which has no start positions), from strings",
 }
 
 

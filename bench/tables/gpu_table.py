@@ -37,17 +37,21 @@ from wfacli.core.cores import usable_cores
 from wfacli.measure.machine import machine
 
 TIMED = {
-    "seconds": "all pairs of a row, from sequences in memory to costs, and alignments, in memory; no file, no start",
-    "wfacli": "batches as the command makes them, several at a time, from sequences in page-locked memory, where its"
-    " reader puts them: estimates, dispatch, columns, copies to and from the GPU, packing, kernels, CIGARs, and the"
-    " CPU's part; its first run (context, compiling, memory; every path checked) is not counted. Its memory stays from"
-    " repeat to repeat",
-    "wfa2": "no heuristics; all wavefronts in memory, or bidirectional; every core takes pairs as it is free",
-    "quicked": "its default algorithm, as wfa2; it has no way without paths",
-    "block-aligner": "blocks of 1 to 10% of the longer sequence, at least 32; a heuristic: see wrong_pairs. As wfa2",
-    "wrong_pairs": "of checked_pairs: cost missing or not what most aligners, ours first, say",
-    "bus_share": "bases / 55 GB/s / seconds: the time that they need over the bus, as ASCII, by the time taken",
-    "counts": "for one run: thread-seconds by stage or kernel, and pairs by kernel",
+    "seconds": "all pairs of a row, from sequences in memory to costs (and alignments) in memory, "
+    "without files and program start",
+    "wfacli": "batches of the command's size, several at a time, from sequences in page-locked "
+    "memory, where the command's reader puts them. The time includes estimates, dispatch, "
+    "columns, copies to and from the GPU, packing, kernels, CIGARs, and the part of the "
+    "CPU. The first run is not counted: it creates the context, compiles kernels, allocates"
+    " memory, and checks every path. Memory is reused between repeats",
+    "wfa2": "no heuristics; all wavefronts in memory, or bidirectional; each core takes the next pair when it is free",
+    "quicked": "its default algorithm, on all cores as wfa2; it has no mode for costs alone",
+    "block-aligner": "blocks of 1 to 10% of the longer sequence, at least 32 bases, on all cores as "
+    "wfa2; a heuristic, see wrong_pairs",
+    "wrong_pairs": "number of checked pairs whose cost is missing, or differs from the cost that most"
+    " aligners report; wfacli is asked first",
+    "bus_share": "time that the bases as ASCII take over the bus at 55 GB/s, divided by the time taken",
+    "counts": "of one run: thread-seconds by stage or kernel, and pairs by kernel",
 }
 BUS = 55e9  # bytes per second and direction, page-locked memory
 LIBRARIES = {"wfa2": "WFA2-lib", "quicked": "QuickEd", "block-aligner": "Block Aligner"}

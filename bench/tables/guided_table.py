@@ -47,17 +47,18 @@ RULES = Rules(2, 4, 4, 2, band=751, zdrop=400)  # AGAThA's defaults, which are m
 SCHEME = Scheme.of_scores(RULES.match, RULES.mismatch, RULES.open, RULES.extend)
 SPEC = ExtendSpec(SCHEME, ExtendMode.EXTENSION, score_only=True, band=RULES.band, zdrop=RULES.zdrop)
 TIMED = {
-    "wfacli": "the CPU engine of extend in this process, all threads: from bases in memory to scores, in a band,"
-    " until the Z-drop",
-    "wfacli, GPU": "the engine of extend on a GPU: from bases in page-locked memory to scores, batches as the"
-    " command makes them, copies included",
-    "wfacli, GPU, kernels": "of all pairs in one batch, by the GPU's own events",
-    "ksw2": "ksw_extz2_sse in a band, until the Z-drop, on all threads: the slowest one, without the time to turn"
-    " bases into its codes",
-    "agatha": "kernels: those that sort and align, by its own events; whole: its own time from bases in memory to"
-    " scores, with memory taken and freed, copies, packing, kernels; all pairs in one batch",
-    "equal_share": "of its scores those that most aligners say, ours first, on the pairs that the CPUs have as well",
-    "gcups": "cells of the band by the second, computed or not",
+    "wfacli": "the CPU engine of extend in this process, all threads: from bases in memory to scores,"
+    " with a band and a Z-drop",
+    "wfacli, GPU": "the engine of extend on a GPU: from bases in page-locked memory to scores, copies"
+    " included; batches have the command's size",
+    "wfacli, GPU, kernels": "kernels alone, all pairs in one batch, by the GPU's events",
+    "ksw2": "ksw_extz2_sse with a band and a Z-drop on all threads, the time of the slowest one, "
+    "without the time to convert bases to its codes",
+    "agatha": "kernels: those that sort and align, by its events. Whole: its own time from bases in "
+    "memory to scores, with allocation, copies, packing and kernels; all pairs in one batch",
+    "equal_share": "share of its scores that equal the score which most aligners report, for the "
+    "pairs that the CPUs align too; wfacli is asked first",
+    "gcups": "cells of the band per second, in 10^9, whether computed or not",
 }
 SEED = 3
 CHUNK = 4_000_000  # bases of targets generated at a time

@@ -40,10 +40,11 @@ from wfacli.plan.planner import Planner
 from wfacli.run.sizes import MOST_BESIDE_A_GPU
 
 TIMED = {
-    "seconds": "one kernel with all pairs of a row, from bases in ordinary memory to CIGARs in memory: best repeat",
-    "gpu_seconds": "thread-seconds of the GPU's streams in the mean repeat, by stage and kernel",
-    "aligned": "pairs that the kernel has aligned; it hands the others on, which is not in the time",
-    "threads": "that work on one pair",
+    "seconds": "one kernel with all pairs of a row, from bases in pageable memory to CIGARs in "
+    "memory; the best repeat",
+    "gpu_seconds": "thread-seconds of the GPU's streams by stage and kernel, mean of the repeats",
+    "aligned": "pairs that the kernel aligned; the others fall back to another kernel, which is not timed",
+    "threads": "threads per pair",
 }
 SPEC = AlignSpec(Metric.EDIT, Penalties.of(Metric.EDIT))
 KERNELS = (*(f"wfa-edit-{edits}" for edits in (32, 64, 128, 500)), *(f"bits-{band}" for band in BITS))

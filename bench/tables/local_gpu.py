@@ -40,18 +40,21 @@ from wfacli.solve.gpu.local_traceback import Traceback
 from wfacli.solve.local.found import Found
 
 TIMED = {
-    "bases": "seconds of the GPU's memory and of both sequences' way there, from codes in memory",
-    "score": "seconds of the best score and where its alignment begins; tiles that cannot matter are left out",
-    "every tile": "the same, but none is left out",
-    "path": "seconds from there to all operations, in linear space: the CPU's threads, from rows that the GPU kept",
+    "bases": "seconds to allocate GPU memory and to copy both sequences to it, from codes in memory",
+    "score": "seconds of the best score and the start of its alignment; tiles that cannot contain it are skipped",
+    "every tile": "the same without skipping tiles",
+    "path": "further seconds until all operations are known, in linear space: CPU threads, from rows "
+    "that the GPU stored",
     "parts": "of the path: seconds in which the GPU looks at rows and sends them (gpu), in which threads walk "
     "pieces (threads), and in which the host does neither (host); rounds, and pieces that were walked",
-    "tcups": "cells of the whole matrix a second of the score, in millions of millions, computed or left out",
+    "tcups": "cells of the whole matrix per second of the score, in 10^12, whether computed or skipped",
     "computed": "share of the cells that were computed",
-    "masa": "MASA-CUDAlign: its own time of stage 1 (score and end), which leaves blocks out, and of all stages; "
-    "these only where stage 1 takes less than PATIENCE; left out: it was ended, as --minutes were over",
-    "lengths": "the same for the first bases of both of the longest pair",
-    "strips": "the score of such parts, every tile, by builds with other strips (rows) and tiles (chunk: columns)",
+    "masa": "MASA-CUDAlign: its own time of stage 1 (score and end), which skips blocks, and of all "
+    "stages; the latter only if stage 1 is below the limit of a row. Left out: it was ended "
+    "at the limit of --minutes",
+    "lengths": "the same for prefixes of the longest pair",
+    "strips": "the score of such parts without skipping tiles, by kernels with other strips (rows) "
+    "and tiles (chunk: columns)",
 }
 PATIENCE = 8.0  # seconds
 PAIRS = ("long_mt_human_orang", "long_mpxv", "long_lpa_human", "long_ont_500k")

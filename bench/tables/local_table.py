@@ -28,13 +28,14 @@ from wfacli import _native
 from wfacli.scoring.scheme import Scheme
 
 TIMED = {
-    "seconds": "one pair, from bases in memory to the answer; no file, no start; the best of the repeats",
-    "cpu_seconds": "of the same repeat, of all threads: on a machine that others use too, this is what compares",
-    "score": "ours: the best score and where its alignment begins; tiles that cannot matter are left out",
-    "every tile": "the same, but none is left out, as in parasail",
-    "alignment": "ours: the score and the whole alignment, in linear space",
-    "gcups": "query * target / cpu_seconds / 10^9: cells of the whole matrix a second of one core, computed or not",
-    "parasail": "sw_striped and sw_scan; its dispatcher takes what the machine has, at most AVX2; score only",
+    "seconds": "one pair, from bases in memory to the result, without files and program start; the best repeat",
+    "cpu_seconds": "processor time of all threads in the same repeat; compare this on a machine that others use too",
+    "score": "wfacli: the best score and the start of its alignment; tiles that cannot contain it are skipped",
+    "every tile": "the same without skipping tiles, as in parasail",
+    "alignment": "wfacli: the score and the whole alignment, in linear space",
+    "gcups": "cells of the whole matrix per second of one core, in 10^9: query length × target length"
+    " / cpu_seconds, whether computed or not",
+    "parasail": "sw_striped and sw_scan, score only; its dispatcher uses at most AVX2",
 }
 DNA = ("long_mt_human_orang", "long_mpxv", "long_lpa_human", "long_ont_500k")
 PROTEINS = "random proteins 20 k"

@@ -44,11 +44,11 @@ from wfacli.scoring.presets import PRESETS
 
 PROGRAMS = ("wfacli", "minimap2")
 TIMED = {
-    "seconds": "each command from outside, reads and reference in files to sorted BAM: `wfacli map --sort --cigar m`,"
-    " and `minimap2 -a | samtools sort`; programs alternate",
-    "cpu_seconds": "user and system time of all processes of the command, the least of the repeats",
-    "rows": "counts of reads and bases, all of them from the records' positions and CIGARs, and scores computed from"
-    " these; AS is compared with them only",
+    "seconds": "the whole process, from reads and reference in files to sorted BAM: `wfacli map "
+    "--sort --cigar m`, and `minimap2 -a | samtools sort`; programs alternate",
+    "cpu_seconds": "user and system time of all processes of the command, minimum of the repeats",
+    "rows": "counts of reads and bases from the positions and CIGARs of the records, and scores "
+    "computed from these; AS is only compared with them",
 }
 SNV, INDEL, SV_EVERY = 1e-3, 1e-4, 20_000
 NEEDED = ("minimap2", "samtools", "bcftools")

@@ -34,10 +34,10 @@ TASKS = ("CIGAR", "score")
 BASES = 60_000  # of a row's queries together
 PEERS = {"CIGAR": ("sg_trace_striped_16", "sg_trace_scan_16"), "score": ("sg_striped_16", "sg_scan_16")}
 TIMED = {
-    "ours": "Aligner(mode='overlap', match=2, threads=1).align_batch of lists of bytes, affine 4,6,2: bases taken "
-    "over, alignments or spans with scores in columns",
-    "parasail": "the fastest of its functions, from strings: a table of directions for each pair (no way back, no "
-    "CIGAR), or the score alone; its dispatcher takes what the machine has, at most AVX2",
+    "ours": "Aligner(mode='overlap', match=2, threads=1).align_batch of lists of bytes, affine 4,6,2:"
+    " copying of bases, and alignments, or spans with scores, in columns",
+    "parasail": "the fastest of its functions, from strings: a traceback table for each pair (without"
+    " traceback and CIGAR), or the score alone; its dispatcher uses at most AVX2",
 }
 
 

@@ -14,7 +14,7 @@ from bench.harness.command import run_command
 from bench.harness.pairs import simulated
 
 PAIRS = 300_000  # of the whole result; a run with fewer is a part
-TIMED = {"peak_memory_bytes": "most resident memory of the process, as the kernel counts it, Python and all"}
+TIMED = {"peak_memory_bytes": "peak resident memory of the process as the operating system counts it, Python included"}
 
 
 def asked(arguments: list[str] | None = None) -> argparse.Namespace:

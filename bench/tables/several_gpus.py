@@ -36,14 +36,14 @@ from wfacli.run.sizes import shared_out
 
 TIMED = {
     "engine": ENGINE + "; bases page-locked once",
-    "command": "wfacli align, two FASTA files to one, in memory: from opening the inputs to the last byte written",
-    "open": "of it, until the GPUs are open: contexts, no kernels yet",
-    "speed-up": "one GPU's best seconds by those of several; share: that by the number of GPUs",
-    "files": "bases a second of the command once its GPUs are open, of pairs of the same length without errors",
-    "gpus_until_files": "files, by bases a second of the engine with one GPU",
-    "python_wait": "what a thread that sleeps waits in the mean beyond its time, until it may use the interpreter",
+    "command": "wfacli align, two FASTA files to one in memory, from opening the inputs to the last byte written",
+    "open": "part of it until the GPUs are open: contexts, without kernels",
+    "speed-up": "best seconds of one GPU, divided by those of several; share: speed-up divided by the number of GPUs",
+    "files": "bases per second of the command once its GPUs are open, for pairs of the same length without errors",
+    "gpus_until_files": "rate of files, divided by bases per second of the engine with one GPU",
+    "python_wait": "mean delay of a thread that wakes up, until it gets the interpreter",
 }
-NOT_HAD = "the machine has no more GPUs: gpus_until_files is computed from the rate of one, not measured"
+NOT_HAD = "gpus_until_files is computed from the rate of one GPU, since the machine has no more"
 _PROBE = 1e-3  # seconds
 
 

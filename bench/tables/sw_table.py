@@ -41,15 +41,17 @@ KINDS = ("scores", "cigars")
 DATA = Path(os.environ.get("WFACLI_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data")
 GPU_FITS = 1e11  # maximum cells that GASAL2 gets when it makes paths
 TIMED = {
-    "kernel": "all launches of the alignment kernels, by the GPU's events",
-    "wfacli": "from bases in page-locked memory to scores or CIGARs in memory: builds, copies, codes, kernels, of "
-    "batches one after another as the command has them, the same ones again until that takes 0.6 s",
-    "gasal2": "the time that test_prog prints: filling of its buffers, copies, packing, kernels, CIGARs; less the "
-    "time that it prints for two pairs with hardly a cell, for which it makes as much memory. Of the same pairs "
-    "as many as it needs to be busy, which are more than ours where they are long. Where that is less than twice what "
-    "its memory takes: more pairs in batches as large, less those (more); medians",
-    "bus_tcups": "upper limit of the rate if each base is a byte that is copied over the bus as fast as a copy alone",
-    "builds": "kernels alone, of one size of groups for all pairs: LANESxCOLUMNS; whole: directions of all cells",
+    "kernel": "all launches of alignment kernels, by the GPU's events",
+    "wfacli": "from bases in page-locked memory to scores or CIGARs in memory: choice of kernels, "
+    "copies, encoding, kernels. Batches have the command's size; the same ones are repeated"
+    " for at least 0.6 s",
+    "gasal2": "the time that test_prog prints: filling its buffers, copies, packing, kernels, CIGARs."
+    " The time that it prints for two pairs with hardly any cells, for which it allocates "
+    "the same memory, is subtracted. It gets as many of the pairs as it needs to be busy, "
+    "which are more than wfacli's for long pairs. If that is less than twice the time of "
+    "its memory, the difference of two numbers of pairs is taken (more); medians",
+    "bus_tcups": "upper limit of the rate if each base is one byte, copied over the bus at the rate of a plain copy",
+    "builds": "kernels alone, with one size of groups for all pairs: LANESxCOLUMNS; whole: directions of all cells",
 }
 
 

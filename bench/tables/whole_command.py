@@ -26,10 +26,12 @@ from wfacli.measure.spread import Spread
 from wfacli.run.sizes import shared_out
 
 TIMED = {
-    "engine": "pairs in memory as read, to statuses, scores and CIGARs in memory; threads and the GPU ready before",
-    "command": "inside the process: from opening the inputs to the last byte written (the summary's seconds)",
-    "opened": "the same but for the seconds in which a GPU is opened",
-    "process": "the command from outside, with the start and the end of Python",
+    "engine": "from pairs in memory as the reader leaves them to statuses, scores and CIGARs in "
+    "memory; threads and GPU are ready before",
+    "command": "inside the process: from opening the inputs to the last byte written (the seconds of "
+    "the summary line)",
+    "opened": "the same, without the seconds in which a GPU is opened",
+    "process": "the whole process, with the start and end of Python",
 }
 
 

@@ -33,7 +33,7 @@ from wfacli.measure.spread import Spread
 
 TIMED = {
     "seconds": "each command from outside, files to files; programs alternate",
-    "cpu_seconds": "user and system time of all processes of the command, the least of the repeats",
+    "cpu_seconds": "user and system time of all processes of the command, minimum of the repeats",
     "mapping": "minimap2 without base-level alignment, to PAF: the part of `wfacli map` that is minimap2's",
 }
 NEEDED = ("minimap2", "samtools")

@@ -22,7 +22,7 @@ def ran(folder, options: str) -> Result:
 
 
 def test_a_table_and_files(tmp_path):
-    result = ran(tmp_path, f"{SMALL} -t 1,2 --json b.json --plot b.html")
+    result = ran(tmp_path, f"{SMALL} -t 1,2 --stats b.json --plot b.html")
     assert result.code == 0 and result.err == ""
     title, head, *lines = result.text.splitlines()
     assert "wfacli" in title and head.split() == TITLES.split()
@@ -35,14 +35,14 @@ def test_a_table_and_files(tmp_path):
 
 def test_lists_that_are_given_again_add_up(tmp_path):
     options = "-l 60 -l 90,60 -e 0.02 -e 0.05 -t 1 -t 2,1 -n 20 --repeats 1 --engine cpu --metric edit --task score"
-    result = ran(tmp_path, f"bench {options} --json -")
+    result = ran(tmp_path, f"bench {options} --stats -")
     assert result.code == 0
     found = [(row["length"], row["error"], row["threads"]) for row in json.loads(result.text)["rows"]]
     assert sorted(found) == [(n, e, t) for n in (60, 90) for e in (0.02, 0.05) for t in (1, 2)]
 
 
 def test_a_time_that_ends_before_anything_is_measured_is_an_error(tmp_path):
-    result = ran(tmp_path, f"{SMALL} -t 1 --minutes 0 --json b.json")
+    result = ran(tmp_path, f"{SMALL} -t 1 --minutes 0 --stats b.json")
     assert result.code == 2 and "--minutes ended before anything was measured" in result.err
     assert not (tmp_path / "b.json").exists()
 
@@ -72,7 +72,7 @@ def test_pictures_by_matplotlib(tmp_path):
 
 
 def test_a_heuristic_has_its_recall_beside_it(tmp_path):
-    result = ran(tmp_path, f"{SMALL} --metric affine --task cigar --band 2 --json -")
+    result = ran(tmp_path, f"{SMALL} --metric affine --task cigar --band 2 --stats -")
     assert result.code == 0
     rows = json.loads(result.text)["rows"]
     assert [row["heuristic"] for row in rows[:2]] == ["", "band 2"]
@@ -92,7 +92,7 @@ def test_an_emulated_gpu(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     words = "bench -l 60 -e 0.05 -n 30 --repeats 1 --engine auto -t 1 --metric edit --task cigar"
     monkeypatch.setattr("wfacli.cli.bench.may_have_gpu", lambda: True)
-    monkeypatch.setattr(sys, "argv", ["wfacli", *words.split(), "--json", "g.json"])
+    monkeypatch.setattr(sys, "argv", ["wfacli", *words.split(), "--stats", "g.json"])
     with pytest.raises(SystemExit) as end:
         cli.entry()
     assert not end.value.code

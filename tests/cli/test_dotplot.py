@@ -284,8 +284,8 @@ def test_proteins(here: Dotplot, plots: Path) -> None:
     result = here("p.fa", "r.fa", "-o", "plot.html")
     assert_success(result)
     assert "no exact match of 9 bases" in result.err
-    assert "--literal" in result.err
-    assert_success(here("p.fa", "r.fa", "-o", "plot.html", "--literal"))
+    assert "give --ambiguous literal" in result.err
+    assert_success(here("p.fa", "r.fa", "-o", "plot.html", "--ambiguous", "literal"))
     data = data_of((plots / "plot.html").read_bytes())
     forward, _ = levels_of(data)
     assert forward.shape == (51, 51)

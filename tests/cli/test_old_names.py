@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +26,7 @@ FORMER = [
     ("local q.fa t.fa --query-name r2 --name-b t3", "--name-b", "--target-name"),
     ("local q.fa t.fa --name-a r2 --target-name t3", "--name-a", "--query-name"),
     ("dotplot q.fa t.fa -o - --format html --path x.paf", "--path", "--alignments"),
+    ("dotplot q.fa t.fa -o - --format html --literal", "--literal", "--ambiguous literal"),
 ]
 
 
@@ -63,6 +65,38 @@ def test_former_names_are_in_no_help(wfacli: Wfacli, words: str, old: str, new: 
     text = wfacli(words.split()[0], "--help-all").text
     assert f"{old.split()[0]} " not in text.replace("--mode ", "") or old == "--pairs"
     assert new.split()[0] in text
+
+
+def test_former_name_of_bench(wfacli: Wfacli) -> None:
+    words = [
+        "bench",
+        "-l",
+        "50",
+        "-e",
+        "0",
+        "-n",
+        "10",
+        "-t",
+        "1",
+        "--repeats",
+        "1",
+        "--metric",
+        "edit",
+        "--task",
+        "score",
+        "--engine",
+        "cpu",
+    ]
+    former, present = wfacli(*words, "--json", "-"), wfacli(*words, "--stats", "-")
+    assert_success(former)
+    assert "wfacli: warning: --json is now called --stats; the former name still works\n" in former.err
+    assert json.loads(former.out)["options"] == json.loads(present.out)["options"]
+
+
+def test_dotplot_refuses_rules_that_it_does_not_have(files: Path) -> None:
+    words = ("dotplot", "q.fa", "t.fa", "-o", "p.html")
+    assert_failure(run(*words, "--ambiguous", "wildcard", cwd=files), 2, "a dot is an exact match")
+    assert_failure(run(*words, "--ambiguous", "mismatch", "--text", cwd=files), 2, "--text compares all bytes")
 
 
 def test_present_name_wins_over_the_former(files: Path) -> None:

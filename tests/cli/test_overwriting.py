@@ -107,7 +107,7 @@ def test_a_file_on_standard_input_is_not_written_over(folder: Path, line: str) -
     [
         "simulate -n 1 -l 5 -o x.fa --truth x.target.fa",
         "simulate -n 1 -l 5 -o x.seq --truth x.seq",
-        "bench --quick --json x.html --plot x.html",
+        "bench --quick --stats x.html --plot x.html",
         "distance one.fa t.fa --target-name t1 -o x --stats x",
     ],
 )

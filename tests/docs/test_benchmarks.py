@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from bench.pages import batches, page
+from bench.pages import text as words
 
 from .pages import DOCS, ROOT
 
@@ -43,8 +44,8 @@ def test_the_page_is_what_the_results_say():
 def test_rows_that_a_peer_wins_are_named(tmp_path):
     result(tmp_path, "2026-01-02", "extend-table", [extend_row(0.5, "short"), extend_row(2.0, "long")])
     text = page.page(tmp_path)
-    assert "**In 1 of 2 rows with an exact peer is the peer faster:**" in text
-    assert "- short, local, score: parasail (sw) takes 0.500 of wfacli's time." in text
+    assert "**A peer is faster in 1 of 2 rows with an exact peer:**" in text
+    assert "- short, local, score: the time of parasail (sw) is 0.500 of wfacli's." in text
     assert "- long" not in text
     result(tmp_path, "2026-01-03", "extend-table", [extend_row(1.5)])
     assert "No peer is faster in any row (1 row with an exact peer)." in page.page(tmp_path)
@@ -83,23 +84,40 @@ def test_another_machines_newest_table_stays(tmp_path):
 def test_parts_measured_since_stand_below_the_whole_table(tmp_path):
     result(tmp_path, "2026-01-02", "extend-table", [extend_row(2.0)])
     part = result(tmp_path, "2026-01-03", "extend-table-part", [extend_row(0.25, "since")])
-    whole, since = page.page(tmp_path).split("### Measured again since then")
+    whole, since = page.page(tmp_path).split("### Later partial runs")
     assert "| 2.00 |" in whole and "| 0.250 |" not in whole
-    assert "| 0.250 |" in since and part.name in since and "- since, local, score: parasail (sw)" in since
+    assert "| 0.250 |" in since and part.name in since and "- since, local, score: the time of parasail (sw)" in since
 
 
 def test_parts_of_another_machine_are_told_apart_from_what_was_measured_again(tmp_path):
     result(tmp_path, "2026-01-02", "extend-table", [extend_row(2.0)], cores=16)
     result(tmp_path, "2026-01-03", "extend-table-part", [extend_row(3.0)], cores=16)
     result(tmp_path, "2026-01-04", "extend-table-part", [extend_row(4.0)])
-    again, other = page.page(tmp_path).split("### A part, on another machine")
-    assert "### Measured again since then" in again and "| 3.00 |" in again and "| 4.00 |" not in again
+    again, other = page.page(tmp_path).split("### Partial runs on other machines")
+    assert "### Later partial runs" in again and "| 3.00 |" in again and "| 4.00 |" not in again
     assert "| 4.00 |" in other and "| 3.00 |" not in other
 
 
 def test_kinds_without_a_table_are_named(tmp_path):
     path = result(tmp_path, "2026-01-02", "something-new", [])
     assert f"- something-new: no table yet, [{path.name}](../bench/results/{path.name})" in page.page(tmp_path)
+
+
+def test_definitions_are_given_once_and_in_the_present_words(tmp_path):
+    old, new = next(iter(words._rewritten().items()))
+    for day, what in (("01", old), ("02", old), ("03", "another one")):
+        path = result(tmp_path, f"2026-01-{day}", "extend-table" + "-part" * (day != "01"), [extend_row(2.0)])
+        report = json.loads(path.read_text())
+        path.write_text(json.dumps(report | {"what_is_timed": {"seconds": what, "ours": "same"}}))
+    section = page.page(tmp_path)
+    assert section.count(f"- *seconds* (2026-01-01, 2026-01-02): {words.text(new)}\n") == 1
+    assert section.count("- *seconds* (2026-01-03): another one\n") == 1
+    assert section.count("- *ours*: same\n") == 1
+
+
+def test_rewritten_notes_are_those_of_results():
+    notes = "".join(path.read_text() for path in page.RESULTS.glob("*.json"))
+    assert [old for old in words._rewritten() if json.dumps(old)[1:-1] not in notes and old not in notes] == []
 
 
 @pytest.mark.parametrize(

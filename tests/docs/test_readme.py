@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -61,6 +62,17 @@ PROSE = (
 )
 MEGA = ("300000", "3000000")  # keys of values in bytes, which the text gives in MB
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*\.\d+(?![\w.]|\d| [Mk]\b|%)")  # except for lengths and rates
+
+
+def test_badges_are_true():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    shown = dict(re.findall(r"!\[([^]]+)\]\((docs/pictures/\w+\.svg)\)", README))
+    labels = {(ROOT / path).read_text().split('aria-label="')[1].split('"')[0] for path in shown.values()}
+    python = project["requires-python"].removeprefix(">=")
+    assert labels == {f"licence: {project['license']}", f"Python: {python} or newer", "platform: Linux"}
+    assert {*shown} == {f"Licence: {project['license']}", f"Python {python} or newer", "Linux"}
+    assert any("Linux" in one for one in project["classifiers"])
+    assert not [one for one in project["classifiers"] if "macOS" in one or "Windows" in one]
 
 
 def leaves(value: Any, keys: tuple[str, ...]) -> Iterator[Decimal]:

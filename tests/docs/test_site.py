@@ -32,7 +32,7 @@ def test_links_lead_somewhere(page):
             assert place.startswith(("../bench/results/", "../data/")), f"{link}: not on the site (docs/hooks.py)"
             assert (DOCS / place).exists(), link
         else:
-            picture = place.startswith("plots/") and (DOCS / place).exists()
+            picture = place.startswith(("plots/", "pictures/")) and (DOCS / place).exists()
             # Generated pages are not in a checkout, whose pages must not link to them.
             assert picture or (DOCS / place).exists() or page in MADE, link
             assert not anchor or anchor in anchors(PAGES[place]), link

@@ -18,7 +18,7 @@ from wfacli.io.write.format import Formatter
 from wfacli.run.align import expected_gpus, opened_aligner, planner_of
 from wfacli.run.batch_run import opened
 from wfacli.run.pairs import PairInputs
-from wfacli.run.parts import Account, Aligner
+from wfacli.run.parts import Account, Aligner, ReportFiles
 
 CONFIG = Config(output=OutputSpec(format=Format.PAF), batch_bases=8)
 
@@ -47,7 +47,7 @@ class Parts:
 
     def opened(self, open_aligner=None):
         account = Account({}, lambda: "")
-        outputs = str(self.folder / "out.paf"), str(self.folder / "report.json")
+        outputs = str(self.folder / "out.paf"), ReportFiles(stats=str(self.folder / "report.json"))
         opening = open_aligner or self.aligner
         return opened(CONFIG, self.inputs, opening, Formatter.of(CONFIG), *outputs, account, self.stats)
 

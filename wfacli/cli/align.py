@@ -32,6 +32,7 @@ from .mapping_options import (
 )
 from .options import CheckOption, DebugOption, EngineOptions, MaxLineOption, Pairs, Reporting
 from .outputs import ChecksumsOption, Records
+from .report_options import Reports
 from .requests import Request
 from .scoring import Extent, HeuristicOptions, Scoring, ends_of, preset_named, spec_of
 from .shard_options import ShardChoice
@@ -100,12 +101,14 @@ def align(
     check: CheckOption = False,
     max_line: MaxLineOption = "16M",
     reporting: Reporting,
+    reports: Reports,
     explain: ExplainOption = False,
     shard: ShardChoice,
     debug: DebugOption = False,
 ) -> Request:
     """Aligns record i of QUERY to record i of TARGET; the help is ALIGN_HELP."""
     shard.refuse()
+    written = reports.files(reporting.stats, mapped=reads.mappings is not None, scores_only=scoring.score_only)
     if reads.mappings is not None:
         check_with_mappings(pairs.target, extent.mode, extent.free, scoring.score_only)
         extent = replace(extent, mode=placement.span.mode)
@@ -133,8 +136,9 @@ def align(
     refuse_tags(placement.copy_tags, config.output.format)
     if mapping is None:
         refuse_without_mappings(reads, placement, on_error, checksums)
-        return Request("align", config, PairFiles(pairs.query, pairs.target), align_run, records.output, reporting)
+        inputs = PairFiles(pairs.query, pairs.target)
+        return Request("align", config, inputs, align_run, records.output, reporting, reports=written)
     paths = pairs.query, pairs.target or "", reads.mappings or "", reads.mates
     files = MappedFiles(*paths, threads=config.threads)
     run = partial(mapped_run, mapping=mapping)
-    return Request("align", config, files, run, records.output, reporting, mapping)
+    return Request("align", config, files, run, records.output, reporting, mapping, reports=written)

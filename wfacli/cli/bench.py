@@ -25,8 +25,8 @@ from ..simulate.pairs import MAX_ERROR
 from .bench_options import (
     BenchEngineOption,
     BenchPlotOption,
+    BenchStatsOption,
     ErrorsOption,
-    JsonOption,
     LengthsOption,
     MetricsOption,
     MinutesOption,
@@ -85,7 +85,7 @@ def bench(
     engine: BenchEngineOption = EngineName.AUTO,
     threads: ThreadCountsOption = None,
     gpu_memory: GpuMemoryOption = None,
-    json_: JsonOption = None,
+    stats: BenchStatsOption = None,
     plot: BenchPlotOption = None,
     progress: ProgressOption = None,
     quiet: QuietOption = False,
@@ -107,8 +107,8 @@ def bench(
 
     end = math.inf if minutes is None else time.monotonic() + 60 * minutes
     limit, memory = Limits(), gpu_memory_of(gpu_memory)
-    refuse_overwriting((), (json_, plot))
-    outputs = {name: Output(path) for name, path in (("json", json_), ("plot", plot)) if path is not None}
+    refuse_overwriting((), (stats, plot))
+    outputs = {name: Output(path) for name, path in (("stats", stats), ("plot", plot)) if path is not None}
     try:
         keep_memory_flat()
         settings, counter, left_out = _settings(engine, counts, limit)
@@ -125,7 +125,7 @@ def bench(
         for out in outputs.values():
             out.abandon()
         raise
-    if json_ != "-" and plot != "-":
+    if stats != "-" and plot != "-":
         print_report(found)
 
 
@@ -222,8 +222,8 @@ def _exact(spec: AlignSpec) -> AlignSpec:
 
 
 def _write(outputs: dict[str, Output], found: dict[str, Any], chosen: PictureFormat | None) -> None:
-    if "json" in outputs:
-        outputs["json"].write(json.dumps(found, indent=2).encode() + b"\n")
+    if "stats" in outputs:
+        outputs["stats"].write(json.dumps(found, indent=2).encode() + b"\n")
     if chosen is PictureFormat.HTML:
         outputs["plot"].write(page(found))
     elif chosen is not None:

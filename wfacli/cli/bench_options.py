@@ -21,7 +21,7 @@ are measured first.
 
 [bold]Examples[/bold]
 
-  wfacli bench --quick --json today.json --plot today.html
+  wfacli bench --quick --stats today.json --plot today.html
 
   wfacli bench -l 150,250 -e 0.01 --metric affine --task score -t 1,8,16
 
@@ -131,14 +131,14 @@ RepeatsOption = Annotated[
         rich_help_panel=_WORK,
     ),
 ]
-JsonOption = Annotated[
+BenchStatsOption = Annotated[
     str | None,
     typer.Option(
-        "--json",
+        "--stats",
         metavar="FILE",
         show_default=False,
-        help="Write all repeats, versions and the machine as JSON. bench/harness/compare.py of the repository "
-        "compares two such files.",
+        help="Write all repeats, versions and the machine as JSON. In a checkout, bench/harness/compare.py compares "
+        "two such files.",
         rich_help_panel=_OUTPUT,
     ),
 ]

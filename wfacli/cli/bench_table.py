@@ -98,7 +98,7 @@ def _print_rich(table: list[list[str]], notes: list[str], found: dict[str, Any])
     console = Console(highlight=False, color_system=colours)  # type: ignore[arg-type]
     table, left_out = fitting(table, console.width)
     if left_out:
-        notes = [f"no space for {', '.join(left_out)}: use a wider terminal, a pipe or --json", *notes]
+        notes = [f"no space for {', '.join(left_out)}: use a wider terminal, a pipe or --stats", *notes]
     drawn = Table(title=title(found), title_justify="left", box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for name in table[0]:
         drawn.add_column(name, justify="left" if name in _LEFT else "right", no_wrap=True)

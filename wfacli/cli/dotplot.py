@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..config import Ambiguous
 from ..dotplot import PictureFormat
 from ..dotplot.density import MAX_SIZE
 from ..dotplot.draw import write
@@ -35,7 +36,7 @@ parallels, and gaps shift the diagonal.
 
   wfacli dotplot asm.fa ref.fa --target-name chr1 --target-name chr2 -o plot.svg
 
-  wfacli dotplot p53.fa p63.fa --literal -k 3 -o proteins.png
+  wfacli dotplot p53.fa p63.fa --ambiguous literal -k 3 -o proteins.png
 
   wfacli dotplot old.txt new.txt --text -o texts.html
 """
@@ -97,17 +98,19 @@ KmerOption = Annotated[
         metavar="N",
         min=1,
         show_default="by length",
-        help="Length of the k-mers, 1 to 32. With --literal or --text it is up to 64. A smaller number shows "
-        "weaker similarity among more noise.",
+        help="Length of the k-mers, 1 to 32. With --ambiguous literal or --text it is up to 64. A smaller number "
+        "shows weaker similarity among more noise.",
         rich_help_panel=_DOTS,
     ),
 ]
-LiteralOption = Annotated[
-    bool,
+AmbiguousOption = Annotated[
+    Ambiguous | None,
     typer.Option(
-        "--literal",
-        help="Every symbol matches itself, on one strand; for proteins. Otherwise only A C G T U do. Case matters "
-        "only with --text.",
+        "--ambiguous",
+        metavar="NAME",
+        show_default="mismatch; with --text literal",
+        help="Symbols other than A C G T U: literal or mismatch. Literal: each symbol matches itself, on one strand, "
+        "for proteins. Mismatch: they match nothing. Case matters only with --text.",
         rich_help_panel=_DOTS,
     ),
 ]
@@ -155,7 +158,7 @@ def dotplot(
     target_name: TargetNameOption = None,
     text: TextOption = False,
     kmer: KmerOption = None,
-    literal: LiteralOption = False,
+    ambiguous: AmbiguousOption = None,
     size: SizeOption = None,
     format_: PlotFormatOption = None,
     max_line: MaxLineOption = "16M",
@@ -169,6 +172,11 @@ def dotplot(
         raise UsageError("only one of QUERY, TARGET and --alignments can be standard input")
     if text and (query_name or target_name):
         raise UsageError("--text reads whole files; --query-name and --target-name select records of FASTA")
+    if text and ambiguous is Ambiguous.MISMATCH:
+        raise UsageError("--text compares all bytes; --ambiguous mismatch is for sequences")
+    if ambiguous is Ambiguous.WILDCARD:
+        raise UsageError("a dot is an exact match: --ambiguous is literal or mismatch")
+    literal = text or ambiguous is Ambiguous.LITERAL
     chosen = picture_format(output, format_)
     refuse_overwriting((query, target, alignments), (output,))
     out = Output(output)
@@ -176,13 +184,13 @@ def dotplot(
         axes = _axis(query, query_name, text, literal), _axis(target, target_name, text, literal)
         blocks = [] if alignments is None else read_blocks(alignments, *axes)
         size = size or default_size(chosen)
-        picture = picture_of(*axes, blocks, k=kmer, size=size, literal=literal or text, path=alignments or "path")
+        picture = picture_of(*axes, blocks, k=kmer, size=size, literal=literal, path=alignments or "path")
         write(out, picture, chosen)
     except BaseException:
         out.abandon()
         raise
     if not quiet:
-        _conclude(picture, literal or text, time.perf_counter() - begun)
+        _conclude(picture, literal, time.perf_counter() - begun)
 
 
 def _axis(path: str, names: list[str] | None, text: bool, literal: bool) -> Axis:
@@ -192,7 +200,7 @@ def _axis(path: str, names: list[str] | None, text: bool, literal: bool) -> Axis
 def _conclude(picture: Picture, literal: bool, seconds: float) -> None:
     counted = picture.density
     if not counted.shared and len(picture.query) and len(picture.target):
-        hint = "" if literal else "; for proteins and other texts give --literal"
+        hint = "" if literal else "; for proteins and other texts give --ambiguous literal"
         unit = "symbols" if literal else "bases"
         warning(f"the sequences have no exact match of {counted.k} {unit}: try a smaller -k{hint}")
     lengths = f"{len(picture.query):,} by {len(picture.target):,} {picture.unit}"

@@ -19,6 +19,7 @@ from .extend_options import ExtendEngineOptions, ExtendExtent, ExtendScores, Sco
 from .groups import grouped
 from .options import CheckOption, DebugOption, MaxLineOption, Reporting, command_line
 from .outputs import Records
+from .report_options import Reports
 from .requests import Request
 from .scoring import gpu_memory_of, limits_of
 from .shard_options import ShardChoice
@@ -35,12 +36,14 @@ def extend(
     check: CheckOption = False,
     max_line: MaxLineOption = "16M",
     reporting: Reporting,
+    reports: Reports,
     shard: ShardChoice,
     debug: DebugOption = False,
 ) -> Request:
     """Aligns pairs under any scores; the help is extend_options.EXTEND_HELP."""
     shard.refuse()
-    refuse_overwriting([scores.matrix], [records.output, reporting.stats])
+    written = reports.files(reporting.stats, mapped=False, scores_only=scores.score_only)
+    refuse_overwriting([scores.matrix], [records.output, *written.paths])
     config = ExtendConfig(
         spec=ExtendSpec(
             scheme=scheme_of(scores),
@@ -78,6 +81,7 @@ def extend(
         records.output,
         reporting,
         uncut="--all and --pair-list choose pairs out of whole files, which cannot be cut" if chosen else "",
+        reports=written,
     )
 
 

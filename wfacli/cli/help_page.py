@@ -21,16 +21,17 @@ _SENTENCE = re.compile(r"(?<=[.)])\s+(?=[A-Z('-])")
 
 # Options that `-h` shows, in this order.
 COMMON = {
-    "align": "output format metric penalties match mode score-only max-cost mappings preset sort threads engine quiet",
-    "map": "preset output format sort write-index read-group md cs span threads engine stats quiet",
-    "extend": "mode scores matrix gaps all pair-list output format score-only band zdrop threads engine quiet",
+    "align": "output format metric penalties match mode score-only max-cost mappings preset sort threads engine "
+    "report quiet",
+    "map": "preset output format sort write-index read-group md cs span threads engine report stats quiet",
+    "extend": "mode scores matrix gaps all pair-list output format score-only band zdrop threads engine report quiet",
     "plan": "shards output to status parts progress quiet",
     "merge": "output sort write-index parts threads progress quiet",
     "distance": "path output json plot max-distance lines text query-name target-name checkpoint resume threads",
     "local": "query-name target-name scores matrix top score-only output json plot checkpoint resume threads engine",
-    "dotplot": "output alignments query-name target-name kmer literal text size",
+    "dotplot": "output alignments query-name target-name kmer ambiguous text size",
     "simulate": "pairs length error model reference paired insert output truth seed threads quiet",
-    "bench": "quick length error pairs metric task engine threads json plot minutes",
+    "bench": "quick length error pairs metric task engine threads stats plot minutes",
     "doctor": "json device",
     "kernels": "into arch",
 }

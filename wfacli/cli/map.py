@@ -29,6 +29,7 @@ from .mapping_options import (
 )
 from .options import CheckOption, DebugOption, EngineOptions, MaxLineOption, Reporting
 from .outputs import ChecksumsOption, Records
+from .report_options import Reports
 from .requests import Request
 from .scoring import Costs, Extent, HeuristicOptions, ends_of, spec_of
 from .shard_options import ShardChoice
@@ -121,11 +122,13 @@ def map_(
     check: CheckOption = False,
     max_line: MaxLineOption = "16M",
     reporting: Reporting,
+    reports: Reports,
     shard: ShardChoice,
     debug: DebugOption = False,
 ) -> Request:
     """Maps and aligns; the help is MAP_HELP."""
     shard.refuse()
+    written = reports.files(reporting.stats, mapped=True)
     mates, more = _mates_or_more(files.others or [], mapper.mates, mapper.preset)
     preset = mapper.preset or (_LONG_READS if mates is None else PAIRING[0])
     scores = PRESETS.get(preset, PRESETS[DEFAULT])
@@ -154,7 +157,7 @@ def map_(
                 )
             yield opened
 
-    return Request("map", config, inputs, run, records.output, reporting, mapping)
+    return Request("map", config, inputs, run, records.output, reporting, mapping, reports=written)
 
 
 def _mates_or_more(others: list[str], mates: str | None, preset: str | None) -> tuple[str | None, list[str]]:

@@ -10,13 +10,14 @@ from typer.core import TyperOption
 
 from .console import warning
 
-# By command: former names of options, with the present ones.
+# By command: former names of options, with the present ones; a flag may have become a value of another option.
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     "align": {"--max-score": "--max-cost"},
     "extend": {"--bandwidth": "--band", "--pairs": "--pair-list"},
     "distance": {"--name-a": "--query-name", "--name-b": "--target-name"},
     "local": {"--name-a": "--query-name", "--name-b": "--target-name"},
-    "dotplot": {"--path": "--alignments"},
+    "dotplot": {"--path": "--alignments", "--literal": "--ambiguous literal"},
+    "bench": {"--json": "--stats"},
     "doctor": {"--gpu": "--device"},
 }
 # By command and option: former values, with the present ones.
@@ -31,31 +32,33 @@ def accept_old_names(command: Any, name: str) -> None:
         name: its name, by which the former names are found.
     """
     by_name = {opt: param for param in command.params for opt in param.opts}
-    command.params += [_OldOption(by_name[new], old, new) for old, new in OPTIONS.get(name, {}).items()]
+    for old, new in OPTIONS.get(name, {}).items():
+        option, _, constant = new.partition(" ")
+        command.params.append(_OldOption(by_name[option], old, new, constant))
     for option, values in VALUES.get(name, {}).items():
         _accept_old_values(by_name[option].type, option, values)
 
 
 class _OldOption(TyperOption):
-    """A hidden option whose value becomes that of another one."""
+    """A hidden option whose value becomes that of another one; with `constant`, a flag that stands for this value."""
 
-    def __init__(self, new: Any, old: str, new_name: str) -> None:
+    def __init__(self, new: Any, old: str, new_name: str, constant: str = "") -> None:
         super().__init__(
             param_decls=[old, f"old_{new.name}"],
-            type=new.type,
-            multiple=new.multiple,
-            is_flag=new.is_flag,
+            type=bool if constant else new.type,
+            multiple=new.multiple and not constant,
+            is_flag=bool(constant) or new.is_flag,
             hidden=True,
             expose_value=False,
             is_eager=True,  # handled before the option whose value it sets
         )
-        self._new, self._old, self._new_name = new, old, new_name
+        self._new, self._old, self._new_name, self._constant = new, old, new_name, constant
 
     def handle_parse_result(self, ctx: Any, opts: Any, args: list[str]) -> Any:
         """Hand the value to the new option, unless that has one itself."""
         if (value := opts.pop(self.name, None)) is not None and not ctx.resilient_parsing:
             _tell(self._old, self._new_name)
-            opts.setdefault(self._new.name, value)
+            opts.setdefault(self._new.name, self._constant or value)
         return None, args
 
 

@@ -25,6 +25,7 @@ from .options import DebugOption, ProgressOption, QuietOption
 from .outputs import format_of_suffix
 from .planned import COMMANDS, command_line_of, request_of
 from .progress import shown
+from .report_options import Reports
 from .requests import Request
 from .shard_options import PARTS_HELP
 
@@ -168,6 +169,7 @@ def _check(request: Request) -> None:
         raise UsageError(request.uncut)
     if request.reporting.stats is not None:
         raise UsageError("--stats is given to each shard, not to the plan")
+    Reports(request.reports.page, request.reports.prefix).refuse()
     if "-" in request.files.paths:
         raise UsageError("every shard reads the inputs, so they must be files, not standard input")
 

@@ -21,13 +21,14 @@ def summary(run: BatchRun) -> str:
     return (
         f"{run.account.subject()}{_limit_counts(run)}, {_bases(c['query_bases'])} of queries, "
         f"{_bases(c['target_bases'])} of targets, {identity}{wall:.2f} s, {rate(c['pairs'] / wall)} pairs/s "
-        f"({_where(engine)})"
+        f"({where(engine)})"
     )
 
 
-def _where(engine: dict[str, Any]) -> str:
+def where(engine: dict[str, Any]) -> str:
+    """Return the engine's processors as text."""
     if "cpu" in engine:
-        return f"{engine['engine']} {engine['card']}, {_where(engine['cpu'])}"
+        return f"{engine['engine']} {engine['card']}, {where(engine['cpu'])}"
     return f"{engine['engine']} {engine['instruction_set']}, {counted(engine['threads'], 'thread')}"
 
 
@@ -74,6 +75,22 @@ def fail_if_unaligned(unaligned: dict[str, int]) -> None:
     """Raise WfacliError if pairs have no alignment."""
     if message := unaligned_message(unaligned):
         raise WfacliError(message)
+
+
+def cautions(run: BatchRun) -> list[str]:
+    """Return the warnings about a finished run and its inputs."""
+    found = []
+    non_nucleotide = run.stats.counts["non_nucleotide"]
+    if non_nucleotide and (options := run.account.protein_options):
+        found.append(
+            f"{counted(non_nucleotide, 'pair', 'contains', 'contain')} characters that are not nucleotide codes and "
+            f"match nothing; for proteins give {options}"
+        )
+    if failure := run.aligner.engine.stats().get("failure"):
+        found.append(f"the GPU failed, and the CPU aligned the rest: {failure}")
+    if caution := run.account.caution():
+        found.append(caution)
+    return found
 
 
 def write_stats(out: Output, run: BatchRun, complete: bool) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import __version__
 from ..config import MappingSpec, RunConfig
 from ..io.read.reader import Files
 from ..run.batch_run import BatchRun
-from ..run.parts import OpenOutput
+from ..run.parts import NO_REPORTS, OpenOutput, ReportFiles
 from .console import note
 from .options import Reporting
 from .running import execute
@@ -31,6 +31,7 @@ class Request:
         reporting: what is printed.
         mapping: how mappings are used; None for pairs.
         uncut: why the inputs cannot be cut into shards; "" if they can.
+        reports: files of the reports; those of the statistics are reporting's.
     """
 
     command: str
@@ -41,6 +42,7 @@ class Request:
     reporting: Reporting
     mapping: MappingSpec | None = None
     uncut: str = ""
+    reports: ReportFiles = NO_REPORTS
 
     def open(
         self,
@@ -67,7 +69,7 @@ class Request:
             files=files,
             output=output,
             version=__version__,
-            report=reporting.stats,
+            reports=replace(self.reports, stats=reporting.stats),
             tell=None if reporting.quiet else note,
             part=part,
         )
@@ -79,6 +81,7 @@ class Request:
             lambda: self.open(self.config, self.files, self.output, reporting),
             progress=reporting.progress,
             quiet=reporting.quiet,
+            command=self.command,
         )
 
 

@@ -15,7 +15,8 @@ from ..run.sizes import SWITCH_INTERVAL
 from .console import note, warning
 from .explain import explain as print_routes
 from .progress import shown
-from .report import fail_if_unaligned, summary, unaligned_message, unaligned_of, write_stats
+from .report import cautions, fail_if_unaligned, summary, unaligned_message, unaligned_of
+from .report_files import write_reports
 
 
 def execute(
@@ -24,6 +25,7 @@ def execute(
     progress: bool | None,
     quiet: bool,
     fail_unaligned: bool = True,
+    command: str = "",
 ) -> BatchRun:
     """Open a run, execute it, print its summary, and return it.
 
@@ -32,6 +34,7 @@ def execute(
         progress: True or None to show progress, False not to.
         quiet: True to print errors only.
         fail_unaligned: False to warn of pairs without an alignment instead of raising an error.
+        command: name of the command, for the report.
 
     Raises:
         WfacliError: the run failed, or pairs have no alignment.
@@ -52,8 +55,8 @@ def execute(
             note(f"incomplete: {left}")
         raise
     finally:
-        if run and run.report:
-            write_stats(run.report, run, complete)
+        if run:
+            write_reports(run, complete, command)
     if not quiet:
         _print_summary(run)
     if run.config.explain:
@@ -79,14 +82,6 @@ def _incomplete_output(run: BatchRun, stopped: bool) -> str | None:
 
 
 def _print_summary(run: BatchRun) -> None:
-    non_nucleotide = run.stats.counts["non_nucleotide"]
-    if non_nucleotide and (options := run.account.protein_options):
-        warning(
-            f"{counted(non_nucleotide, 'pair', 'contains', 'contain')} characters that are not nucleotide codes and "
-            f"match nothing; for proteins give {options}"
-        )
-    if failure := run.aligner.engine.stats().get("failure"):
-        warning(f"the GPU failed, and the CPU aligned the rest: {failure}")
-    if caution := run.account.caution():
+    for caution in cautions(run):
         warning(caution)
     note(summary(run))

@@ -26,6 +26,7 @@ from .groups import ENGINE, SHARDS, grouped
 from .options import CheckOption, DebugOption, GpuMemoryOption, Reporting, ThreadsOption
 from .planned import planned_request
 from .report import unaligned_of
+from .report_options import NoReports
 from .requests import Request
 from .running import execute
 from .scoring import devices_of, gpu_memory_of
@@ -114,8 +115,10 @@ def shard_command(command: str) -> Any:
         resources: Resources,
         check: CheckOption = False,
         reporting: Reporting,
+        reports: NoReports,
         debug: DebugOption = False,
     ) -> None:
+        reports.refuse()
         run_shard(command, shard, resources, check, reporting)
 
     return execute_shard

@@ -14,11 +14,11 @@ from .session import Plan, Row, Session
 FORMAT = 1  # version of the JSON, incremented when a field changes its meaning
 _MEANING = {
     "seconds": TIMED,
-    "gcups": "cells of the pairs' whole matrices / best_seconds / 10^9, computed or not",
+    "gcups": "cells of the whole matrices / best_seconds / 10^9, whether computed or not",
     "limit_share": "of memory: bases, read once, by the copy rate of that number of threads; of the bus: bases as"
     " ASCII by the rate of page-locked copies to the GPU; each measured in this run, and divided by best_seconds",
     "recall": "share of pairs that have the score of the exact engine in this run",
-    "joules": "of one run, by the GPU's own counter, over runs of a second or more",
+    "joules": "energy of one run by the GPU's counter, averaged over runs of at least one second in all",
     "pairs_by_kernel": "of one run",
 }
 

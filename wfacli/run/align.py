@@ -24,7 +24,7 @@ from ..plan.planner import Planner
 from .batch_run import BatchRun, opened
 from .gpu_worth import opens_later, seconds_with_gpu
 from .pairs import PairInputs
-from .parts import Account, Aligner, OpenOutput
+from .parts import NO_REPORTS, Account, Aligner, OpenOutput, ReportFiles
 
 if TYPE_CHECKING:
     from ..gpu.runtime.pinned_pool import PinnedPool
@@ -35,7 +35,7 @@ def align_run(
     files: PairFiles,
     output: str | None,
     version: str,
-    report: str | None = None,
+    reports: ReportFiles = NO_REPORTS,
     tell: Callable[[str], None] | None = None,
     part: OpenOutput | None = None,
 ) -> AbstractContextManager[BatchRun]:
@@ -46,7 +46,7 @@ def align_run(
         files: QUERY and TARGET.
         output: path of the output; None: standard output.
         version: version of the program, for SAM's header.
-        report: path of the report, which the caller writes; None: no report.
+        reports: paths of the reports, which the caller writes.
         tell: see engines.choice.with_gpu.
         part: see batch_run.opened.
 
@@ -70,7 +70,7 @@ def align_run(
         protein_options=protein_options(config.spec),
         kernel=config.kernel,
     )
-    return opened(config, inputs, open_aligner, Formatter.of(config), output, report, account, stats, part)
+    return opened(config, inputs, open_aligner, Formatter.of(config), output, reports, account, stats, part)
 
 
 def opened_aligner(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .._native import BatchFigures
 from ..config import Container, Format, OutputSpec, RunConfig
 from ..core.batch import AlignmentBatch, PairBatch
 from ..core.stats import Stats
@@ -18,7 +19,8 @@ from ..io.write.bgzip import BgzipOutput
 from ..io.write.format import Formatter
 from ..io.write.hts import INDEX_SUFFIXES, HtsOutput
 from ..io.write.output import Output, is_standard_output, refuse_overwriting, same_file
-from .parts import Account, Aligner, Inputs, OpenOutput, Watch
+from ..report.figures import Figures
+from .parts import Account, Aligner, Inputs, OpenOutput, ReportFiles, Watch
 from .pipeline import run_ordered
 from .sizes import max_in_flight
 
@@ -29,6 +31,7 @@ class _Records:
     size: int  # bytes before they were packed
     pairs: int
     sums: dict[str, Any]
+    figures: BatchFigures | None = None
 
 
 @dataclass
@@ -41,9 +44,11 @@ class BatchRun:
         aligner: aligns them.
         formatter: formats the records.
         output: destination of the records.
-        report: destination of the report, which the caller writes; None: no report.
         account: what report and summary say.
         stats: counters and timers.
+        report_files: paths of the reports.
+        reports: destinations of these by path; the caller writes or abandons them.
+        figures: figures of the records; None unless a report shows them.
         partial: temporary name of the output after run() has raised; None if there is none.
     """
 
@@ -52,9 +57,11 @@ class BatchRun:
     aligner: Aligner
     formatter: Formatter
     output: Output
-    report: Output | None
     account: Account
     stats: Stats
+    report_files: ReportFiles = field(default_factory=ReportFiles)
+    reports: dict[str, Output] = field(default_factory=dict)
+    figures: Figures | None = None
     partial: Path | None = None
 
     def run(self) -> None:
@@ -68,6 +75,8 @@ class BatchRun:
         most = max_in_flight(self.aligner.gpus, threads)
         try:
             self.inputs.prepare()
+            if self.figures:
+                self.figures.begin(self.inputs.sequences)
             run_ordered(
                 self._batches(),
                 self._work,
@@ -95,9 +104,10 @@ class BatchRun:
                 self._check(pairs, alignments)
         targets = self.output.targets()
         with self.stats.timed("format"):
-            records, sums = self.formatter.format(pairs, alignments, targets)
+            figures = self.figures.of_batch() if self.figures else None
+            records, sums = self.formatter.format(pairs, alignments, targets, figures)
             packed = self.output.packed(records)
-        return _Records(packed, len(records), len(pairs), {**sums, "heuristic": int(alignments.cut.sum())})
+        return _Records(packed, len(records), len(pairs), {**sums, "heuristic": int(alignments.cut.sum())}, figures)
 
     def _check(self, pairs: PairBatch, alignments: AlignmentBatch) -> None:
         found = self.aligner.fault(pairs, alignments)
@@ -119,6 +129,8 @@ class BatchRun:
         with self.output.uninterrupted():
             with self.stats.timed("write"):
                 self.output.add(part.packed)
+            if self.figures and part.figures:
+                self.figures.add(part.figures)
             self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": part.size})
 
     def _cancel(self) -> None:
@@ -141,7 +153,7 @@ def opened(
     open_aligner: Callable[[], Aligner],
     formatter: Formatter,
     output: str | None,
-    report: str | None,
+    reports: ReportFiles,
     account: Account,
     stats: Stats,
     part: OpenOutput | None = None,
@@ -154,7 +166,7 @@ def opened(
         open_aligner: opens the engine; called once inputs and outputs are open.
         formatter: formats the records.
         output: path of the output; None: standard output.
-        report: path of the report; None: no report.
+        reports: paths of the reports.
         account: what report and summary say.
         stats: counters and timers.
         part: opens the output, with the path `output`, as a part of another one; None: it is an output of its own.
@@ -164,16 +176,18 @@ def opened(
         UsageError: a file is named twice.
         DeviceError: a GPU is required, and none works.
     """
-    _refuse_overwriting(config.output, inputs.paths, output, report)
+    _refuse_overwriting(config.output, inputs.paths, output, reports)
+    figures = Figures() if reports.show_figures else None
     if config.explain:
         stats.expected_times = {}
     with ExitStack() as undo:  # closes and removes everything unless all parts can be opened
         undo.callback(inputs.close)
         # SAM's header and the first batches are prepared while the GPU is being opened, which takes a while.
         inputs.open()
-        reported = Output(report) if report else None
-        if reported:
-            undo.callback(reported.abandon)
+        reported: dict[str, Output] = {}
+        for path in reports.paths:
+            reported[path] = Output(path)
+            undo.callback(reported[path].abandon)
         written = part() if part else _output(output, config, inputs.files.reference)
         undo.callback(written.abandon)
         with stats.timed("open"):
@@ -181,18 +195,21 @@ def opened(
         undo.pop_all()
     with closing(aligner), closing(inputs):  # the inputs first: they write into memory of the engine
         inputs.aligner_opened(aligner)
-        yield BatchRun(config, inputs, aligner, formatter, written, reported, account, stats)
+        yield BatchRun(config, inputs, aligner, formatter, written, account, stats, reports, reported, figures)
 
 
 def _refuse_overwriting(
-    spec: OutputSpec, inputs: tuple[str | None, ...], output: str | None, report: str | None
+    spec: OutputSpec, inputs: tuple[str | None, ...], output: str | None, reports: ReportFiles
 ) -> None:
-    both_out = is_standard_output(output) and is_standard_output(report)
-    if report is not None and (both_out or same_file(report, output or "-")):
-        place = "standard output" if both_out else report
-        raise UsageError(f"--stats and the alignments cannot both go to {place}")
+    written = [(output, "the alignments")]
+    for path, option in reports.options:
+        for other, what in written:
+            both_out = is_standard_output(other) and is_standard_output(path)
+            if both_out or same_file(path, other or "-"):
+                raise UsageError(f"{option} and {what} cannot both go to {'standard output' if both_out else path}")
+        written.append((path, option))
     beside = [f"{output}{suffix}" for suffix in INDEX_SUFFIXES] if output and spec.index else []
-    refuse_overwriting(inputs, (output, report, *beside))
+    refuse_overwriting(inputs, (output, *reports.paths, *beside))
 
 
 def _output(path: str | None, config: RunConfig, reference: str) -> Output:

@@ -21,7 +21,7 @@ from ..scoring.spec import ExtendSpec
 from ..scoring.statistics import Significance
 from .batch_run import BatchRun, opened
 from .pairs import Choice, PairInputs
-from .parts import Account, Aligner, OpenOutput
+from .parts import NO_REPORTS, Account, Aligner, OpenOutput, ReportFiles
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def extend_run(
     choice: Choice,
     output: str | None,
     version: str,
-    report: str | None = None,
+    reports: ReportFiles = NO_REPORTS,
     tell: Callable[[str], None] | None = None,
     part: OpenOutput | None = None,
 ) -> AbstractContextManager[BatchRun]:
@@ -82,7 +82,7 @@ def extend_run(
         caution=inputs.caution,
         protein_options="--matrix BLOSUM62" if spec.scheme.nucleotides_only else "",
     )
-    return opened(config, inputs, open_aligner, formatter, output, report, account, stats, part)
+    return opened(config, inputs, open_aligner, formatter, output, reports, account, stats, part)
 
 
 def _opened_engine(

@@ -23,7 +23,7 @@ from .batch_run import BatchRun, opened
 from .ends import Extender
 from .gpu_worth import opens_later_for_reads
 from .pairs import has_sam_header
-from .parts import Account, Aligner, OpenOutput, timed
+from .parts import NO_REPORTS, Account, Aligner, OpenOutput, ReportFiles, timed
 from .rows import Lend
 from .sizes import batch_bases
 
@@ -34,7 +34,7 @@ def mapped_run(
     files: MappedFiles,
     output: str | None,
     version: str,
-    report: str | None = None,
+    reports: ReportFiles = NO_REPORTS,
     tell: Callable[[str], None] | None = None,
     part: OpenOutput | None = None,
 ) -> AbstractContextManager[BatchRun]:
@@ -46,7 +46,7 @@ def mapped_run(
         files: reads, reference and mappings.
         output: path of the output; None: standard output.
         version: version of the program, for SAM's header.
-        report: path of the report, which the caller writes; None: no report.
+        reports: paths of the reports, which the caller writes.
         tell: see engines.choice.with_gpu.
         part: see batch_run.opened.
 
@@ -79,7 +79,7 @@ def mapped_run(
         config.kernel,
     )
     formatter = Formatter.of(config, mapped=True)
-    return opened(config, inputs, open_aligner, formatter, output, report, account, stats, part)
+    return opened(config, inputs, open_aligner, formatter, output, reports, account, stats, part)
 
 
 class MappedInputs:
@@ -120,6 +120,11 @@ class MappedInputs:
             before = [header.checked() for header in (self.files.reads_header, self.files.mappings_header)]
             mapper = self.files.mapper.line if self.files.mapper and self.files.runs_mapper else None
             self._header = Ahead(header_around(lines, self._config, self._version, before, mapper), 2)
+
+    @property
+    def sequences(self) -> Reference:
+        """See Inputs."""
+        return self._reference
 
     def header(self) -> Iterable[bytes]:
         """See Inputs."""

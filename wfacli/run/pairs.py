@@ -170,6 +170,10 @@ class PairInputs:
             pairs_before=self.files.pairs_before,
         )
 
+    @property
+    def sequences(self) -> None:
+        """See Inputs."""
+
     def header(self) -> Iterable[bytes]:
         """See Inputs."""
         return self._header or ()

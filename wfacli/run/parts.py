@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from .._native import Reference
 from ..core.batch import AlignmentBatch, PairBatch
 from ..core.stats import Stats
 from ..engines.base import Engine
@@ -73,6 +74,10 @@ class Inputs(Protocol):
     def aligner_opened(self, aligner: Aligner) -> None:
         """Choose the size and memory of batches for an aligner."""
 
+    @property
+    def sequences(self) -> Reference | None:
+        """The sequences that reads are mapped to, from prepare() on; None for pairs."""
+
     def prepare(self) -> None:
         """Read what all batches and the header depend on. Raises InputError."""
 
@@ -84,6 +89,42 @@ class Inputs(Protocol):
 
     def close(self) -> None:
         """Stop threads and close the files, also after open() has failed."""
+
+
+@dataclass(frozen=True)
+class ReportFiles:
+    """Paths of the reports of a run, which its caller writes.
+
+    Attributes:
+        stats: JSON of --stats; None: none.
+        page: page of --report; None: none.
+        prefix: prefix of --multiqc; None: none.
+        multiqc: its files.
+    """
+
+    stats: str | None = None
+    page: str | None = None
+    prefix: str | None = None
+    multiqc: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> list[tuple[str, str]]:
+        """All paths, each with the option that names it."""
+        named = [(self.stats, "--stats"), (self.page, "--report"), *((path, "--multiqc") for path in self.multiqc)]
+        return [(path, option) for path, option in named if path is not None]
+
+    @property
+    def paths(self) -> list[str]:
+        """All paths."""
+        return [path for path, _ in self.options]
+
+    @property
+    def show_figures(self) -> bool:
+        """Whether figures of the records are to be collected."""
+        return self.page is not None or bool(self.multiqc)
+
+
+NO_REPORTS = ReportFiles()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._native import FormatOptions, TargetIds, format_batch
+from ..._native import BatchFigures, FormatOptions, TargetIds, format_batch
 from ...config import Ambiguous, CigarStyle, Config, Container, Format, OutputSpec, Penalties
 from ...core.batch import U8, AlignmentBatch, PairBatch
 from ...errors import OutputError
@@ -84,7 +84,11 @@ class Formatter:
         )
 
     def format(
-        self, pairs: PairBatch, alignments: AlignmentBatch, targets: TargetIds | None = None
+        self,
+        pairs: PairBatch,
+        alignments: AlignmentBatch,
+        targets: TargetIds | None = None,
+        figures: BatchFigures | None = None,
     ) -> tuple[U8, dict[str, Any]]:
         """Return the records of a batch, and sums over them.
 
@@ -92,6 +96,7 @@ class Formatter:
             pairs: the batch.
             alignments: its alignments.
             targets: the header's targets, which BAM and sorted records refer to.
+            figures: receives the figures of the records for a report; None if there is none.
 
         Returns:
             (u8[...], sums): text or BAM records; if the output is sorted, frames (native/format/sorted_frames.hpp).
@@ -100,6 +105,6 @@ class Formatter:
             OutputError: BAM cannot hold a record.
         """
         try:
-            return format_batch(pairs, alignments, self._options, targets)
+            return format_batch(pairs, alignments, self._options, targets, figures)
         except OverflowError as error:
             raise OutputError(str(error)) from None

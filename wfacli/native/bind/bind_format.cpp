@@ -2,9 +2,11 @@
 #include <nanobind/stl/vector.h>
 
 #include "bind/bind.hpp"
+#include "report/figures.hpp"
 #include "format/format.hpp"
 #include "format/replay.hpp"
 #include "format/target_ids.hpp"
+#include "io/reference.hpp"
 #include "io/sam_names.hpp"
 
 namespace wfacli {
@@ -59,6 +61,24 @@ nb::dict to_dict(const Tally& t) {
   return d;
 }
 
+OutColumn<std::int64_t> copied(const std::int64_t* values, std::int64_t count) {
+  Buffer<std::int64_t> column;
+  column.append(values, static_cast<std::size_t>(count));
+  return to_numpy(column);
+}
+
+nb::dict to_dict(BatchFigures& f) {
+  constexpr const char* kHistograms[] = {"query_lengths", "query_bases", "target_lengths", "insertions",
+                                         "deletions",     "templates",   "scores",         "costs"};
+  static_assert(std::size(kHistograms) == BatchFigures::kLengthHistograms);
+  nb::dict d;
+  for (int i = 0; i < BatchFigures::kLengthHistograms; ++i) d[kHistograms[i]] = copied(f.histogram(i), kLengthBins);
+  d["identity"] = copied(f.identity(), kIdentityBins);
+  d["quality"] = copied(f.quality(), kQualityBins);
+  d["sums"] = copied(f.sums(), BatchFigures::kSums);
+  return d;
+}
+
 template <class Options>
 nb::object check(nb::handle batch, nb::handle alignments, const Options& options) {
   const BatchView b = batch_with_records(batch);
@@ -91,21 +111,31 @@ void bind_format(nb::module_& m) {
           nb::arg("scores_only"), nb::arg("heuristic"), nb::arg("second") = false, nb::arg("sort") = false,
           nb::arg("hard_clip") = false, nb::arg("read_group"), nb::arg("significance") = std::tuple(0.0, 0.0, 1),
           nb::arg("operation_scores") = std::tuple(0, 0, std::vector<std::pair<int, int>>()));
+  nb::class_<BatchFigures>(m, "BatchFigures", "Figures of one batch for a report; format_batch() fills it")
+      .def(nb::init<const Reference*>(), nb::arg("reference") = nb::none(), nb::keep_alive<1, 2>())
+      .def("absorb", &BatchFigures::absorb, nb::arg("batch"), "Add the figures of a batch, and clear that for another")
+      .def("counts", [](BatchFigures& f) { return to_dict(f); }, "Histograms and sums by name, i64[...] each")
+      .def(
+          "take_places",
+          [](BatchFigures& f) { return nb::make_tuple(to_numpy(f.targets), to_numpy(f.begins), to_numpy(f.ends)); },
+          "(targets i32[n], begins i64[n], ends i64[n]) of primary and supplementary alignments, once");
+  m.def("length_bin", &length_bin, nb::arg("length"), "The bin of a length in the histograms of BatchFigures");
   m.def(
       "format_batch",
-      [](nb::handle batch, nb::handle alignments, const FormatOptions& options, const TargetIds* targets) {
+      [](nb::handle batch, nb::handle alignments, const FormatOptions& options, const TargetIds* targets,
+         BatchFigures* figures) {
         const BatchView b = batch_with_records(batch);
         const AlignmentView a = alignment_view(alignments);
         if (a.n != b.n) throw nb::value_error("the alignments are not this batch's");
         Formatted out;
         {
           nb::gil_scoped_release release;
-          out = format_batch(b, a, options, targets);
+          out = format_batch(b, a, options, targets, figures);
         }
         return nb::make_tuple(to_numpy(out.text.buffer()), to_dict(out.tally));
       },
       nb::arg("batch"), nb::arg("alignments"), nb::arg("options"), nb::arg("targets") = nb::none(),
-      "(records u8[...], sums over them)");
+      nb::arg("figures") = nb::none(), "(records u8[...], sums over them)");
   m.def("check_batch", &check<AlignOptions>, nb::arg("batch"), nb::arg("alignments"), nb::arg("options"),
         "None, or (row, what is wrong with it)");
   m.def(

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "format/bam_record.hpp"
+#include "report/figures.hpp"
 #include "format/sam_text.hpp"
 #include "format/sorted_frames.hpp"
 
@@ -155,6 +156,18 @@ WFACLI_INLINE void count_kinds(Tally& tally, const Record& r) {
   if (primary) tally.clipped += r.before() + r.after();
 }
 
+// Adds a row to the figures. It gets copies, since a record that is referred to from outside of the loop over rows
+// would be in memory there, which costs more than the copies.
+template <bool kMapped>
+[[gnu::noinline]] void add_figures(BatchFigures& figures, const BatchView& batch, std::int64_t i, bool aligned,
+                                   const AlignmentView& a, SamAlignment w, Place place) {
+  const Record record{batch, i, aligned, a.cut[i] != 0, a.score[i], 0, a.span + 4 * i, w, place};
+  if (!kMapped)
+    figures.add_pair(record);
+  else if (place.fields->written)
+    figures.add_mapped(record);
+}
+
 // Returns an upper bound of the size of a record in bytes.
 WFACLI_INLINE std::size_t max_bytes(const Record& r, const FormatOptions& o) {
   constexpr std::int64_t kFixed = 640;                    // numbers, tabs and names of tags
@@ -189,11 +202,11 @@ std::size_t typical_bytes(const BatchView& batch, Format format) {
   return static_cast<std::size_t>(bytes);
 }
 
-// Formats all rows. `kMapped`: rows are mapped reads, not just pairs. Decisions that are the same for all rows are
-// template parameters.
-template <Format kFormat, bool kMapped>
+// Formats all rows. `kMapped`: rows are mapped reads, not just pairs; `kFigures`: `figures` receives their figures.
+// Decisions that are the same for all rows are template parameters: without figures, records are in registers.
+template <Format kFormat, bool kMapped, bool kFigures>
 void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOptions& options, const TargetIds* targets,
-              Formatted& out, SortColumns& sorting) {
+              Formatted& out, SortColumns& sorting, BatchFigures* figures) {
   Cigar scratch, mate_scratch;
   std::vector<RecordFields> fields;  // rows of the current template; those from `next_row` on are left
   std::size_t next_row = 0;
@@ -223,6 +236,7 @@ void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOption
     }
     count(out.tally, record, batch.flags[i]);
     if (kMapped && own->written) count_kinds(out.tally, record);
+    if constexpr (kFigures) add_figures<kMapped>(*figures, batch, i, aligned, a, w, place);
     if (kMapped && !own->written && !kAllRows) continue;
     Pen pen = out.text.room(max_bytes(record, options));
     if constexpr (kSam) {
@@ -250,15 +264,21 @@ void add_rows(const BatchView& batch, const AlignmentView& a, const FormatOption
 }  // namespace
 
 Formatted format_batch(const BatchView& batch, const AlignmentView& a, const FormatOptions& options,
-                       const TargetIds* targets) {
+                       const TargetIds* targets, BatchFigures* figures) {
   Formatted out;
   SortColumns sorting;
   out.text.buffer().reserve(typical_bytes(batch, options.format));
   const auto add = [&]<Format kFormat>() {
+    const auto rows = [&]<bool kMapped>() {
+      if (figures)
+        add_rows<kFormat, kMapped, true>(batch, a, options, targets, out, sorting, figures);
+      else
+        add_rows<kFormat, kMapped, false>(batch, a, options, targets, out, sorting, figures);
+    };
     if (batch.is_mapped())
-      add_rows<kFormat, true>(batch, a, options, targets, out, sorting);
+      rows.template operator()<true>();
     else
-      add_rows<kFormat, false>(batch, a, options, targets, out, sorting);
+      rows.template operator()<false>();
   };
   switch (options.format) {
     case Format::Sam: add.template operator()<Format::Sam>(); break;

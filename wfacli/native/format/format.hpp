@@ -8,6 +8,7 @@
 
 namespace wfacli {
 
+class BatchFigures;
 class TargetIds;
 
 enum class Format : std::uint8_t { Sam, Bam, Paf, Tsv, Blast6 };
@@ -53,7 +54,8 @@ struct Formatted {
 
 // `targets`: sequences of the header, which BAM and sorted records require; null if neither is written. Throws
 // std::overflow_error for a record that BAM cannot hold, and std::invalid_argument for one of an unknown target.
+// `figures`: receives the figures of the written records; null if they are not wanted.
 Formatted format_batch(const BatchView& batch, const AlignmentView& alignments, const FormatOptions& options,
-                       const TargetIds* targets);
+                       const TargetIds* targets, BatchFigures* figures = nullptr);
 
 }  // namespace wfacli
