@@ -140,17 +140,17 @@ def plan(
     line = command_line_of(command, words, output)
     asked = [*words, *(["-o", output] if output else [])]
     request = request_of(command, asked, line)
-    _check(request)
+    check_request(request)
     refuse_overwriting(request.files.paths, [options.output, output])
     made = Command(command, tuple(words), line, output, __version__)
     planning = Planning(made, request.config, request.files, request.mapping, options.shards)
     with closing(planning), shown(planning.watch, bar=progress, quiet=quiet, words="planning"):
         done = planning.write(options.output)
     if not quiet:
-        _tell(done, options.output)
+        tell_plan(done, options.output)
 
 
-def _check(request: Request) -> None:
+def check_request(request: Request) -> None:
     """Raise UsageError if a request cannot be planned."""
     if request.uncut:
         raise UsageError(request.uncut)
@@ -162,7 +162,8 @@ def _check(request: Request) -> None:
         raise UsageError("every shard reads the inputs, so they must be files, not standard input")
 
 
-def _tell(plan: Plan, path: str) -> None:
+def tell_plan(plan: Plan, path: str) -> None:
+    """Print what a plan is of, and its shards."""
     records, work = plan.cuts.rows[:, 0], plan.cuts.rows[:, 1]
     empty = plan.shards - int((records[1:] > records[:-1]).sum())
     largest = int((work[1:] - work[:-1]).max())

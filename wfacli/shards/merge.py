@@ -36,11 +36,12 @@ class PartsMissing(WfacliError):
 
     Attributes:
         shards: numbers of the shards to run again.
+        absent: True if these parts are missing, not damaged or of another plan.
     """
 
-    def __init__(self, message: str, shards: list[int]) -> None:
+    def __init__(self, message: str, shards: list[int], absent: bool) -> None:
         super().__init__(message)
-        self.shards = shards
+        self.shards, self.absent = shards, absent
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,7 @@ class Merge:
         raise PartsMissing(
             f"{self._file.path}: {counted(len(bad), 'part')} of {total:,} cannot be merged; " + "; ".join(reasons),
             sorted(bad),
+            all(state is State.MISSING for state in bad.values()),
         )
 
 

@@ -9,6 +9,7 @@ import errno
 import io
 import os
 import re
+import shutil
 import threading
 import time
 from collections import deque
@@ -279,3 +280,33 @@ def ranges_of(url: str, spans: list[tuple[int, int]]) -> Iterator[bytes]:
             return found
 
         yield from attempted(request)
+
+
+def empty(path: str) -> bool:
+    """Return True if there is no folder of this name, or nothing in a store under a URL. Raises OSError."""
+    if not is_url(path):
+        return not Path(path).exists()
+    fs, inner = filesystem(path)
+
+    def request() -> bool:
+        fs.invalidate_cache()
+        return not fs.exists(inner)
+
+    return attempted(request)
+
+
+def remove_folder(path: str, only_empty: bool = False) -> None:
+    """Remove a folder, or all objects under a URL; with `only_empty`, only if it is empty. Raises OSError."""
+    if not is_url(path):
+        if only_empty:
+            Path(path).rmdir()
+        elif Path(path).exists():
+            shutil.rmtree(path)
+        return
+    fs, inner = filesystem(path)
+    fs.invalidate_cache()
+    if only_empty:
+        if path.partition("://")[0].lower() not in STORES:
+            attempted(lambda: fs.rmdir(inner))
+    elif attempted(lambda: fs.exists(inner)):
+        attempted(lambda: fs.rm(inner, recursive=True))
