@@ -56,7 +56,7 @@ class Workers:
     """
 
     def __init__(self, scheduler: Scheduler, work: Work, warn: Callable[[str], None]) -> None:
-        """Take a scheduler; `warn`: gets a line about each worker that cannot run shards."""
+        """Take a scheduler; `warn`: gets a line about each worker that cannot run shards, and if there is none."""
         self._scheduler, self._work, self._warn = scheduler, work, warn
         self.usable: dict[str, Worker] = {}
         self._useless: dict[str, str] = {}
@@ -128,7 +128,9 @@ class Workers:
                 raise WfacliError(f"no worker can run shards: {'; '.join(names[:_MOST_NAMED])}{more}")
             if not self._scheduler.alive or time.monotonic() > until:
                 raise WfacliError("the cluster has no workers: start some by dask worker SCHEDULER")
-            asked = asked or self._scheduler.ask_for_workers()
+            if asked is None:
+                asked = self._scheduler.ask_for_workers()
+                self._warn("the cluster has no workers: waiting for some")
             time.sleep(_TICK)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import UsageError, WfacliError, install
 from .worker import look, run_shard, stop
 
-_CONNECTS_WITHIN, _STOPS_WITHIN = 15, 5  # seconds
+_CONNECTS_WITHIN, _STOPS_WITHIN = 10, 5  # seconds
 _PROTOCOLS = {"dask": "tcp", "dask+tls": "tls", "tcp": "tcp", "tls": "tls"}
 _LOST_WORKERS = 1000  # of which a task may be the victim before Dask takes it for their cause; its default is 3
 _GPU = "GPU"  # Dask's resource that a shard on a GPU takes one of
@@ -200,7 +200,7 @@ def _worker(address: str, about: dict[str, Any], answer: Any, version: str) -> W
     if isinstance(answer, dict):
         other = answer["version"] != version
         problem = f"has wfacli {answer['version']}, and this is {version}" if other else answer["problem"]
-    elif isinstance(answer, ModuleNotFoundError) and (answer.name or "").startswith("wfacli"):
+    elif isinstance(answer, ModuleNotFoundError) and "wfacli" in str(answer):
         problem = f"has no wfacli, or one that is older than {version}"
     else:
         problem = f"does not answer ({answer})"
