@@ -16,6 +16,7 @@ from tests.cli.support import Result, assert_success, command, run, start
 from tests.shards.support import sequences, stored, text_of
 
 KILLS_WITHIN = 60.0  # seconds
+_IN_MID_SHARD = 0.8  # seconds after the start of a shard whose part is in a store
 
 
 @contextlib.contextmanager
@@ -64,15 +65,22 @@ def shard_processes(pid: int) -> list[Any]:
     return []
 
 
-def running_in(cluster: Any, folder: Path) -> tuple[int, Any] | None:
-    """Return a worker's process id, and the process of a shard that has begun to write its part in a folder."""
+def running_in(cluster: Any, folder: Path | None) -> tuple[int, Any] | None:
+    """Return a worker's process id, and the process of a shard that has begun to write its part.
+
+    `folder`: of the parts; None for a store, which does not show objects that are incomplete.
+    """
     import psutil
 
-    parts = list(folder.glob("*.partial-*"))
+    parts = list(folder.glob("*.partial-*")) if folder else []
     for nanny in cluster.workers.values():
-        for process in shard_processes(nanny.pid) if parts and nanny.pid else []:
+        for process in shard_processes(nanny.pid) if nanny.pid else []:
             with contextlib.suppress(psutil.Error):
-                if any(Path(file.path) in parts for file in process.open_files()):
+                if folder is None:
+                    begun = time.time() - process.create_time() > _IN_MID_SHARD
+                else:
+                    begun = any(Path(file.path) in parts for file in process.open_files())
+                if begun:
                     return nanny.pid, process
     return None
 
@@ -93,8 +101,9 @@ def with_a_killed_worker(cluster: Any, folder: Path, work: str, *arguments: str)
     The shard's own process must end with the worker.
     """
     process = start(*arguments, "--on", address_of(cluster), "--work", work, cwd=folder, stdin=subprocess.DEVNULL)
+    parts = None if "://" in work else folder / work / "run.plan.parts"
     try:
-        worker, shard = until(lambda: running_in(cluster, folder / work / "run.plan.parts"), while_runs=process)
+        worker, shard = until(lambda: running_in(cluster, parts), while_runs=process)
     except AssertionError as error:
         raise AssertionError(f"{error}\n{ended(process, 0)}\n{state_of(cluster)}") from None
     os.kill(worker, signal.SIGKILL)

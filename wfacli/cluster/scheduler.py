@@ -200,7 +200,7 @@ def _worker(address: str, about: dict[str, Any], answer: Any, version: str) -> W
     if isinstance(answer, dict):
         other = answer["version"] != version
         problem = f"has wfacli {answer['version']}, and this is {version}" if other else answer["problem"]
-    elif isinstance(answer, ModuleNotFoundError) and "wfacli" in str(answer):
+    elif "ModuleNotFoundError" in repr(answer) and "wfacli" in repr(answer):
         problem = f"has no wfacli, or one that is older than {version}"
     else:
         problem = f"does not answer ({answer})"

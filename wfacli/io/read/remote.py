@@ -23,23 +23,32 @@ from .urls import check_url, is_url, without_secrets
 
 T = TypeVar("T")
 
-_ATTEMPTS, _FIRST_DELAY = 4, 0.5  # attempts of a request, and seconds before the second one; then twice as many
+_ATTEMPTS, _FIRST_DELAY = 5, 0.5  # attempts of a request, and seconds before the second one; then twice as many
+_ATTEMPTED_FOR = 30.0  # seconds, after which no further attempt is made
 _MIN_RANGE, _MAX_RANGE = 1 << 18, 1 << 23  # bytes of a request: they grow while a file is read in order
 _IN_FLIGHT = 3  # requests at a time
 _AT_ONCE = 16  # requests at a time of ranges that are known before
 _S3 = ("s3", "s3a")
 # Stores without folders, in which an object appears when its upload is committed.
 STORES = (*_S3, "gs", "gcs", "memory")
-_S3_ATTEMPTS = 5  # of botocore's requests, some 10 s together
-# botocore's errors that it has attempted again already, and for which fsspec has no other class.
-_NOT_REPEATED = ("EndpointConnectionError", "ConnectTimeoutError", "ClientConnectorError")
+# botocore's own attempts of a request to read, and to write: what is sent in parts is not attempted again here.
+_S3_ATTEMPTS, _S3_UPLOAD_ATTEMPTS = 2, 6
 _NO_CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "TokenRetrievalError", "ProfileNotFound")
 _NO_ACCESS = "access is denied: check the credentials, and what they allow"
 _SECRETS = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 
 
-def filesystem(url: str) -> tuple[Any, str]:
-    """Return fsspec's file system of a URL, and the path in it. Raises OSError; UsageError: see check_url()."""
+def filesystem(url: str, uploads: bool = False) -> tuple[Any, str]:
+    """Return fsspec's file system of a URL, and the path in it.
+
+    Args:
+        url: of an object or a folder.
+        uploads: True to write an object.
+
+    Raises:
+        UsageError: see check_url().
+        OSError: no installed package knows such URLs.
+    """
     check_url(url)
     protocol = url.partition("://")[0].lower()
     try:
@@ -48,7 +57,8 @@ def filesystem(url: str) -> tuple[Any, str]:
 
         options: dict[str, Any] = {}
         if protocol in _S3 and "config_kwargs" not in conf.get("s3", {}):
-            options["config_kwargs"] = {"retries": {"mode": "standard", "max_attempts": _S3_ATTEMPTS}}
+            attempts = _S3_UPLOAD_ATTEMPTS if uploads else _S3_ATTEMPTS
+            options["config_kwargs"] = {"retries": {"mode": "standard", "max_attempts": attempts}}
         fs, path = fsspec.core.url_to_fs(url, **options)
     except ImportError as error:
         if getattr(error, "name", None) in ("fsspec", "s3fs") or protocol in _S3:
@@ -71,13 +81,14 @@ def attempted(request: Callable[[], T], ended: threading.Event | None = None) ->
     Raises:
         OSError: all attempts failed, or no other attempt can succeed.
     """
-    delay = _FIRST_DELAY
+    delay, until = _FIRST_DELAY, time.monotonic() + _ATTEMPTED_FOR
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             return request()
         except Exception as error:  # of any of fsspec's packages
             known = _known(error)
-            if known or attempt == _ATTEMPTS or (ended and ended.is_set()):
+            last = attempt == _ATTEMPTS or time.monotonic() > until or (ended and ended.is_set())
+            if known or last:
                 reason = f"{_words(error)} (after {attempt} attempts)" if attempt > 1 else _words(error)
                 raise known or OSError(errno.EIO, reason) from None
         if ended:
@@ -106,8 +117,6 @@ def _known(error: Exception) -> OSError | None:
         words = _words(error)
         plain = words.lower() in ("forbidden", "access denied", "permission denied")
         return PermissionError(errno.EACCES, _NO_ACCESS if plain else f"{_NO_ACCESS} ({words})")
-    if name in _NOT_REPEATED:
-        return OSError(errno.EIO, _words(error))
     faulty = IsADirectoryError | NotADirectoryError | NotImplementedError | ValueError | ImportError
     if isinstance(error, faulty) or (isinstance(error, OSError) and error.errno == errno.EINVAL):
         return OSError(errno.EINVAL, _words(error))

@@ -24,7 +24,7 @@ class Upload:
         """Begin. Raises OutputError; UsageError: the URL contains credentials."""
         self._url = url
         try:
-            self._fs, self._path = filesystem(url)
+            self._fs, self._path = filesystem(url, uploads=True)
             # Elsewhere a file is written under another name, and renamed.
             commits = url.partition("://")[0].lower() in STORES
             self._partial = None if commits else f"{self._path}.partial-{secrets.token_hex(_RANDOM)}"
