@@ -30,7 +30,7 @@ _IN_FLIGHT = 3  # requests at a time
 _AT_ONCE = 16  # requests at a time of ranges that are known before
 _S3 = ("s3", "s3a")
 # Stores without folders, in which an object appears when its upload is committed.
-STORES = (*_S3, "gs", "gcs", "memory")
+STORES = (*_S3, "gs", "gcs")
 # botocore's own attempts of a request to read, and to write: what is sent in parts is not attempted again here.
 _S3_ATTEMPTS, _S3_UPLOAD_ATTEMPTS = 2, 6
 _NO_CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "TokenRetrievalError", "ProfileNotFound")
