@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-newest test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs man wheel wheels kernels-wheel release-check clean
+.PHONY: build demo test test-newest test-dask test-gpu sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs man wheel wheels kernels-wheel release-check clean
 build: .venv/built
 
 .venv/created:
@@ -55,6 +55,13 @@ sanitize-threads: .venv/dev
 test-gpu: .venv/dev
 	$(BIN)/python -m pytest -m gpu tests
 	$(BIN)/python -c "import pycuda.driver" 2>/dev/null || exit 0; WFACLI_CUDA_DRIVER=ctypes $(BIN)/python -m pytest -m gpu tests
+
+# Runs on a Dask cluster, and in an S3 store on a test server at the loopback interface.
+test-dask: .venv/dask
+	$(BIN)/python -m pytest --durations=5 tests/cluster tests/remote
+
+.venv/dask: .venv/dev tests/requirements-dask.txt
+	$(BIN)/pip install -q -r tests/requirements-dask.txt && touch $@
 
 # The part of it that runs every kernel under NVIDIA's compute-sanitizer.
 sanitize-gpu: .venv/dev
