@@ -18,6 +18,7 @@ from ..config import EngineName
 from ..core.stats import counted
 from ..errors import InputError, UsageError, WfacliError
 from ..io.read.remote import exists, stored_size
+from ..io.read.urls import is_url
 from ..io.write.output import compressor_of, refuse_overwriting
 from ..shards.make import Command, Planning
 from ..shards.manifest import Parts, State
@@ -47,11 +48,11 @@ must see the inputs and the work folder under the same names. If the command end
 
 [bold]Examples[/bold]
 
-  dask scheduler &   # prints its address
+  wfacli align reads.fq.gz targets.fa --on dask://host:8786 -o out.bam
+
+  dask scheduler --port 8786 &   # before that, on host
 
   dask worker host:8786 --nthreads 1 &   # on each machine; with a GPU: --resources GPU=1
-
-  wfacli align reads.fq.gz targets.fa --on dask://host:8786 -o out.bam
 
   wfacli map ref.fa reads.fq.gz --on dask://host:8786 --work s3://bucket/run1 --sort -o s3://bucket/out.bam
 """
@@ -123,6 +124,7 @@ class _OnCluster:
         self._quiet, self._progress = quiet, progress
         self._output = None if options.output == "-" else options.output
         self._words = options.words or []
+        self._done: set[int] = set()  # shards
         if not self._words:
             raise UsageError(f"what is aligned is missing: wfacli {command} … --on {options.on} -o FILE")
         if options.work is None and self._output is None:
@@ -158,9 +160,9 @@ class _OnCluster:
             workers = Workers(scheduler, work, self._warn)
             workers.wait()
             self._tell_cluster(scheduler, workers, work)
-            file = self._planned(folder, sizes, workers)
+            file, new = self._planned(folder, sizes, workers)
             try:
-                merged = self._executed(scheduler, workers, work, file)
+                merged = self._executed(scheduler, workers, work, file, new)
             except BaseException as end:
                 self._tell_end(file, folder, end)
                 raise
@@ -198,12 +200,14 @@ class _OnCluster:
                 "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=1000 where it starts if many may be lost"
             )
 
-    def _planned(self, folder: WorkFolder, sizes: tuple[tuple[str, int], ...], workers: Workers) -> PlanFile:
-        """Return the plan in the work folder, which is made unless it is there."""
+    def _planned(
+        self, folder: WorkFolder, sizes: tuple[tuple[str, int], ...], workers: Workers
+    ) -> tuple[PlanFile, bool]:
+        """Return the plan in the work folder, which is made unless it is there, and whether it is new."""
         if exists(folder.plan):
             file = read_plan(folder.plan, __version__)
             self._check_same(file, folder)
-            return file
+            return file, False
         shards = self._options.shards
         if shards is None:
             reads = self._request.files
@@ -217,7 +221,7 @@ class _OnCluster:
             plan = planning.write(folder.plan)
         if not self._quiet:
             tell_plan(plan, folder.plan)
-        return read_plan(folder.plan, __version__)
+        return read_plan(folder.plan, __version__), True
 
     def _check_same(self, file: PlanFile, folder: WorkFolder) -> None:
         """Raise UsageError if the plan in the work folder is not of this run, InputError if inputs have changed."""
@@ -235,19 +239,22 @@ class _OnCluster:
         for one in plan.inputs:
             one.check(plan.folder)
 
-    def _executed(self, scheduler: Scheduler, workers: Workers, work: Work, file: PlanFile) -> Merged:
+    def _executed(self, scheduler: Scheduler, workers: Workers, work: Work, file: PlanFile, new: bool) -> Merged:
         """Run the shards that are not done, and merge all; parts that turn out damaged are made again."""
         parts = Parts(file)
         parts.create_folder()
-        left = [shard for shard in parts.numbers if parts.state(shard) is not State.DONE]
-        if len(left) < file.plan.shards and not self._quiet:
-            note(f"{file.plan.shards - len(left):,} of {counted(file.plan.shards, 'shard')} are done already")
+        found = {} if new else parts.states()
+        left = [shard for shard in parts.numbers if new or found[shard] is not State.DONE]
+        self._done = set(parts.numbers) - set(left)
+        if self._done and not self._quiet:
+            note(f"{len(self._done):,} of {counted(file.plan.shards, 'shard')} are done already")
         for _ in range(_ROUNDS):
             self._run_shards(scheduler, workers, work, file.plan, left)
             try:
                 return self._merged(file, parts, seen=not left)
             except PartsMissing as problem:
                 left = problem.shards
+                self._done -= set(left)
                 self._warn(f"{problem}; they run again")
         raise WfacliError(f"{file.path}: {counted(len(left), 'part')} cannot be merged, although they were made again")
 
@@ -258,20 +265,18 @@ class _OnCluster:
         def completed(shard: int) -> None:
             nonlocal done
             done += plan.work_of(shard)
+            self._done.add(shard)
 
         words = tuple(f"{w}/{plan.shards}" if w == "{shard}" else w for w in work.command)
         work = Work(**{**vars(work), "command": words})
         run = ClusterRun(scheduler, workers, work, shards, self._options.retries, self._warn, completed)
 
         def progress() -> ProgressLine:
-            finished = plan.shards - len(shards) + run.done
             rate = (done - before) / (time.monotonic() - begun)
             remaining = (plan.work - done) / rate if rate else None
-            return ProgressLine(
-                f"{finished:,} of {counted(plan.shards, 'shard')}, {min(run.running, workers.slots()):,} at work",
-                done / plan.work if plan.work else 1.0,
-                remaining,
-            )
+            at_work = min(run.running, workers.slots())
+            words = f"{len(self._done):,} of {counted(plan.shards, 'shard')}, {at_work:,} at work"
+            return ProgressLine(words, done / plan.work if plan.work else 1.0, remaining)
 
         with shown_long(progress, bar=self._progress, quiet=self._quiet):
             run.run()
@@ -284,13 +289,13 @@ class _OnCluster:
 
     def _tell_end(self, file: PlanFile, folder: WorkFolder, end: BaseException) -> None:
         """Say what is left of a run that ends early."""
-        parts = Parts(file)
-        done = sum(parts.state(shard) is State.DONE for shard in parts.numbers)
         stopped = not isinstance(end, Exception)
-        if done and (stopped or not self._quiet):
+        if not is_url(folder.path):  # a shard may have been completed meanwhile; a store is too slow to ask
+            self._done = {shard for shard, state in Parts(file).states().items() if state is State.DONE}
+        if self._done and (stopped or not self._quiet):
             note(
-                f"incomplete: {done:,} of {counted(file.plan.shards, 'shard')} are done, in {folder.path}; the same "
-                "command continues"
+                f"incomplete: {len(self._done):,} of {counted(file.plan.shards, 'shard')} are done, in {folder.path}; "
+                "the same command continues"
             )
 
 

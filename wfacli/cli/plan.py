@@ -182,8 +182,7 @@ def show_status(path: str, folder: str | None, quiet: bool) -> None:
     typer.echo("shard\tstate\trecords\twork")
     left: list[int] = []
     done = 0
-    for shard in parts.numbers:
-        state = parts.state(shard)
+    for shard, state in parts.states().items():
         share = plan.work_of(shard) / plan.work if plan.work else 0.0
         typer.echo(f"{shard}\t{state}\t{plan.records_of(shard)}\t{share:.4f}")
         if state is State.DONE:

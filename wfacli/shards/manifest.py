@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from .plan_file import PlanFile
 # Bytes of the blocks of all parts, which a merge of sorted parts has in memory at once, and bounds of a block.
 _BLOCKS, _MIN_BLOCK, _MAX_BLOCK = 1 << 26, 1 << 16, 1 << 20
 _LONGEST = 1 << 24  # bytes of a manifest; longer files are not read, whatever they are
+_AT_ONCE = 16  # parts in a store that are looked at, at a time
 FOLDER = ".parts"  # suffix of the folder with the parts, after the plan's name
 
 
@@ -111,6 +113,13 @@ class Parts:
         if (manifest.plan, manifest.shard) != (self._file.digest, shard):
             return State.FOREIGN
         return State.DONE if size == manifest.bytes else State.DAMAGED
+
+    def states(self) -> dict[int, State]:
+        """Return the states of all parts, without reading them; of parts in a store, several at a time."""
+        if not is_url(self._folder):
+            return {shard: self.state(shard) for shard in self.numbers}
+        with ThreadPoolExecutor(_AT_ONCE, "wfacli-states") as pool:
+            return dict(zip(self.numbers, pool.map(self.state, self.numbers), strict=True))
 
     def checked_state(self, shard: int) -> State:
         """Return the state of a part after reading it."""

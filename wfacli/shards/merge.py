@@ -86,7 +86,7 @@ class Merge:
 
     def check(self) -> None:
         """Check that all parts are there and of this plan, without reading them. Raises PartsMissing."""
-        found = {shard: self._parts.state(shard) for shard in self._parts.numbers}
+        found = self._parts.states()
         self._refuse({shard: state for shard, state in found.items() if state is not State.DONE})
         self._manifests = [self._manifest(shard) for shard in self._parts.numbers]
         self.bytes_total = sum(manifest.bytes for manifest in self._manifests)
