@@ -14,6 +14,9 @@ from wfacli.errors import UsageError, WfacliError
 from wfacli.shards.shard_count import default_shards
 
 
+DONE = {"status": 0, "seconds": 1.0, "said": [], "host": "h"}
+
+
 class FakeFuture:
     def __init__(self, key, outcome):
         self.key, self._outcome = key, outcome
@@ -33,7 +36,7 @@ class FakeScheduler:
 
     alive = True
 
-    def __init__(self, workers, outcomes=lambda shard: {"status": 0, "said": [], "host": "h"}, hold=False):
+    def __init__(self, workers, outcomes=lambda _: DONE, hold=False):
         self.workers, self._outcomes, self._hold = {w.address: w for w in workers}, outcomes, hold
         self.submitted: list[tuple[int, list[str], bool, list[str]]] = []  # shard, workers, gpu, words
         self.held: list = []
@@ -98,6 +101,7 @@ def test_every_shard_runs_once():
     assert sorted(shard for shard, *_ in scheduler.submitted) == list(range(1, 100))
     assert not said
     assert run.running == 0
+    assert run.seconds == 99.0
 
 
 def test_a_cluster_gets_twice_as_many_shards_as_it_runs_at_a_time():
@@ -151,8 +155,13 @@ def test_failed_shards_run_again_and_others_go_on():
     def outcome(shard):
         if left.get(shard, 0):
             left[shard] -= 1
-            return {"status": 1, "said": ["noise", "wfacli: error: disk full"], "host": f"node{rng.randrange(3)}"}
-        return {"status": 0, "said": [], "host": "h"}
+            return {
+                "status": 1,
+                "seconds": 1.0,
+                "said": ["noise", "wfacli: error: disk full"],
+                "host": f"node{rng.randrange(3)}",
+            }
+        return DONE
 
     run, said, done = made(FakeScheduler([worker("a")], outcome))
     run.run()
@@ -163,7 +172,7 @@ def test_failed_shards_run_again_and_others_go_on():
 
 def test_a_shard_that_fails_too_often_ends_the_run():
     def outcome(shard):
-        return {"status": -9 if shard == 4 else 0, "said": [], "host": "node1"}
+        return {"status": -9 if shard == 4 else 0, "seconds": 1.0, "said": [], "host": "node1"}
 
     scheduler = FakeScheduler([worker("a"), worker("b")], outcome)
     run, said, _ = made(scheduler, retries=1)
@@ -174,7 +183,7 @@ def test_a_shard_that_fails_too_often_ends_the_run():
 
 
 def test_a_usage_error_of_a_shard_is_not_repeated():
-    outcome = {"status": 2, "said": ["wfacli: error: bad option"], "host": "n"}
+    outcome = {"status": 2, "seconds": 1.0, "said": ["wfacli: error: bad option"], "host": "n"}
     run, said, _ = made(FakeScheduler([worker("a")], lambda _: outcome), [1], retries=5)
     with pytest.raises(WfacliError, match="shard 1 failed on n: bad option"):
         run.run()
@@ -188,7 +197,7 @@ def test_shards_of_lost_workers_run_again_without_being_blamed():
         if left.get(shard, 0):
             left[shard] -= 1
             return RuntimeError("KilledWorker: tried 3 times") if shard == 2 else None
-        return {"status": 0, "said": ["wfacli: warning: slow", "wfacli: 3 pairs"], "host": "h"}
+        return {"status": 0, "seconds": 1.0, "said": ["wfacli: warning: slow", "wfacli: 3 pairs"], "host": "h"}
 
     run, said, done = made(FakeScheduler([worker("a")], outcome), retries=0)
     run.run()

@@ -32,7 +32,7 @@ from .options import DebugOption, ProgressOption, QuietOption
 from .plan import check_request, tell_plan
 from .planned import command_line_of, is_given, request_of
 from .progress import shown, shown_long
-from .progress_line import ProgressLine
+from .progress_line import ProgressLine, seconds
 from .report import unaligned_message
 from .requests import Request
 from .shard_options import ON_HELP, RETRIES_HELP, SHARDS_HELP, WORK_HELP
@@ -280,6 +280,8 @@ class _OnCluster:
 
         with shown_long(progress, bar=self._progress, quiet=self._quiet):
             run.run()
+        if shards and not self._quiet:
+            note(_busy(run, time.monotonic() - begun))
 
     def _merged(self, file: PlanFile, parts: Parts, seen: bool) -> Merged:
         merging = Merge(file, parts, file.plan.spec, self._threads, file.plan.reference)
@@ -314,6 +316,10 @@ def _check_until_visible(merging: Merge, seconds: float) -> None:
 def _merge_progress(merging: Merge) -> ProgressLine:
     done = merging.bytes_read / merging.bytes_total if merging.bytes_total else 1.0
     return ProgressLine("merging", done, None)
+
+
+def _busy(run: ClusterRun, elapsed: float) -> str:
+    return f"shards took {seconds(run.seconds)} on workers, within {seconds(elapsed)}"
 
 
 def _size_of(path: str) -> int:

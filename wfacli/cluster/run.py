@@ -148,6 +148,7 @@ class ClusterRun:
     Attributes:
         running: number of shards that the cluster has.
         done: number of shards that are done, of those given.
+        seconds: time that their processes took.
     """
 
     def __init__(
@@ -180,6 +181,7 @@ class ClusterRun:
         self._failed: Counter[int] = Counter()
         self._lost: Counter[int] = Counter()
         self._submitted = self.done = 0
+        self.seconds = 0.0
         self._told: set[str] = set()
 
     @property
@@ -262,6 +264,7 @@ class ClusterRun:
             self._tell(line, result["host"])
         if result["status"] == 0:
             self.done += 1
+            self.seconds += result["seconds"]
             return self._completed(running.shard)
         self._fail(running.shard, result["status"], said, result["host"])
 

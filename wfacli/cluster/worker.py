@@ -10,6 +10,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,7 @@ def run_shard(run: str, words: list[str], folder: str, slots: dict[str, int]) ->
     Returns:
         status: exit status, negative for a signal.
         said: last lines of its messages.
+        seconds: time that its process took.
         host: name of the machine.
     """
     host = socket.gethostname()
@@ -103,7 +105,8 @@ def run_shard(run: str, words: list[str], folder: str, slots: dict[str, int]) ->
     try:
         with _lock:
             if run in _stopped:
-                return {"status": -signal.SIGTERM, "said": [], "host": host}
+                return {"status": -signal.SIGTERM, "said": [], "seconds": 0.0, "host": host}
+            begun = time.monotonic()
             process = subprocess.Popen(
                 python_command(_CHILD, [str(watched), *words]),
                 cwd=folder if Path(folder).is_dir() else tempfile.gettempdir(),
@@ -121,7 +124,8 @@ def run_shard(run: str, words: list[str], folder: str, slots: dict[str, int]) ->
         if process:
             with _lock:
                 _running[run].discard(process)
-    return {"status": process.returncode, "said": said.splitlines()[-_LAST_LINES:], "host": host}
+    seconds = time.monotonic() - begun
+    return {"status": process.returncode, "said": said.splitlines()[-_LAST_LINES:], "seconds": seconds, "host": host}
 
 
 def stop(run: str) -> None:
