@@ -13,8 +13,11 @@ from wfacli.cluster.scheduler import Worker, dask_address
 from wfacli.errors import UsageError, WfacliError
 from wfacli.shards.shard_count import default_shards
 
-
 DONE = {"status": 0, "seconds": 1.0, "said": [], "host": "h"}
+
+
+class KilledWorker(Exception):
+    pass
 
 
 class FakeFuture:
@@ -182,6 +185,13 @@ def test_a_shard_that_fails_too_often_ends_the_run():
     assert run.running == 0
 
 
+def test_what_a_worker_cannot_do_is_a_failure():
+    run, said, _ = made(FakeScheduler([worker("a")], lambda _: ModuleNotFoundError("no module x\nmore")), [1], 1)
+    with pytest.raises(WfacliError, match=r"shard 1 failed on the cluster: no module x$"):
+        run.run()
+    assert said == ["shard 1 failed on the cluster, and runs again: no module x"]
+
+
 def test_a_usage_error_of_a_shard_is_not_repeated():
     outcome = {"status": 2, "seconds": 1.0, "said": ["wfacli: error: bad option"], "host": "n"}
     run, said, _ = made(FakeScheduler([worker("a")], lambda _: outcome), [1], retries=5)
@@ -196,13 +206,13 @@ def test_shards_of_lost_workers_run_again_without_being_blamed():
     def outcome(shard):
         if left.get(shard, 0):
             left[shard] -= 1
-            return RuntimeError("KilledWorker: tried 3 times") if shard == 2 else None
+            return KilledWorker("tried 3 times") if shard == 2 else None
         return {"status": 0, "seconds": 1.0, "said": ["wfacli: warning: slow", "wfacli: 3 pairs"], "host": "h"}
 
     run, said, done = made(FakeScheduler([worker("a")], outcome), retries=0)
     run.run()
     assert sorted(done) == list(range(1, 9))
-    assert sum("shard 2 runs again, since its worker was lost (KilledWorker" in line for line in said) == 7
+    assert sum("shard 2 runs again, since its worker was lost (tried 3 times)" in line for line in said) == 7
     assert sum("shard 3 runs again, since its worker was lost (the scheduler has" in line for line in said) == 1
     assert said.count("h: slow") == 1, "the same warning of many shards once"
 

@@ -20,6 +20,8 @@ _WAITS_FOR_WORKERS = 300.0  # seconds without any worker that can run shards
 _MOST_LOST = 20  # workers that may be lost while they run the same shard
 _USAGE = 2  # exit status of wfacli that no other attempt changes
 _MOST_NAMED = 5  # workers in a message
+# Errors of Dask that say nothing about a shard.
+_LOSSES = ("KilledWorker", "CancelledError", "FutureCancelledError", "TimeoutError", "CommClosedError")
 _ERROR, _WARNING = "wfacli: error: ", "wfacli: warning: "
 
 
@@ -257,7 +259,10 @@ class ClusterRun:
         try:
             result = running.future.result(timeout=_LOOKS_EVERY)
         except Exception as error:  # of Dask: lost workers, timeouts, whatever a worker could not do
-            return self._lose(running.shard, str(error).splitlines()[0] if str(error) else type(error).__name__)
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            if type(error).__name__ in _LOSSES:
+                return self._lose(running.shard, reason)
+            return self._fail(running.shard, 1, [reason], "the cluster")
         running.future.release()
         said = [text_of(line) if isinstance(line, bytes) else line for line in result["said"]]
         for line in said:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import UsageError, WfacliError, install
-from .worker import look, run_shard, stop
+from .worker import look, stop
 
 _CONNECTS_WITHIN, _STOPS_WITHIN = 10, 5  # seconds
 _PROTOCOLS = {"dask": "tcp", "dask+tls": "tls", "tcp": "tcp", "tls": "tls"}
@@ -111,7 +111,7 @@ class Scheduler:
         return ""
 
     def _raise_allowed_failures(self) -> bool:
-        # A function without a name travels by value, so that the scheduler need not have wfacli installed.
+        # A local function travels by value: see _by_value().
         def raised(dask_scheduler: Any = None, least: int = _LOST_WORKERS) -> int:
             dask_scheduler.allowed_failures = max(dask_scheduler.allowed_failures, least)
             return int(dask_scheduler.allowed_failures)
@@ -164,7 +164,7 @@ class Scheduler:
             ended: called with the future by another thread when it has ended.
         """
         future = self._client.submit(
-            run_shard,
+            _by_value(),
             *arguments,
             key=name,
             workers=workers,
@@ -191,6 +191,17 @@ class Scheduler:
         """Close the connection."""
         with contextlib.suppress(Exception):
             self._client.close(timeout=_STOPS_WITHIN)
+
+
+def _by_value() -> Callable[..., dict[str, Any]]:
+    """Return run_shard() as a function that travels by value: the scheduler need not have wfacli installed."""
+
+    def shard(*arguments: Any) -> Any:
+        from wfacli.cluster.worker import run_shard
+
+        return run_shard(*arguments)
+
+    return shard
 
 
 def _worker(address: str, about: dict[str, Any], answer: Any, version: str) -> Worker:
