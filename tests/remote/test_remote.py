@@ -113,8 +113,23 @@ def test_nothing_is_requested_behind_the_limit(memory, monkeypatch):
     with remote.RemoteFile("memory://b/x") as file:
         file.limit = 1000
         assert file.read(150)
-        assert file.read_at(memoryview(bytearray(10)), 500) == 10
-    assert max(end for _, end in asked) <= 1000
+        for at in (500, 950):
+            assert file.read_at(memoryview(bytearray(10)), at) == 10
+    assert max(end for _, end in asked) == 1000
+    asked.clear()
+    section = Section("memory://b/x", Position(10_000, 0, 10_000, 0), Position(30_000, 0, 30_000, 0))
+    assert len(section.peek(30_000)) == 20_000
+    section.close()
+    assert max(end for _, end in asked) == 30_000
+
+
+def test_an_object_that_shrinks_while_it_is_read(memory, monkeypatch):
+    monkeypatch.setattr(remote, "_FIRST_DELAY", 0.0)
+    memory.pipe("/b/x", bytes(1000))
+    with remote.RemoteFile("memory://b/x") as file:
+        memory.pipe("/b/x", bytes(900))
+        with pytest.raises(OSError, match="900 of 1,000 bytes were received: the object may have changed"):
+            file.read()
 
 
 class Flaky:
