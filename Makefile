@@ -58,7 +58,7 @@ test-gpu: .venv/dev
 
 # Runs on a Dask cluster, and in an S3 store on a test server at the loopback interface.
 test-dask: .venv/dask
-	$(BIN)/python -m pytest --durations=5 tests/cluster tests/remote
+	WFACLI_TEST_DASK=1 $(BIN)/python -m pytest --durations=5 tests/cluster tests/remote
 
 .venv/dask: .venv/dev tests/requirements-dask.txt
 	$(BIN)/pip install -q -r tests/requirements-dask.txt && touch $@

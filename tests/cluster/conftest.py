@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+from .support import local_cluster, require
+
 _RESTARTS_WITHIN = 15.0  # seconds for the worker that a test has killed; Dask does not always succeed
 
 
@@ -16,9 +18,7 @@ def _clusters():
 
 @pytest.fixture
 def cluster(_clusters):
-    pytest.importorskip("distributed")
-    from .support import local_cluster
-
+    require("distributed")
     stack, started = _clusters
     end = time.monotonic() + _RESTARTS_WITHIN
     while started and len(started[-1].scheduler.workers) != 2 and time.monotonic() < end:

@@ -12,11 +12,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cli.support import Result, assert_success, command, run, start
 from tests.shards.support import sequences, stored, text_of
 
+IN_MAKE_TEST_DASK = "WFACLI_TEST_DASK"
 KILLS_WITHIN = 60.0  # seconds
 _IN_MID_SHARD = 0.8  # seconds after the start of a shard whose part is in a store
+
+
+def require(*packages: str) -> None:
+    """Skip a test that takes long or needs packages, unless make test-dask runs it."""
+    if not os.environ.get(IN_MAKE_TEST_DASK):
+        pytest.skip("in make test-dask")
+    for package in packages:
+        pytest.importorskip(package)
 
 
 @contextlib.contextmanager

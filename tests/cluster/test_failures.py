@@ -11,9 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import assert_failure, start
+from tests.cli.support import assert_failure, command, run, start
 
-from .support import address_of, ended, local_cluster, on_cluster, on_one_machine, running_in, until, write_pairs
+from .support import (
+    address_of,
+    ended,
+    local_cluster,
+    on_cluster,
+    on_one_machine,
+    require,
+    running_in,
+    until,
+    write_pairs,
+)
 
 PARTS = "run.plan.parts"
 
@@ -110,7 +120,7 @@ def test_pairs_without_an_alignment_end_with_status_1_after_the_file_is_complete
 
 
 def test_a_scheduler_that_ends_during_the_run(tmp_path):
-    pytest.importorskip("distributed")
+    require("distributed")
     files = write_pairs(tmp_path, 6000)
     with local_cluster(1) as cluster:
         arguments = ["align", *files, "-o", "out.sam", "--on", address_of(cluster), "--shards", "12"]
@@ -131,10 +141,8 @@ def test_a_scheduler_that_ends_during_the_run(tmp_path):
 
 
 def test_without_a_scheduler(tmp_path):
-    pytest.importorskip("distributed")
+    require("distributed")
     files = write_pairs(tmp_path, 10)
-    from tests.cli.support import command, run
-
     on = ["-o", "out.sam", "--on", "dask://127.0.0.1:9"]
     done = run("align", *files, *on, cwd=tmp_path, program=command())
     assert_failure(done, 1, "dask://127.0.0.1:9: no scheduler answers", "dask scheduler")
@@ -199,7 +207,7 @@ def test_workers_that_cannot_run_shards_are_named(fault, cluster, tmp_path):
 
 
 def test_no_worker_can_run_shards(tmp_path):
-    pytest.importorskip("distributed")
+    require("distributed")
     files = write_pairs(tmp_path, 100)
     with local_cluster(1) as cluster:
         faulty = faulty_worker(cluster, tmp_path, "version")
@@ -215,7 +223,7 @@ def test_no_worker_can_run_shards(tmp_path):
 
 def test_workers_with_a_gpu_as_resource(tmp_path):
     """Shards on a GPU take the resource; those on CPUs run with --engine cpu, so that they use none."""
-    pytest.importorskip("distributed")
+    require("distributed")
     files = write_pairs(tmp_path, 400)
     expected = on_one_machine(tmp_path, "out.sam", "align", *files)
     from distributed import Nanny, SpecCluster

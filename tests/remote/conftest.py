@@ -10,14 +10,15 @@ import urllib.request
 
 import pytest
 
+from tests.cluster.support import require
+
 BUCKET = "data"
 
 
 @pytest.fixture(scope="session")
 def server():
     """Start the server; return its address. It has one bucket."""
-    for name in ("s3fs", "moto"):
-        pytest.importorskip(name)
+    require("s3fs", "moto")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

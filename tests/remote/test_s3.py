@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import Result, assert_failure, assert_success, command, environment, run, start
-from tests.cluster.support import with_a_killed_worker, write_pairs
+from tests.cluster.support import local_cluster, require, with_a_killed_worker, write_pairs
 from tests.shards.test_mapped import as_mates, mate_records, write_world
 
 from .conftest import BUCKET
@@ -136,9 +136,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_on_a_cluster_with_a_killed_worker(case, store, tmp_path):
     """The store has inputs, work folder and output of a run on a cluster, of which a worker is killed."""
-    pytest.importorskip("distributed")
-    from tests.cluster.support import local_cluster
-
+    require("distributed")
     name, arguments = CASES[case]
     if arguments[1] == "q":
         arguments = ["align", *write_pairs(tmp_path, 3000), *arguments[3:]]
