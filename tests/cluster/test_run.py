@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -171,6 +172,33 @@ def test_failed_shards_run_again_and_others_go_on():
     assert sorted(done) == list(range(1, 9))
     assert len(said) == 3
     assert all("failed on node" in line and line.endswith("and runs again: disk full") for line in said)
+
+
+def test_a_shard_that_failed_runs_on_another_machine():
+    outcomes = iter([{**DONE, "status": 1, "host": "h"}, DONE])
+    scheduler = FakeScheduler([worker("a"), worker("b", host="other")], lambda _: next(outcomes))
+    run, _, _ = made(scheduler, [1])
+    run.run()
+    assert [workers for _, workers, _, _ in scheduler.submitted] == [["a", "b"], ["b"]]
+
+
+def test_a_worker_that_does_not_answer_holds_up_no_other(monkeypatch):
+    monkeypatch.setattr(cluster_run, "_LOOKS_EVERY", 0.01)
+    scheduler = FakeScheduler([worker("a")])
+    run, _, done = made(scheduler)
+    answers = threading.Event()
+    scheduler.workers["b"] = worker("b")
+    looked = scheduler.looked
+    scheduler.looked = lambda *what: (answers.wait(), looked(*what))[1]
+    run.run()
+    assert sorted(done) == list(range(1, 9))
+    run._workers.update()
+    assert set(run._workers.usable) == {"a"}
+    answers.set()
+    run._workers._look.result(10)
+    run._workers.update()
+    assert set(run._workers.usable) == {"a", "b"}
+    run._workers.close()
 
 
 def test_a_shard_that_fails_too_often_ends_the_run():

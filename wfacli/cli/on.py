@@ -157,15 +157,15 @@ class _OnCluster:
                 on_gpus=engine is not EngineName.CPU,
                 on_cpus=engine is not EngineName.GPU,
             )
-            workers = Workers(scheduler, work, self._warn)
-            workers.wait()
-            self._tell_cluster(scheduler, workers, work)
-            file, new = self._planned(folder, sizes, workers)
-            try:
-                merged = self._executed(scheduler, workers, work, file, new)
-            except BaseException as end:
-                self._tell_end(file, folder, end)
-                raise
+            with closing(Workers(scheduler, work, self._warn)) as workers:
+                workers.wait()
+                self._tell_cluster(scheduler, workers, work)
+                file, new = self._planned(folder, sizes, workers)
+                try:
+                    merged = self._executed(scheduler, workers, work, file, new)
+                except BaseException as end:
+                    self._tell_end(file, folder, end)
+                    raise
         folder.remove()
         plan = file.plan
         place = self._output or "standard output"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import queue
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,23 +63,43 @@ class Workers:
         self._scheduler, self._work, self._warn = scheduler, work, warn
         self.usable: dict[str, Worker] = {}
         self._useless: dict[str, str] = {}
+        # Looks are taken by a thread: a worker that does not answer must not hold up the others.
+        self._thread = ThreadPoolExecutor(1, "wfacli-look")
+        self._look: Future[list[Worker]] | None = None
 
     def update(self) -> None:
-        """Look at workers that have come, and forget those that have gone."""
+        """Look at workers that have come, and forget those that have gone. Raises WfacliError: see _check_gpus()."""
         there = self._scheduler.addresses()
         self.usable = {address: worker for address, worker in self.usable.items() if address in there}
         new = [address for address in there if address not in self.usable and address not in self._useless]
-        work = self._work
-        looked = self._scheduler.looked(new, work.version, work.folder, work.token_file, work.token, list(work.inputs))
-        for worker in looked:
+        for worker in self._looked(new):
             if worker.problem:
                 self._useless[worker.address] = f"{worker.name} {worker.problem}"
                 self._warn(f"worker {worker.name} {worker.problem}: it gets no shards")
-            elif worker.gpu if not work.on_cpus else True:
+            elif worker.gpu or self._work.on_cpus:
                 self.usable[worker.address] = worker
             else:
                 self._useless[worker.address] = f"{worker.name} has no resource GPU=1 (dask worker --resources GPU=1)"
         self._check_gpus()
+
+    def _looked(self, new: list[str]) -> list[Worker]:
+        """Return what was found of new workers, or earlier ones; nothing if that takes longer."""
+        if self._look is None and new:
+            work = self._work
+            what = (work.version, work.folder, work.token_file, work.token, list(work.inputs))
+            self._look = self._thread.submit(self._scheduler.looked, new, *what)
+        if self._look is None:
+            return []
+        try:
+            found = self._look.result(_LOOKS_EVERY)
+        except TimeoutError:
+            return []
+        self._look = None
+        return found
+
+    def close(self) -> None:
+        """Wait for no worker any more."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _check_gpus(self) -> None:
         """Raise WfacliError if two workers would use the same GPU."""
@@ -181,6 +202,7 @@ class ClusterRun:
         self._running: dict[str, _Running] = {}  # by name of the task
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._failed: Counter[int] = Counter()
+        self._failed_on: dict[int, set[str]] = defaultdict(set)  # machines
         self._lost: Counter[int] = Counter()
         self._submitted = self.done = 0
         self.seconds = 0.0
@@ -228,6 +250,8 @@ class ClusterRun:
                 held += 1
 
     def _submit_one(self, shard: int, gpu: bool, workers: list[Worker]) -> None:
+        others = [worker for worker in workers if worker.host not in self._failed_on[shard]]
+        workers = others or workers
         self._submitted += 1
         name = f"wfacli-{self._run}-shard-{shard}-{self._submitted}"
         words = [word.replace("{shard}", str(shard)) for word in self._work.command]
@@ -288,6 +312,7 @@ class ClusterRun:
 
     def _fail(self, shard: int, status: int, said: list[str], host: str) -> None:
         self._failed[shard] += 1
+        self._failed_on[shard].add(host)
         errors = [line.removeprefix(_ERROR) for line in said if line.startswith(_ERROR)] or said[-1:]
         reason = errors[-1] if errors else f"exit status {status}" if status > 0 else f"signal {-status}"
         if self._failed[shard] > self._retries or status == _USAGE:

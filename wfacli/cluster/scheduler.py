@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -184,8 +185,14 @@ class Scheduler:
         known = self.addresses()
         here = [address for address in workers if address in known]
         if here:
-            with contextlib.suppress(Exception):  # workers may be gone
-                self._client.run(stop, run, workers=here, on_error="ignore")
+            # By a thread, since a worker may not answer.
+            asked = threading.Thread(target=self._stop, args=(run, here), daemon=True)
+            asked.start()
+            asked.join(_STOPS_WITHIN)
+
+    def _stop(self, run: str, here: list[str]) -> None:
+        with contextlib.suppress(Exception):  # workers may be gone
+            self._client.run(stop, run, workers=here, on_error="ignore")
 
     def close(self) -> None:
         """Close the connection."""
