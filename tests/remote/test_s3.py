@@ -181,7 +181,7 @@ def _write_reads(folder: Path) -> None:
     (folder / "reads.fq").write_text("".join(lines))
 
 
-NOBODY = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true"}
+ANONYMOUS = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true"}
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ NOBODY = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADAT
         (["{u}/none.fa", "t.fa", "-o", "o.sam"], {}, 1, "{u}/none.fa: there is no such object"),
         (["s3://nobucket/q", "t.fa", "-o", "o.sam"], {}, 1, "s3://nobucket/q: there is no such object"),
         (["q.fa", "t.fa", "-o", "s3://nobucket/o.sam"], {}, 1, "s3://nobucket/o.sam: cannot be written: there is no"),
-        (["{u}/q.fa", "t.fa", "-o", "o.sam"], NOBODY, 1, "{u}/q.fa: no credentials were found: set AWS_ACCESS_KEY_ID"),
-        (["q.fa", "t.fa", "-o", "{u}/o.sam"], NOBODY, 1, "{u}/o.sam: cannot be written: no credentials were found"),
+        (["{u}/q.fa", "t.fa", "-o", "o.sam"], ANONYMOUS, 1, "{u}/q.fa: no credentials were found: set AWS_ACCESS_KEY_ID"),
+        (["q.fa", "t.fa", "-o", "{u}/o.sam"], ANONYMOUS, 1, "{u}/o.sam: cannot be written: no credentials were found"),
         (["s3://me:pw@b/q.fa", "t.fa", "-o", "o.sam"], {}, 2, "s3://***@b/q.fa: the URL contains a user or password"),
         (["https://a.b/q?X-Amz-Signature=pw", "t.fa"], {}, 2, "https://a.b/q?***: the URL contains a signature"),
         (["q.fa", "t.fa", "-o", "{u}/o.cram"], {}, 2, "CRAM is written to a file, not to a URL"),

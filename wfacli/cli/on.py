@@ -19,7 +19,7 @@ from ..core.stats import counted
 from ..errors import InputError, UsageError, WfacliError
 from ..io.read.remote import exists, stored_size
 from ..io.read.urls import is_url
-from ..io.write.output import compressor_of, refuse_overwriting
+from ..io.write.output import refuse_overwriting
 from ..shards.make import Command, Planning
 from ..shards.manifest import Parts, State
 from ..shards.merge import Merge, Merged, PartsMissing
@@ -129,8 +129,6 @@ class _OnCluster:
             raise UsageError(f"what is aligned is missing: wfacli {command} … --on {options.on} -o FILE")
         if options.work is None and self._output is None:
             raise UsageError("--on needs a work folder that all workers see: give -o FILE, or --work FOLDER")
-        if compressor_of(self._output):
-            raise UsageError(f"a merge is not compressed: -o {Path(self._output or '').stem}, and bgzip it then")
         dask_address(options.on)
         self._line = command_line_of(command, self._words, self._output)
         asked = [*self._words, *(["-o", self._output] if self._output else [])]
