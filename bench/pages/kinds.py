@@ -106,5 +106,6 @@ KINDS = {
 }
 NO_TABLE = {
     "crossover": "the models of kernels' times (`python -m bench.experiments.crossover`)",
+    "cluster-overhead": "a Dask cluster beside the same shards alone (`python -m bench.experiments.cluster_overhead`)",
     "fuzz-space": "random cases of the whole option space beside an oracle (`make fuzz`)",
 }
