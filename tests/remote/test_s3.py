@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 import socketserver
 import subprocess
 import threading
@@ -190,8 +191,14 @@ ANONYMOUS = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_META
         (["{u}/none.fa", "t.fa", "-o", "o.sam"], {}, 1, "{u}/none.fa: there is no such object"),
         (["s3://nobucket/q", "t.fa", "-o", "o.sam"], {}, 1, "s3://nobucket/q: there is no such object"),
         (["q.fa", "t.fa", "-o", "s3://nobucket/o.sam"], {}, 1, "s3://nobucket/o.sam: cannot be written: there is no"),
-        (["{u}/q.fa", "t.fa", "-o", "o.sam"], ANONYMOUS, 1, "{u}/q.fa: no credentials were found: set AWS_ACCESS_KEY_ID"),
+        (
+            ["{u}/q.fa", "t.fa", "-o", "o.sam"],
+            ANONYMOUS,
+            1,
+            "{u}/q.fa: no credentials were found: set AWS_",
+        ),
         (["q.fa", "t.fa", "-o", "{u}/o.sam"], ANONYMOUS, 1, "{u}/o.sam: cannot be written: no credentials were found"),
+        (["{u}/q.fa", "t.fa", "-o", "{u}/q.fa"], {}, 2, "{u}/q.fa is an input; writing to it would destroy it"),
         (["s3://me:pw@b/q.fa", "t.fa", "-o", "o.sam"], {}, 2, "s3://***@b/q.fa: the URL contains a user or password"),
         (["https://a.b/q?X-Amz-Signature=pw", "t.fa"], {}, 2, "https://a.b/q?***: the URL contains a signature"),
         (["q.fa", "t.fa", "-o", "{u}/o.cram"], {}, 2, "CRAM is written to a file, not to a URL"),
@@ -288,6 +295,18 @@ def test_a_network_that_stays_broken(relay, large):
     assert f"wfacli: error: {URL}/" in messages
     assert "Traceback" not in messages
     assert not (large / "out.paf").exists()
+
+
+def test_an_interrupted_run_does_not_wait_for_a_broken_network(relay, large):
+    process = _started(relay, large)
+    relay.broken = True
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    messages = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == 130, messages
+    assert time.monotonic() - begun < 20
+    assert "Traceback" not in messages
 
 
 def test_an_upload_that_is_interrupted_leaves_nothing(relay, large, store):

@@ -8,13 +8,15 @@ from __future__ import annotations
 import errno
 import io
 import os
+import queue
 import re
 import shutil
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -148,6 +150,38 @@ def size_of(url: str) -> int:
     return attempted(request)
 
 
+class _Threads:
+    """Threads that make requests. They end with the process, whose end must not wait for a network that is broken."""
+
+    def __init__(self, count: int) -> None:
+        """Start `count` threads."""
+        self._waiting: queue.SimpleQueue[tuple[Future[bytes], Callable[[], bytes]] | None] = queue.SimpleQueue()
+        self._count = count
+        for _ in range(count):
+            threading.Thread(target=self._run, name="wfacli-remote", daemon=True).start()
+
+    def submit(self, request: Callable[[], bytes]) -> Future[bytes]:
+        """Have a thread make a request."""
+        future: Future[bytes] = Future()
+        self._waiting.put((future, request))
+        return future
+
+    def close(self) -> None:
+        """Let the threads end after what they were given."""
+        for _ in range(self._count):
+            self._waiting.put(None)
+
+    def _run(self) -> None:
+        while waiting := self._waiting.get():
+            future, request = waiting
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(request())
+            except BaseException as error:  # raised by the reader
+                future.set_exception(error)
+
+
 class RemoteFile(io.RawIOBase):
     """An object that is read by ranges, some of which are requested ahead while it is read in order.
 
@@ -160,10 +194,10 @@ class RemoteFile(io.RawIOBase):
         """Open an object. Raises OSError."""
         self._url = url
         self._ended = threading.Event()
-        self._pool: ThreadPoolExecutor | None = None
+        self._threads: _Threads | None = None
+        self._ahead: deque[tuple[int, int, Future[bytes]]] = deque()  # (offset, bytes, request), one after another
         self.size = self.limit = size_of(url)
         self._fs, self._path = filesystem(url)
-        self._ahead: deque[tuple[int, int, Future[bytes]]] = deque()  # (offset, bytes, request), one after another
         self._range = _MIN_RANGE
         self._position = 0
 
@@ -215,10 +249,10 @@ class RemoteFile(io.RawIOBase):
             self._request(begin, min(begin + self._range, self.limit))
 
     def _request(self, begin: int, end: int) -> None:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(_IN_FLIGHT, thread_name_prefix="wfacli-remote")
+        if self._threads is None:
+            self._threads = _Threads(_IN_FLIGHT)
         end = min(end, self.size)
-        self._ahead.append((begin, end - begin, self._pool.submit(self._fetched, begin, end)))
+        self._ahead.append((begin, end - begin, self._threads.submit(partial(self._fetched, begin, end))))
 
     def _fetched(self, begin: int, end: int) -> bytes:
         def request() -> bytes:
@@ -234,8 +268,10 @@ class RemoteFile(io.RawIOBase):
     def close(self) -> None:
         """Give up all requests."""
         self._ended.set()
-        if self._pool:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+        while self._ahead:
+            self._ahead.popleft()[2].cancel()
+        if self._threads:
+            self._threads.close()
         super().close()
 
 

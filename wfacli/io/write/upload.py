@@ -15,6 +15,7 @@ _BLOCK = 1 << 25  # bytes of a part of an upload
 _PARTS_PER_SIZE = 2000  # parts of one size, then of twice that: a store accepts 10,000, which are then 2 TB
 _CHUNK, _WAITING = 1 << 20, 32  # bytes of a chunk, and chunks that wait for the network
 _RANDOM = 4  # random bytes in a temporary name
+_ENDS_WITHIN = 10.0  # seconds to remove what was sent
 
 
 class Upload:
@@ -70,6 +71,12 @@ class Upload:
         if self._complete:
             return
         self._abandoned = True
+        # By a thread that ends with the process: where the network is broken, its end is not waited for.
+        undoing = threading.Thread(target=self._discard, name="wfacli-discard", daemon=True)
+        undoing.start()
+        undoing.join(_ENDS_WITHIN)
+
+    def _discard(self) -> None:
         self._end()
         with contextlib.suppress(Exception):  # the error that led here is the one to report
             if self._partial is None:
