@@ -11,7 +11,8 @@ import pytest
 
 from tests.cli.support import assert_failure, assert_success, bgzf, run
 from wfacli.errors import OutputError, UsageError
-from wfacli.io.read import remote
+from wfacli.io.read import remote, remote_blocks
+from wfacli.io.read.faidx import indexed
 from wfacli.io.read.section import Position, Section
 from wfacli.io.read.sources import Source
 from wfacli.io.read.urls import check_url, is_url, joined, without_secrets
@@ -224,6 +225,46 @@ def test_fingerprints_are_those_of_files(memory, tmp_path):
         memory.pipe("/b/x", data)
         (tmp_path / "x").write_bytes(data)
         assert Fingerprint.of("memory://b/x") == Fingerprint.of(str(tmp_path / "x"))
+
+
+@pytest.mark.parametrize("fault", ["", "no index", "older index", "another index", "bgzf"])
+def test_a_reference_is_read_by_its_index(fault, memory, tmp_path, monkeypatch):
+    import pysam
+
+    monkeypatch.setattr(remote_blocks, "_BLOCK", 4096)
+    rng = random.Random(5)
+    bases = {f"s{n}": "".join(rng.choices("ACGT", k=rng.choice((0, 30, 50_000)))) for n in range(8)}
+    text = "".join(
+        f">{n} x\n" + "".join(f"{s[at : at + 60]}\n" for at in range(0, len(s), 60)) for n, s in bases.items()
+    )
+    (tmp_path / "ref.fa").write_text(text)
+    pysam.faidx(str(tmp_path / "ref.fa"))
+    index = (tmp_path / "ref.fa.fai").read_bytes()
+    data = text.encode()
+    if fault == "older index":
+        memory.pipe("/b/ref.fa.fai", index)
+    memory.pipe("/b/ref.fa", bgzf(data, 3000) if fault == "bgzf" else data)
+    if fault not in ("no index", "older index"):
+        memory.pipe("/b/ref.fa.fai", index.replace(b"s2\t", b"s9\t") if fault == "another index" else index)
+    asked = []
+    ranges = remote_blocks.ranges_of
+    monkeypatch.setattr(remote_blocks, "ranges_of", lambda url, spans: asked.extend(spans) or ranges(url, spans))
+    source = Source("memory://b/ref.fa")
+    reference = indexed(source)
+    source.close()
+    if fault:
+        assert reference is None, "the file is read whole"
+        return
+    assert [reference.name(n).decode() for n in range(len(reference))] == list(bases)
+    first = len(asked)
+    for _ in range(30):
+        number = rng.randrange(len(bases))
+        name, whole = f"s{number}", bases[f"s{number}"]
+        begin = rng.randrange(len(whole) + 1)
+        end = min(begin + rng.choice((0, 1, 700)), len(whole))
+        assert reference.bases(number, begin, end).tobytes().decode() == whole[begin:end], name
+    assert 0 < first < len(asked)
+    assert len(asked) == len(set(asked)), "nothing is requested twice"
 
 
 @pytest.mark.parametrize("place", ["memory", "file"])

@@ -128,6 +128,7 @@ CASES = {
     "bam": ("out.bam", ["align", "q", "t", "--batch-bases", "20000"]),
     "sorted bam": ("out.bam", ["align", "q", "t", "--sort"]),
     "mappings": ("out.sam", ["align", "reads.fq", "ref.fa", "--mappings", "map.paf"]),
+    "an indexed reference": ("out.sam", ["align", "reads.fq", "ref.fa", "--mappings", "map.paf"]),
     "bam mappings": ("out.sam", ["align", "reads.fq", "ref.fa", "--mappings", "map.bam"]),
     "pairs": ("out.sam", ["align", "reads.fq", "ref.fa", "--mappings", "map.sam"]),
     "map": ("out.sam", ["map", "ref.fa", "reads.fq", "--preset", "map-hifi", "-t", "1"]),
@@ -152,6 +153,11 @@ def test_on_a_cluster_with_a_killed_worker(case, store, tmp_path):
             world.write(tmp_path)
             (tmp_path / "map.sam").write_text("@HD\tVN:1.6\n" + mate_records(world))
     put(store, tmp_path, *(path.name for path in tmp_path.iterdir()))
+    if case == "an indexed reference":
+        import pysam
+
+        pysam.faidx(str(tmp_path / "ref.fa"))
+        put(store, tmp_path, "ref.fa.fai")
     arguments = at_urls(arguments, tmp_path)
     for path in tmp_path.iterdir():
         path.unlink()

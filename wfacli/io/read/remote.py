@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -294,6 +295,13 @@ def exists(path: str) -> bool:
     except (FileNotFoundError, IsADirectoryError):
         return False
     return True
+
+
+def modified(url: str) -> datetime:
+    """Return when an object was written last. Raises OSError, also if the store does not know."""
+    fs, inner = filesystem(url)
+    found: datetime = attempted(lambda: fs.modified(inner))
+    return found
 
 
 def remove(path: str) -> None:

@@ -151,6 +151,11 @@ class Source:
         return self.regular and (self._plain or self._bgzf)
 
     @property
+    def uncompressed(self) -> bool:
+        """True if it is not compressed."""
+        return self._plain
+
+    @property
     def stored_as_is(self) -> bool:
         """True for an uncompressed regular file other than standard input; False for a URL."""
         return self.regular and self._plain and self.path != "-" and not self.remote
