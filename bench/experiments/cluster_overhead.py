@@ -92,7 +92,7 @@ def main() -> None:
         folder = Path(name)
         files = list(map(str, simulated(folder, asked.pairs, _LENGTH, _ERROR)))
         one = {"n_workers": 1, "threads_per_worker": 1, "processes": True}
-        with LocalCluster(**one, dashboard_address=None, silence_logs=50) as cluster:
+        with LocalCluster(**one, dashboard_address=":0", silence_logs=50) as cluster:
             for _ in range(asked.repeats):
                 cluster_run, alone = (
                     on_cluster(cluster, files, asked.shards, folder),

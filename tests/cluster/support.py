@@ -36,7 +36,7 @@ def local_cluster(workers: int = 2, **options: Any) -> Iterator[Any]:
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50, **options
+        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50, **options
     ) as cluster:
         yield cluster
 
@@ -58,10 +58,12 @@ def on_one_machine(folder: Path, name: str, *arguments: str) -> bytes:
     return data
 
 
-def write_pairs(folder: Path, count: int, longest: int = 300) -> list[str]:
-    """Write random pairs; return the arguments that name the files."""
+def write_pairs(folder: Path, count: int, slow: int = 0) -> list[str]:
+    """Write random pairs, `slow` of which take 30 ms or more each; return the arguments that name the files."""
     rng = random.Random(count)
-    pairs = sequences(rng, count, longest)
+    pairs = sequences(rng, count, 300)
+    for number in range(slow):
+        pairs[number * count // slow] = tuple("".join(rng.choices("ACGT", k=20_000)) for _ in range(2))
     query = text_of(rng, [q for q, _ in pairs], "q", True)
     target = text_of(rng, [t for _, t in pairs], "t", False)
     return [stored(rng, folder / "q.fq", query).name, stored(rng, folder / "t.fa", target).name]

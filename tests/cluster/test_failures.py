@@ -45,7 +45,7 @@ def interrupted(cluster, folder: Path, number: signal.Signals, *arguments: str) 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_an_interrupted_run_ends_its_shards_and_is_continued(number, cluster, tmp_path):
-    arguments = ["align", *write_pairs(tmp_path, 6000), "-o", "out.sam", "--shards", "12"]
+    arguments = ["align", *write_pairs(tmp_path, 6000, 120), "-o", "out.sam", "--shards", "12"]
     code, messages = interrupted(cluster, tmp_path, number, *arguments)
     assert code == 128 + number, messages
     assert "Traceback" not in messages
@@ -121,7 +121,7 @@ def test_pairs_without_an_alignment_end_with_status_1_after_the_file_is_complete
 
 def test_a_scheduler_that_ends_during_the_run(tmp_path):
     require("distributed")
-    files = write_pairs(tmp_path, 6000)
+    files = write_pairs(tmp_path, 6000, 120)
     with local_cluster(1) as cluster:
         arguments = ["align", *files, "-o", "out.sam", "--on", address_of(cluster), "--shards", "12"]
         process = start(*arguments, cwd=tmp_path, stdin=subprocess.DEVNULL)

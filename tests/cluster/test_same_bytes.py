@@ -38,11 +38,11 @@ def assert_same(cluster, folder, name, arguments, shards=6):
 @pytest.mark.parametrize("form", FORMS)
 def test_pairs(form, cluster, tmp_path):
     name, options = FORMS[form]
-    assert_same(cluster, tmp_path, name, ["align", *write_pairs(tmp_path, 3000), *options])
+    assert_same(cluster, tmp_path, name, ["align", *write_pairs(tmp_path, 3000, 60), *options])
 
 
 def test_extensions(cluster, tmp_path):
-    files = write_pairs(tmp_path, 2000)
+    files = write_pairs(tmp_path, 2000, 60)
     assert_same(cluster, tmp_path, "out.sam", ["extend", *files, "--mode", "local", "--scores", "2,4,4,2"])
 
 
