@@ -298,6 +298,9 @@ def test_a_cluster_without_workers(monkeypatch):
     with pytest.raises(WfacliError, match="the cluster has no workers: start some by dask worker"):
         Workers(scheduler, WORK, said.append).wait()
     assert said == ["the cluster has no workers: waiting for some"]
+    scheduler.alive = False
+    with pytest.raises(WfacliError, match="the scheduler is gone"):
+        Workers(scheduler, WORK, said.append).wait()
 
 
 def test_slots_of_machines():

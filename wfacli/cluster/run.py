@@ -19,6 +19,7 @@ from .worker import new_run
 _TICK, _LOOKS_EVERY = 0.5, 2.0  # seconds
 _WAITS_FOR_WORKERS = 300.0  # seconds without any worker that can run shards
 _MOST_LOST = 20  # workers that may be lost while they run the same shard
+_GONE = "the scheduler is gone"
 _USAGE = 2  # exit status of wfacli that no other attempt changes
 _MOST_NAMED = 5  # workers in a message
 # Errors of Dask that say nothing about a shard.
@@ -149,7 +150,9 @@ class Workers:
                 names = list(self._useless.values())
                 more = f"; and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
                 raise WfacliError(f"no worker can run shards: {'; '.join(names[:_MOST_NAMED])}{more}")
-            if not self._scheduler.alive or time.monotonic() > until:
+            if not self._scheduler.alive:
+                raise WfacliError(_GONE)
+            if time.monotonic() > until:
                 raise WfacliError("the cluster has no workers: start some by dask worker SCHEDULER")
             if asked is None:
                 asked = self._scheduler.ask_for_workers()
@@ -226,7 +229,7 @@ class ClusterRun:
                 with contextlib.suppress(queue.Empty):
                     self._end(self._ended.get(timeout=_TICK))
                 if not self._scheduler.alive:
-                    raise WfacliError("the scheduler is gone")
+                    raise WfacliError(_GONE)
                 if time.monotonic() - looked > _LOOKS_EVERY:
                     self._workers.update()
                     self._take_back()
