@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-newest test-gpu test-cluster sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs man pictures wheel wheels kernels-wheel release-check clean
+.PHONY: build demo test test-newest test-gpu test-cluster test-dask sanitize-gpu kernels check lint type fmt sanitize sanitize-threads fuzz fuzz-input fuzz-native fuzz-kill bench bench-check bench-cpu bench-everything bench-tables bench-gpu bench-gpus bench-band bench-distance bench-distance-scale bench-local bench-local-gpu bench-sw cross golden docs man pictures wheel wheels kernels-wheel release-check clean
 build: .venv/built
 
 .venv/created:
@@ -65,6 +65,13 @@ build/snakemake/installed: tests/slurm/requirements.txt
 	@for name in slurmctld slurmd munged; do PATH="$$PATH:/usr/sbin:/sbin" command -v $$name >/dev/null || { \
 		echo "make test-cluster: $$name not found: it needs SLURM and MUNGE (apt-get install slurm-wlm munge)" >&2; exit 2; }; done
 	$(PYTHON) -m venv build/snakemake && build/snakemake/bin/pip install -q -r tests/slurm/requirements.txt && touch $@
+
+# Runs on a Dask cluster, and in an S3 store on a test server at the loopback interface.
+test-dask: .venv/dask
+	WFACLI_TEST_DASK=1 $(BIN)/python -m pytest --durations=5 tests/cluster tests/remote
+
+.venv/dask: .venv/dev tests/requirements-dask.txt
+	$(BIN)/pip install -q -r tests/requirements-dask.txt && touch $@
 
 # The part of it that runs every kernel under NVIDIA's compute-sanitizer.
 sanitize-gpu: .venv/dev

@@ -29,6 +29,7 @@ ROOMS = """
     engines
     run dotplot
     simulate shards
+    cluster
     solve.distance
     solve.local measure
     results

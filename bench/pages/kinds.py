@@ -106,5 +106,6 @@ KINDS = {
 }
 NO_TABLE = {
     "crossover": "models of the times of kernels (`python -m bench.experiments.crossover`)",
+    "cluster-overhead": "a Dask cluster beside the same shards alone (`python -m bench.experiments.cluster_overhead`)",
     "fuzz-space": "random cases of the whole option space compared with an oracle (`make fuzz`)",
 }

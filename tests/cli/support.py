@@ -102,7 +102,7 @@ def run(
 def start(*arguments: str | Path, cwd: Path, **options: Any) -> subprocess.Popen[bytes]:
     """Start the command with pipes, without waiting."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([*command(), *map(str, arguments)], cwd=cwd, env=environment(), **{**pipes, **options})
+    return subprocess.Popen([*command(), *map(str, arguments)], cwd=cwd, **{"env": environment(), **pipes, **options})
 
 
 def assert_success(result: Result) -> None:

@@ -23,7 +23,7 @@ from .. import __version__
 from ..core.interruption import deferred
 from ..errors import OutputClosed, UsageError, shown
 from .command import Command, show_help_without_arguments
-from .shard_options import has_plan
+from .shard_options import has_cluster, has_plan
 
 _Body = Callable[..., None]
 
@@ -126,6 +126,12 @@ def _shard(command: str) -> tuple[_Body, str]:
     return shard_command(command), SHARD_HELP
 
 
+def _on(command: str) -> tuple[_Body, str]:
+    from .on import CLUSTER_HELP, on_command
+
+    return on_command(command), CLUSTER_HELP
+
+
 def _kernels() -> tuple[_Body, str]:
     from .kernels import KERNELS_HELP, kernels
 
@@ -156,11 +162,16 @@ COMMANDS = {
 SHARD_COMMANDS = {
     name: _Entry("", functools.partial(_shard, name), needs_arguments=False) for name in ("align", "map", "extend")
 }
+# Commands with --on: these execute all shards on a cluster.
+CLUSTER_COMMANDS = {
+    name: _Entry("", functools.partial(_on, name), needs_arguments=False, passes_options=True)
+    for name in SHARD_COMMANDS
+}
 
 
-def loaded(name: str, shard: bool = False) -> Any:
-    """Import a command, and return it as Typer builds it from its function; with `shard`, as it is with --plan."""
-    entry = (SHARD_COMMANDS if shard else COMMANDS)[name]
+def loaded(name: str, shard: bool = False, cluster: bool = False) -> Any:
+    """Import a command, and return it as Typer builds it from its function; with --plan, or --on, if it is so."""
+    entry = (SHARD_COMMANDS if shard else CLUSTER_COMMANDS if cluster else COMMANDS)[name]
     with deferred():  # an exception while the native module is imported would abort the process
         _guard_exit()
         from .old_names import accept_old_names
@@ -177,7 +188,7 @@ def loaded(name: str, shard: bool = False) -> Any:
             context_settings=settings,
         )(body)
         command = get_command(single)
-        if not shard:
+        if not (shard or cluster):
             accept_old_names(command, name)
         return command
 
@@ -249,7 +260,8 @@ class _Commands(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         if not name or not command:
             return name, command, rest
-        command = loaded(name, shard=name in SHARD_COMMANDS and has_plan(rest))
+        sharded = name in SHARD_COMMANDS
+        command = loaded(name, sharded and has_plan(rest), sharded and has_cluster(rest))
         if not rest and COMMANDS[name].needs_arguments and not ctx.resilient_parsing:
             with _help_to_stderr(True):
                 command.make_context(name, [], parent=ctx)  # shows the help, and ends

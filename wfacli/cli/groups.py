@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 INPUT, MAPPED, SCORING, SPAN = "Input", "Reads against a reference", "Scoring", "Span"
 HEURISTICS = "Heuristics (may miss the best alignment)"
 OUTPUT, LONG_RUNS, ENGINE, REPORTING = "Output", "Long runs", "Engine", "Reporting"
-SHARDS = "Shards of a plan"
+SHARDS, CLUSTER = "Shards of a plan", "On a cluster"
 
 
 def grouped(command: Callable[..., Result]) -> Callable[..., Result]:

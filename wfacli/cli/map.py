@@ -67,8 +67,8 @@ class ReadFiles:
         str,
         typer.Argument(
             metavar="READS",
-            help="FASTA, FASTQ, BAM or SAM; - is standard input. For pairs in two files, these are the first "
-            "reads. Several files of single reads are mapped one after the other.",
+            help="FASTA, FASTQ, BAM or SAM; - is standard input, and s3://bucket/name a URL. For pairs in two "
+            "files, these are the first reads. Several files of single reads are mapped one after the other.",
         ),
     ]
     others: Annotated[

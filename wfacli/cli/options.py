@@ -118,7 +118,7 @@ class Pairs:
             metavar="QUERY",
             help="FASTA or FASTQ, or one file of pairs. A file of pairs is .seq (lines '>query' and '<target' in "
             "turn) or a tab-separated table (query, target; or name, query, target). Files are plain, gzip, "
-            "bgzip or zstd; - is standard input.",
+            "bgzip or zstd; - is standard input, and s3://bucket/name a URL.",
             rich_help_panel=INPUT,
         ),
     ]

@@ -152,7 +152,7 @@ def plan(
     line = command_line_of(command, words, output)
     asked = [*words, *(["-o", output] if output else [])]
     request = request_of(command, asked, line)
-    _check(request)
+    check_request(request)
     refuse_overwriting(request.files.paths, [options.output, output])
     made = Command(command, tuple(words), line, output, __version__)
     cutting = Cutting(options.shards, options.fast)
@@ -160,10 +160,10 @@ def plan(
     with closing(planning), shown(planning.watch, bar=progress, quiet=quiet, words="planning"):
         done = planning.write(options.output)
     if not quiet:
-        _tell(done, options.output, cutting)
+        tell_plan(done, options.output, cutting)
 
 
-def _check(request: Request) -> None:
+def check_request(request: Request) -> None:
     """Raise UsageError if a request cannot be planned."""
     if request.uncut:
         raise UsageError(request.uncut)
@@ -174,7 +174,8 @@ def _check(request: Request) -> None:
         raise UsageError("every shard reads the inputs, so they must be files, not standard input")
 
 
-def _tell(plan: Plan, path: str, cutting: Cutting) -> None:
+def tell_plan(plan: Plan, path: str, cutting: Cutting) -> None:
+    """Print what a plan is of, and its shards."""
     records, work = plan.cuts.rows[:, 0], plan.cuts.rows[:, 1]
     empty = plan.shards - int((records[1:] > records[:-1]).sum())
     largest = int((work[1:] - work[:-1]).max())
@@ -198,8 +199,7 @@ def show_status(path: str, folder: str | None, quiet: bool) -> None:
     typer.echo("shard\tstate\trecords\twork")
     left: list[int] = []
     done = 0
-    for shard in parts.numbers:
-        state = parts.state(shard)
+    for shard, state in parts.states().items():
         share = plan.work_of(shard) / plan.work if plan.work else 0.0
         typer.echo(f"{shard}\t{state}\t{plan.records_of(shard)}\t{share:.4f}")
         if state is State.DONE:

@@ -42,13 +42,23 @@ def request_of(command: str, words: Sequence[str], line: str) -> Request:
     Raises:
         UsageError: options are incompatible. Errors of Typer: a word is no option.
     """
-    single = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    single.command(command)(_function(command))
-    parsed: Any = get_command(single)
-    request = parsed.main(args=list(words), prog_name=f"wfacli {command}", standalone_mode=False)
+    request = _parser(command).main(args=list(words), prog_name=f"wfacli {command}", standalone_mode=False)
     if not isinstance(request, Request):  # --help, which has been shown
         raise UsageError(f"the arguments of wfacli {command} are not of a run")
     return replace(request, config=replace(request.config, command_line=line))
+
+
+def _parser(command: str) -> Any:
+    single = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    single.command(command)(_function(command))
+    return get_command(single)
+
+
+def is_given(command: str, words: Sequence[str], option: str) -> bool:
+    """Return True if an option of a command, by the name of its parameter, is among valid arguments."""
+    context = _parser(command).make_context(f"wfacli {command}", list(words))
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def planned_request(plan: Plan) -> Request:

@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass
 
 from ..errors import InputError
+from ..io.read.remote import ranges_of, size_of
+from ..io.read.urls import is_url
 
 _SAMPLES, _SAMPLE = 64, 1 << 16  # number of samples, and bytes of each
 
@@ -31,6 +33,11 @@ class Fingerprint:
         """Read the samples of a file. Raises InputError."""
         digest = hashlib.sha256()
         try:
+            if is_url(path):
+                size = size_of(path)
+                for sample in ranges_of(path, [(at, min(at + _SAMPLE, size)) for at in _offsets(size)]):
+                    digest.update(sample)
+                return cls(size, digest.hexdigest())
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             try:
                 size = os.fstat(descriptor).st_size

@@ -37,11 +37,12 @@ class PartsMissing(WfacliError):
 
     Attributes:
         shards: numbers of the shards to run again.
+        absent: True if these parts are missing, not damaged or of another plan.
     """
 
-    def __init__(self, message: str, shards: list[int]) -> None:
+    def __init__(self, message: str, shards: list[int], absent: bool) -> None:
         super().__init__(message)
-        self.shards = shards
+        self.shards, self.absent = shards, absent
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Merge:
 
     def check(self) -> None:
         """Check that all parts are there and of this plan, without reading them. Raises PartsMissing."""
-        found = {shard: self._parts.state(shard) for shard in self._parts.numbers}
+        found = self._parts.states()
         self._refuse({shard: state for shard, state in found.items() if state is not State.DONE})
         self._manifests = [self._manifest(shard) for shard in self._parts.numbers]
         self.bytes_total = sum(manifest.bytes for manifest in self._manifests)
@@ -209,6 +210,7 @@ class Merge:
         raise PartsMissing(
             f"{self._file.path}: {counted(len(bad), 'part')} of {total:,} cannot be merged; " + "; ".join(reasons),
             sorted(bad),
+            all(state is State.MISSING for state in bad.values()),
         )
 
 

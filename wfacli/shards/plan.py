@@ -8,6 +8,7 @@ from pathlib import Path
 from ..config import OutputSpec
 from ..errors import InputError, UsageError
 from ..io.read.section import Position
+from ..io.read.urls import is_url
 from .cuts import CutTable
 from .fingerprint import Fingerprint
 
@@ -31,7 +32,8 @@ class PlannedFile:
 
     def check(self, folder: str) -> None:
         """Raise InputError if the file cannot be read, or its content is another one; `folder`: see Plan."""
-        if not Path(self.path).is_absolute() and not Path(self.path).exists():
+        named_here = not is_url(self.path) and not Path(self.path).is_absolute()
+        if named_here and not Path(self.path).exists():
             raise InputError(self.path, f"is not here: paths of the plan are relative to {folder}, where it was made")
         found = Fingerprint.of(self.path)
         if found != self.content:

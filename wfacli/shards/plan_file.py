@@ -13,7 +13,6 @@ import json
 import math
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from ..config import CigarStyle, Container, Format, OutputSpec
 from ..core.interruption import deferred
 from ..errors import InputError
+from ..io.read.remote import open_binary
 from ..io.read.unnamed import unnamed_file
 from ..io.write.output import Output
 from .cuts import POSITION_FIELDS, CutTable
@@ -113,7 +113,7 @@ class PlanFile:
         """Yield SAM's header in blocks. Raises InputError."""
         inflate = zlib.decompressobj()
         try:
-            with Path(self.path).open("rb") as file:
+            with open_binary(self.path) as file:
                 file.seek(self._header_at)
                 left = self._header_size
                 while left and (block := file.read(min(left, _BLOCK))):
@@ -136,7 +136,7 @@ def read_plan(path: str, version: str) -> PlanFile:
         InputError: the file cannot be read, is no plan, is damaged, or is of another version.
     """
     try:
-        with Path(path).open("rb") as file:
+        with open_binary(path) as file:
             start = file.readline(len(_START) + 8)
             if not start.startswith(_START):
                 raise InputError(path, "is not a plan: wfacli plan QUERY TARGET --shards N -o PLAN makes one")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...errors import InputError
 from ..read.sources import Source
+from ..read.urls import is_url
 from ..write.operand import operand
 from ..write.python_child import python_command, scratch_environment
 from ..write.scratch import Scratch
@@ -36,6 +37,10 @@ class BamReads(Process):
             InputError: it cannot be started.
         """
         self._piped: Piped | None = None
+        if is_url(path):
+            raise InputError(
+                path, "reads in BAM and SAM are read from a file, not a URL: copy it, or convert it to FASTQ"
+            )
         if not regular or path == "-":
             raise InputError(
                 path, f"reads in BAM and SAM are read from a file, not a pipe ({BY_HAND} | … converts them to FASTQ)"

@@ -222,7 +222,7 @@ class MapperFiles(MappedFiles):
         """Return a path from which the mapper can read an open stream."""
         tee = self._tees.get(source.path)
         path = f"/dev/fd/{tee.readers[0]}" if tee else source.path
-        if source.common:
+        if source.common and not source.remote:
             return path
         piped = self._pipe(Source(path))
         if tee:

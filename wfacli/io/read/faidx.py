@@ -14,9 +14,14 @@ from isal.igzip_lib import IsalError
 
 from ..._native import Reference
 from .bgzf_blocks import BgzfBlocks
+from .remote import exists, modified, open_binary
+from .remote_blocks import RemoteBlocks
 from .sources import Source
 
 _MAX_HEADER = 1 << 16  # maximum bytes of a header
+_AROUND = (
+    1 << 10
+)  # bytes on each side of the first base of a sequence in a store, which have its header and first line
 _MAX_NUMBER = 1 << 62  # bound on lengths and offsets, larger than any file
 _MANY = 100_000  # sequences
 _SHORT = 4096  # mean bytes of a sequence below which reading the whole file is faster than checking its index
@@ -27,8 +32,8 @@ def indexed(source: Source, threads: int = 1) -> Reference | None:
     """Return the sequences of an indexed file, whose bases are read on demand.
 
     All headers and first lines are compared with the index. The result is None, and the file has to be read whole, if
-    it is not a regular file, is compressed but not BGZF, or has no index, if the index is older than the file or does
-    not match it, or if the file has very many short sequences.
+    it is not a regular file, is compressed but not BGZF (of a URL: is compressed), or has no index, if the index is
+    older than the file or does not match it, or if the file has very many short sequences.
 
     Args:
         source: the file.
@@ -37,10 +42,12 @@ def indexed(source: Source, threads: int = 1) -> Reference | None:
     Raises:
         InputError: damaged blocks.
     """
-    if not (source.stored_as_is or source.in_blocks):
-        return None
     path = source.path
     try:
+        if source.remote:
+            return _remote(path) if source.uncompressed else None
+        if not (source.stored_as_is or source.in_blocks):
+            return None
         with Path(path).open("rb") as file:
             mode = os.fstat(file.fileno())
             indices = [Path(path + ".fai")] + [Path(path + ".gzi")] * source.in_blocks
@@ -60,6 +67,21 @@ def indexed(source: Source, threads: int = 1) -> Reference | None:
     except (OSError, ValueError, ArithmeticError, IsalError):  # type: ignore[misc]
         # Numbers that are malformed or too large, invalid or repeated names, or an invalid block.
         return None
+
+
+def _remote(url: str) -> Reference | None:
+    """Return the sequences of an uncompressed file at a URL; see indexed(). Raises OSError, ValueError, InputError."""
+    if not exists(f"{url}.fai") or modified(f"{url}.fai") < modified(url):
+        return None
+    with open_binary(f"{url}.fai") as file:
+        index = file.read()
+    blocks = RemoteBlocks(url)
+    # Headers are looked at one by one, so they are requested before.
+    blocks.load_around((int(line.split(b"\t")[2]) for line in index.splitlines()), _AROUND)
+    reference = _reference(blocks.descriptor, blocks.size, index, blocks.read)
+    if reference:
+        reference.set_loader(np.array(blocks.starts, np.int64), blocks.load)
+    return reference
 
 
 def _reference(descriptor: int, size: int, index: bytes, read: _Read) -> Reference | None:

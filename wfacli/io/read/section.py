@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import InputError
-from .inflate import BLOCK, Bgunzip
-from .sources import Source, StoredBytes
+from .inflate import BLOCK, MAX_BLOCK, Bgunzip
+from .remote import RemoteFile
+from .sources import Source, StoredBytes, opened
 
 _SKIPPED = 1 << 16  # bytes inflated at a time before a section
 
@@ -63,9 +64,11 @@ class Section(Source):
 
     def _open(self, path: str, begin: Position, end: Position) -> None:
         try:
-            file = io.FileIO(path)
+            file = opened(path)
         except OSError as error:
             raise InputError(path, error.strerror or str(error)) from None
+        if isinstance(file, RemoteFile):
+            file.limit = min(file.size, end.stored + (MAX_BLOCK if end.within else 0))
         if self._plain:
             self._raw = StoredBytes(file, begin.stored, end.stored)
             self._stream = self._raw

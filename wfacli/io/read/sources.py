@@ -22,6 +22,8 @@ from isal.igzip_lib import IsalError
 
 from .block_table import BlockTable
 from .inflate import BLOCK, Ahead, Bgunzip, Gunzip
+from .remote import RemoteFile
+from .urls import is_url
 
 T = TypeVar("T")
 
@@ -40,7 +42,7 @@ NO_END = (1 << 63) - 1  # offset behind the last byte of a file of any size
 class StoredBytes(io.RawIOBase):
     """The stored bytes: counts them, remembers the last 28, and can reread the first ones."""
 
-    def __init__(self, file: io.FileIO, position: int | None, end: int = NO_END) -> None:
+    def __init__(self, file: io.FileIO | RemoteFile, position: int | None, end: int = NO_END) -> None:
         """Take a file, and the offsets of the first byte (None: the file's own position) and behind the last."""
         self._file = file
         self._position = position  # read offset, if the descriptor's own position must not change
@@ -63,7 +65,11 @@ class StoredBytes(io.RawIOBase):
         if self._position is None:
             got = self._file.readinto(buffer) or 0
         else:
-            got = os.preadv(self._file.fileno(), [view[: max(self.end - self._position, 0)]], self._position)
+            view = view[: max(self.end - self._position, 0)]
+            if isinstance(self._file, RemoteFile):
+                got = self._file.read_at(view, self._position)
+            else:
+                got = os.preadv(self._file.fileno(), [view], self._position)
             self._position += got
         if got:
             self.count += got
@@ -79,7 +85,7 @@ class StoredBytes(io.RawIOBase):
         return head
 
     def hand_over(self) -> tuple[bytes, int, int]:
-        """Return (unread bytes of first(), descriptor, position or -1), for another reader to continue."""
+        """Return (unread bytes of first(), descriptor, position or -1), for another reader to continue; not remote."""
         again, self._again = self._again, b""
         return again, self._file.fileno(), -1 if self._position is None else self._position
 
@@ -87,6 +93,11 @@ class StoredBytes(io.RawIOBase):
         """Close the file."""
         self._file.close()
         super().close()
+
+
+def opened(path: str) -> io.FileIO | RemoteFile:
+    """Open a file, or the object that a URL names. Raises OSError."""
+    return RemoteFile(path) if is_url(path) else io.FileIO(path)
 
 
 def is_pipe(path: str) -> bool:
@@ -105,7 +116,10 @@ class Source:
         path: as the user named it; "-" is standard input.
         regular: True if it can be opened again to read the same bytes.
         size: stored size in bytes, or None if unknown.
+        remote: True if the path is a URL, which only this class reads.
     """
+
+    remote = False
 
     def __init__(self, path: str, called: str | None = None) -> None:
         """Open a path; errors call it `called` if that is given. Raises InputError."""
@@ -114,13 +128,17 @@ class Source:
             raise InputError("input", "the file name is empty")
         try:
             # Standard input keeps its descriptor and, if it is a file, its position: for SAM it is read twice.
-            file = io.FileIO(0, closefd=False) if path == "-" else io.FileIO(path)
-            mode = os.fstat(file.fileno())
-            self.regular = stat.S_ISREG(mode.st_mode)
+            file = io.FileIO(0, closefd=False) if path == "-" else opened(path)
+            if isinstance(file, RemoteFile):
+                self.regular, size = True, file.size
+            else:
+                mode = os.fstat(file.fileno())
+                self.regular, size = stat.S_ISREG(mode.st_mode), mode.st_size
             own_position = os.lseek(0, 0, os.SEEK_CUR) if self.regular and path == "-" else None
         except OSError as error:
             raise InputError(self.path, error.strerror or str(error)) from None
-        self.size = mode.st_size if self.regular else None
+        self.size = size if self.regular else None
+        self.remote = isinstance(file, RemoteFile)
         self._raw = StoredBytes(file, own_position)
         self._bgzf = self._plain = self._zstd = False
         self._counted: Callable[[], int] = int  # 0
@@ -129,18 +147,23 @@ class Source:
 
     @property
     def seekable(self) -> bool:
-        """True if other code can read it at random offsets: an uncompressed or a BGZF file."""
+        """True if it can be read at random offsets: an uncompressed or a BGZF file."""
         return self.regular and (self._plain or self._bgzf)
 
     @property
+    def uncompressed(self) -> bool:
+        """True if it is not compressed."""
+        return self._plain
+
+    @property
     def stored_as_is(self) -> bool:
-        """True for an uncompressed regular file other than standard input."""
-        return self.regular and self._plain and self.path != "-"
+        """True for an uncompressed regular file other than standard input; False for a URL."""
+        return self.regular and self._plain and self.path != "-" and not self.remote
 
     @property
     def in_blocks(self) -> bool:
-        """True for a regular BGZF file other than standard input."""
-        return self.regular and self._bgzf and self.path != "-"
+        """True for a regular BGZF file other than standard input; False for a URL."""
+        return self.regular and self._bgzf and self.path != "-" and not self.remote
 
     @property
     def end(self) -> int:
@@ -214,7 +237,7 @@ class Source:
         self._stream.close()
         self._head.clear()
         try:
-            self._raw = StoredBytes(io.FileIO(self.path), None)
+            self._raw = StoredBytes(opened(self.path), None)
         except OSError as error:
             raise InputError(self.path, error.strerror or str(error)) from None
         self._stream = self._decompressed()  # again, since blocks may have been read to peek at their data
@@ -246,9 +269,9 @@ class Source:
             counted: returns the number of bytes that the other reader has read.
 
         Returns:
-            (bytes already read, descriptor, position or -1); None if the stream is compressed.
+            (bytes already read, descriptor, position or -1); None if the stream is compressed, or a URL.
         """
-        if not self._plain:
+        if not self._plain or self.remote:
             return None
         self._counted = counted
         again, descriptor, position = self._raw.hand_over()

@@ -12,6 +12,7 @@ from ..._native import BamIndex, TargetIds
 from ...config import Container, OutputSpec
 from ...core.batch import U8
 from ...errors import OutputClosed, OutputError
+from ..read.remote import remove
 from .bgzf import BLOCK_BYTES, DEFAULT_LEVEL, END, compressed
 from .header_targets import HeaderTargets
 from .in_order import in_order
@@ -209,7 +210,7 @@ class SortedOutput(Numbered):
         csi = targets.longest > LONGEST_IN_BAI
         try:
             for suffix in (".bai", ".csi"):  # an index of an earlier file could be used instead of the new one
-                Path(self.name + suffix).unlink(missing_ok=True)
+                remove(self.name + suffix)
             data = bytes(index.finish())
             if csi:
                 data = b"".join([*compressed(data), END])

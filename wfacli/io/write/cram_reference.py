@@ -46,7 +46,7 @@ def cram_reference(path: str, scratch: str, threads: int) -> str:
     """
     operand(path)
     with contextlib.closing(Source(path)) as source:
-        if not source.regular or path == "-":
+        if not source.regular or path == "-" or source.remote:
             raise WfacliError(f"CRAM refers to its reference, which must be a file: {path} is none")
         if not source.seekable:
             raise WfacliError(f"CRAM refers to its reference, which must be plain or compressed with bgzip: {path}")

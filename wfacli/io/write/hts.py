@@ -11,8 +11,9 @@ from pathlib import Path
 
 from ...config import OutputSpec
 from ...core.batch import U8
-from ...errors import OutputClosed, OutputError, WfacliError, text_of
+from ...errors import OutputClosed, OutputError, UsageError, WfacliError, text_of
 from ..read.unnamed import unnamed_file
+from ..read.urls import is_url
 from .complete import LineCount, fault_of
 from .cram_reference import cram_reference
 from .operand import operand
@@ -66,10 +67,13 @@ class HtsOutput(Output):
             reference: FASTA, plain or bgzip, that CRAM refers to.
 
         Raises:
+            UsageError: the path is a URL.
             OutputError: the file cannot be written.
             WfacliError: pysam is missing, or htslib cannot use the reference of CRAM.
         """
         require_pysam()
+        if is_url(path):
+            raise UsageError(f"{path}: CRAM is written to a file, not to a URL: copy it, or write BAM")
         self._scratch = Scratch()
         try:
             if spec.index and path:

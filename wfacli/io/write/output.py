@@ -15,7 +15,9 @@ from ..._native import TargetIds, guard_file, release_file
 from ...core.batch import U8
 from ...core.interruption import deferred
 from ...errors import OutputClosed, OutputError, UsageError, shown
+from ..read.urls import is_url
 from .temporary import new_beside
+from .upload import Upload
 
 _STDIN, _STDOUT = 0, 1
 _CLOSED = -1
@@ -107,7 +109,8 @@ class Output:
     """A file that gets its final name when it is complete, or standard output.
 
     A regular file is written as NAME.partial-RANDOM in the same folder (see temporary.new_beside) and renamed by
-    finish(). Devices and pipes are written directly.
+    finish(). Devices and pipes are written directly. What a URL names is uploaded, and nothing of it is kept unless it
+    is complete.
 
     A batch command writes the header, calls begin_records(), and then add() for each batch, in order, with what
     packed() returned for it.
@@ -124,12 +127,16 @@ class Output:
         self.written = 0
         self._partial: Path | None = None
         self._final: Path | None = None
+        self._upload: Upload | None = None
         self.name = path if path not in (None, "-") else "standard output"
         if path is None or path == "-":
             self._fd = _STDOUT
             return
         if not path:
             raise OutputError("the name of the output file is empty")
+        if is_url(path):
+            self._fd, self._upload = _CLOSED, Upload(path)
+            return
         try:
             self._fd = self._opened(path)
         except OSError as error:
@@ -155,6 +162,10 @@ class Output:
     def write(self, data: bytes | U8) -> None:
         """Write all bytes. Raises OutputError, or OutputClosed if the reader has closed the pipe."""
         view = memoryview(data) if isinstance(data, bytes) else data.data
+        if self._upload:
+            self._upload.write(view)
+            self.written += len(view)
+            return
         while len(view):
             try:
                 done = os.write(self._fd, view)
@@ -168,7 +179,7 @@ class Output:
     @property
     def streams(self) -> bool:
         """True for standard output, pipes and devices, which receive bytes at once."""
-        return self._final is None
+        return self._final is None and self._upload is None
 
     def uninterrupted(self) -> AbstractContextManager[None]:
         """Return a context in which signals are deferred if the output is a regular file, which does not block.
@@ -206,6 +217,8 @@ class Output:
 
     def finish(self) -> None:
         """Close the file and rename it to its final name. Raises OutputError."""
+        if self._upload:
+            return self._upload.commit()
         if self._fd == _STDOUT:
             return
         try:
@@ -224,7 +237,9 @@ class Output:
         A file without any bytes is removed, and so is one without content of `worth` (for example with a header
         only). A file that already has its final name stays.
         """
-        if self._fd == _STDOUT:
+        if self._upload:
+            self._upload.abandon()
+        if self._fd == _STDOUT or self._upload:
             return None
         if self._fd != _CLOSED:
             with contextlib.suppress(OSError):  # the error that led here is the one to report

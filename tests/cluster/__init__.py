@@ -1,0 +1,1 @@
+"""Tests of runs on a Dask cluster; make test-dask runs those that need Dask."""

@@ -1,0 +1,1 @@
+"""Shards of a plan on a Dask cluster, which is given as an address and never carries data."""
