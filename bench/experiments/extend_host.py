@@ -23,7 +23,7 @@ from wfacli.core.batch import PairBatch, Records
 from wfacli.core.stats import Stats
 from wfacli.engines.extend_cpu import ExtendEngine, extend_batch
 from wfacli.engines.extend_gpu import ExtendGpuEngine
-from wfacli.run.sizes import SWITCH_BESIDE_A_GPU
+from wfacli.run.sizes import SWITCH_INTERVAL
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 
@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     a = parser.parse_args()
     keep_memory_flat()
-    sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     spec, stats = ExtendSpec(Scheme.parse("2,4,4,2"), ExtendMode.LOCAL, a.score_only), Stats()
     cpu = ExtendEngine(spec, Limits(), 1)
     engine = ExtendGpuEngine(spec, cpu, lambda: StandIn(a.copies * 1e9, 0.0), stats)

@@ -35,7 +35,7 @@ from wfacli.gpu.kernels.properties import Gpu
 from wfacli.gpu.runtime import task
 from wfacli.gpu.runtime.driver import Memory
 from wfacli.plan.planner import Planner
-from wfacli.run.sizes import MOST_BESIDE_A_GPU, SWITCH_BESIDE_A_GPU
+from wfacli.run.sizes import MOST_BESIDE_A_GPU, SWITCH_INTERVAL
 
 LENGTH, EDITS = 150, 3
 
@@ -242,7 +242,7 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     a = parser.parse_args()
     keep_memory_flat()
-    sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     metric, stats = Metric(a.metric), Stats()
     spec = AlignSpec(metric, Penalties.of(metric))
     engine = GpuEngine(spec, lambda: StandIn(a.copies * 1e9, a.kernels * 1e-3), stats)

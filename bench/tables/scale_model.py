@@ -3,8 +3,8 @@
     python -m bench.tables.scale_model [--rows TEXT ...] [--records 10000000 ...] [--shards 10000]
         [--pairs-per-second 1e7] [--folder DIR] [--minutes M] [--save] [--model-of RESULT]
 
-The steps are real commands. `plan` reads a file of so many pairs, of 1 base and, up to 10^7 pairs, of 150. `merge`
-reads so many records in the parts of that many shards, which are hard links to the part of one shard that was
+The steps are real commands. `plan` reads a file of N pairs, of 1 base and, up to 10^7 pairs, of 150. `merge`
+reads N records in the parts of S shards, which are hard links to the part of one shard that was
 executed, each with a manifest of its own, and writes to /dev/null; sorted parts interleave record by record. `plan
 --status` looks at all manifests. Sequences are short, so that there are as many records as the disk can hold. The
 model takes the rates of these commands, and that of a node with one GPU (10 M pairs of 150 bases a second to PAF,
@@ -136,7 +136,7 @@ class Steps:
         return {**measured(words, self._folder), "bytes_read": read}
 
     def _link_parts(self, records: int, form: str) -> int:
-        """Make a plan and parts of so many records together; return their bytes."""
+        """Make a plan, and parts that have `records` records together; return their bytes."""
         each = -(-records // self._shards)
         pairs = min(each, _IN_A_PART)
         self._write_reads(pairs)

@@ -33,7 +33,7 @@ from wfacli.errors import DeviceError
 from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.runtime.opening import open_driver
 from wfacli.measure.limits import bus_rate
-from wfacli.run.sizes import SWITCH_BESIDE_A_GPU
+from wfacli.run.sizes import SWITCH_INTERVAL
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096)
 SEEDS = ("illumina250", "hifi_human_wfagpu", "pacbio_clr_ecoli")
@@ -182,7 +182,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main(options: argparse.Namespace, opened: Callable[[], Any] = lambda: open_driver(compiler=Compiler())) -> None:
     keep_memory_flat()
-    sys.setswitchinterval(SWITCH_BESIDE_A_GPU)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     results = Results(options)
     every = dict(works(options))
     results.bus = bus_rate(opened)

@@ -26,10 +26,10 @@ from ..shards.merge import Merge, Merged, PartsMissing
 from ..shards.plan import Plan
 from ..shards.plan_file import PlanFile, read_plan
 from ..shards.shard_count import default_shards
+from ..shards.survey import Cutting
 from .console import note, warning
 from .groups import CLUSTER, OUTPUT, grouped
 from .options import DebugOption, ProgressOption, QuietOption
-from ..shards.survey import Cutting
 from .plan import check_request, tell_plan
 from .planned import command_line_of, is_given, request_of
 from .progress import shown, shown_long
