@@ -1,4 +1,5 @@
-"""Makes the pictures of docs/pictures: reports, MultiQC's page of two samples, the help of map, README's badges.
+"""Makes the pictures of docs/pictures: reports, MultiQC's page of two samples, the help of each command, README's
+badges and first screen.
 
 It needs minimap2, Chromium (WFACLI_CHROMIUM names another program), and for MultiQC's page multiqc (WFACLI_MULTIQC).
 """
@@ -16,6 +17,7 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+from markdown_it import MarkdownIt
 from PIL import Image
 from rich.console import Console
 from rich.text import Text
@@ -30,6 +32,19 @@ _REFERENCE = str(ROOT / "data/sarscov2.fa.gz")
 _LENGTHS = (("300-900", "150"), ("800-2k", "350"), ("1500-4k", "300"), ("3k-8k", "100"))  # of long reads, and counts
 _COLOURS, _WIDEST = 128, 1000
 _WAIT = "new Promise(done => setTimeout(done, 4000))"  # MultiQC draws its plots as they come into view
+
+
+# The whole program ("") and its commands.
+COMMANDS = (
+    "",
+    *["align", "map", "extend", "distance", "local", "dotplot", "simulate", "plan", "merge", "bench", "doctor"],
+)
+_STYLE = """<style>
+body { font: 16px/1.5 sans-serif; max-width: 820px; margin: 24px auto; color: #1f2328 }
+pre { background: #f6f8fa; padding: 12px; overflow: auto } code { font: 13px monospace; background: #f6f8fa }
+table { border-collapse: collapse } td, th { border: 1px solid #d1d9e0; padding: 4px 10px; text-align: left }
+h1, h2 { border-bottom: 1px solid #d1d9e0; padding-bottom: 6px } img { max-width: 100% }
+</style>"""
 
 
 def wfacli(*arguments: str | Path, folder: Path) -> str:
@@ -90,15 +105,28 @@ def multiqc(browser: Browser, folder: Path) -> None:
     save(browser.picture(1500, 1850), "multiqc.png")
 
 
-def help_page() -> None:
-    """Draw the help of map on a terminal of 80 columns."""
-    console = Console(record=True, width=80, file=io.StringIO())
-    console.print(Text("$ wfacli map -h", style="bold"))
-    console.print(Text(wfacli("map", "-h", folder=ROOT).rstrip()))
-    drawn = console.export_svg(title="wfacli map -h")
-    # Fonts of other sites are not asked for: those of the reader are good enough.
-    drawn = re.sub(r"@font-face \{.*?\}\n", "", drawn, flags=re.DOTALL)
-    (PICTURES / "help.svg").write_text(drawn.replace("Fira Code", "ui-monospace"))
+def help_pages() -> None:
+    """Draw the help of each command on a terminal of 80 columns."""
+    for command in COMMANDS:
+        words = ["wfacli", *command.split(), "-h"]
+        console = Console(record=True, width=80, file=io.StringIO())
+        console.print(Text(f"$ {' '.join(words)}", style="bold"))
+        console.print(Text(wfacli(*words[1:], folder=ROOT).rstrip()))
+        drawn = console.export_svg(title=" ".join(words), unique_id="help")
+        # Fonts of other sites are not asked for: those of the reader are good enough.
+        drawn = re.sub(r"@font-face \{.*?\}\n", "", drawn, flags=re.DOTALL)
+        (PICTURES / f"help-{command or 'wfacli'}.svg").write_text(drawn.replace("Fira Code", "ui-monospace"))
+
+
+def readme(browser: Browser, folder: Path) -> None:
+    """Take README's first screen."""
+    text = (ROOT / "README.md").read_text()
+    page = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
+    (folder / "readme.html").write_text(
+        f"<!doctype html><meta charset=utf-8><base href='{ROOT.as_uri()}/'>{_STYLE}{page}"
+    )
+    browser.show(folder / "readme.html", 900, "light", height=1000)
+    save(browser.picture(900, 1000), "readme.png")
 
 
 def badges() -> None:
@@ -136,11 +164,12 @@ def main() -> None:
     program = chromium()
     if not program:
         sys.exit("there is no chromium: set WFACLI_CHROMIUM")
-    help_page()
+    help_pages()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         runs(folder)
         with opened(program, folder / "profile") as browser:
+            readme(browser, folder)
             report(browser, folder)
             multiqc(browser, folder)
 
