@@ -1,5 +1,4 @@
-"""Makes the pictures of docs/pictures: reports, MultiQC's page of two samples, the help of each command, README's
-badges and first screen.
+"""Makes docs/pictures: reports, MultiQC's page of two samples, help of all commands, README's badges and first screen.
 
 It needs minimap2, Chromium (WFACLI_CHROMIUM names another program), and for MultiQC's page multiqc (WFACLI_MULTIQC).
 """
@@ -35,7 +34,7 @@ _WAIT = "new Promise(done => setTimeout(done, 4000))"  # MultiQC draws its plots
 
 
 # The whole program ("") and its commands.
-COMMANDS = (
+COMMANDS = ("", "align", "map", "extend", "plan", "merge", "distance", "local", "dotplot", "simulate", "bench", "doctor")
     "",
     *["align", "map", "extend", "distance", "local", "dotplot", "simulate", "plan", "merge", "bench", "doctor"],
 )
