@@ -34,9 +34,9 @@ _WAIT = "new Promise(done => setTimeout(done, 4000))"  # MultiQC draws its plots
 
 
 # The whole program ("") and its commands.
-COMMANDS = ("", "align", "map", "extend", "plan", "merge", "distance", "local", "dotplot", "simulate", "bench", "doctor")
-    "",
-    *["align", "map", "extend", "distance", "local", "dotplot", "simulate", "plan", "merge", "bench", "doctor"],
+COMMANDS = (
+    *("", "align", "map", "extend", "plan", "merge", "distance"),
+    *("local", "dotplot", "simulate", "bench", "doctor"),
 )
 _STYLE = """<style>
 body { font: 16px/1.5 sans-serif; max-width: 820px; margin: 24px auto; color: #1f2328 }
