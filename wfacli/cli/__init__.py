@@ -107,6 +107,10 @@ def entry() -> None:
         from .app import app  # imported late: this is most of the startup time
 
         catch()
+        if any("://" in word for word in sys.argv):
+            from ..io.read.urls import plain_words
+
+            sys.argv[1:] = plain_words(sys.argv[1:])
         app(prog_name="wfacli")
     except OutputClosed:
         ignore()

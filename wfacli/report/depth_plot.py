@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import shown
 from . import charts
 from .charts import Axis
 from .facts import Facts
@@ -81,6 +82,8 @@ def _panel(facts: Facts, target: int) -> str:
     window = int(depth.window[target])
     ticks = charts.linear_ticks(0, bp, lambda value: tick_length(value, "base"), 4)
     axis = Axis(f"position (windows of {length(window, 'base')})", ticks)
-    summary = f"depth along {name}: mean {short(mean)}, highest window {short(max(value for _, value in values))}"
+    summary = (
+        f"depth along {shown(name)}: mean {short(mean)}, highest window {short(max(value for _, value in values))}"
+    )
     picture = charts.area(values, mean, axis, "mean depth", summary)
     return f"<div><h3>{escaped(name)} <small>mean {short(mean)}</small></h3>{picture}</div>"

@@ -54,7 +54,7 @@ def indexed(source: Source, threads: int = 1) -> Reference | None:
             if any(index.stat().st_mtime_ns < mode.st_mtime_ns for index in indices):
                 return None
             index = indices[0].read_bytes()
-            if (lines := index.count(b"\n")) > _MANY and mode.st_size < _SHORT * lines:
+            if _many_short(index, mode.st_size):
                 return None
             if source.stored_as_is:
                 descriptor = file.fileno()
@@ -76,12 +76,19 @@ def _remote(url: str) -> Reference | None:
     with open_binary(f"{url}.fai") as file:
         index = file.read()
     blocks = RemoteBlocks(url)
+    if _many_short(index, blocks.size):
+        return None
     # Headers are looked at one by one, so they are requested before.
     blocks.load_around((int(line.split(b"\t")[2]) for line in index.splitlines()), _AROUND)
     reference = _reference(blocks.descriptor, blocks.size, index, blocks.read)
     if reference:
         reference.set_loader(np.array(blocks.starts, np.int64), blocks.load)
     return reference
+
+
+def _many_short(index: bytes, size: int) -> bool:
+    lines = index.count(b"\n")
+    return lines > _MANY and size < _SHORT * lines
 
 
 def _reference(descriptor: int, size: int, index: bytes, read: _Read) -> Reference | None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from ...errors import UsageError
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_CHAINED = re.compile(r"[a-z][a-z0-9+.-]*::", re.IGNORECASE)  # of fsspec: simplecache::s3://bucket/x
+_LOCAL = re.compile(r"^(--[a-z-]+=|-[a-zA-Z])?(?:file|local)://", re.IGNORECASE)
 _USER = re.compile(r"(?<=://)[^/@\s]*@")
 # Parameters of signed URLs (S3, Google, Azure, CloudFront) and of tokens.
 _SIGNED = re.compile(r"[?&](x-amz-[a-z-]+|x-goog-[a-z-]+|signature|sig|[a-z_-]*(?:token|secret|password|key))=", re.I)
@@ -26,6 +28,21 @@ def check_url(url: str) -> None:
             f"{without_secrets(url)}: the URL contains {secret}, which would be stored in plans and headers: put "
             "credentials into the environment or the settings of fsspec"
         )
+
+
+def plain_words(words: list[str]) -> list[str]:
+    """Return the words of a command line with file:// and local:// URLs as names of files.
+
+    A file then has one kind of name wherever files are compared, such as inputs and outputs.
+
+    Raises:
+        UsageError: a URL contains credentials.
+    """
+    for word in words:
+        value = word.partition("=")[2] if word.startswith("--") and "=" in word else word
+        if is_url(value) or _CHAINED.match(value):
+            check_url(value)
+    return [_LOCAL.sub(r"\1", word) for word in words]
 
 
 def without_secrets(text: str) -> str:
