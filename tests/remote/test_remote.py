@@ -352,7 +352,8 @@ def test_plan_shards_and_merge_by_url(tmp_path):
     (tmp_path / "q.fa").write_bytes(changed)
     again = run("align", "--plan", plan, "--shard", "1/2", cwd=tmp_path)
     assert_failure(again, 1, f"{tmp_path}/q.fa: has {len(changed):,} bytes, unlike the file that the plan was made of")
-    assert_failure(run("align", f"{here}/none", "t.fa", cwd=tmp_path), 1, f"{tmp_path}/none: No such file or directory")
+    missing = run("align", f"{here}/none", "t.fa", cwd=tmp_path)
+    assert_failure(missing, 1, f"{tmp_path}/none: No such file or directory")
 
 
 LOCAL = (
