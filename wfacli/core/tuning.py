@@ -198,12 +198,10 @@ GPU_WORKSPACE = 8e9  # bytes
 THREADS_WITH_GPU = 8
 SHARED_CORES = 1.9  # latency of a pair there, relative to one alone: ten of 60 kb, 0.206 s each, 16 threads on 8 cores
 GPU_OPEN_SECONDS = 0.45  # seconds to open a GPU in a process that has none open (H100, 2026-11-26: 0.38 to 0.45)
-THREAD_SHARE = (
-    0.5  # work of a thread of all, relative to one alone: 16 threads on 8 cores did 6.7 to 10 times its work
-)
-CPU_MAPPED_BASE = (
-    1.5e-7  # seconds of one thread for a base of a mapped Nanopore read, two-piece costs, with its extensions
-)
+# Work of one of many threads, relative to a thread alone: 16 threads on 8 cores did 6.7 to 10 times its work.
+THREAD_SHARE = 0.5
+# Seconds of one thread for a base of a mapped Nanopore read, under two-piece costs, with its extensions.
+CPU_MAPPED_BASE = 1.5e-7
 # A pair of `align` that its route gives to the CPU is computed on a whole GPU (engines/long.py) if it has at least
 # LONG_PAIR_BASES bases, if the CPU is expected to take at least LONG_PAIR_SECONDS, and if the GPU is expected to be
 # LONG_PAIR_MARGIN times as fast. CPU kernels took 0.07 s for 330 kb with 12,160 edits, 1.0 s for 4.6 Mb with 28,152,

@@ -29,6 +29,7 @@ class LateGpuEngine:
     length.
 
     Attributes:
+        cpu: the CPU engine.
         gpu: the engine with the GPU once it is open, else None.
     """
 
@@ -42,7 +43,8 @@ class LateGpuEngine:
             open_gpu: opens the engine with the GPU, which closes `cpu` when it is closed. It may raise DeviceError, or
                 return `cpu` if there is no GPU.
         """
-        self.cpu, self.gpu = cpu, None
+        self.cpu = cpu
+        self.gpu: Engine | None = None
         self._open_gpu = open_gpu
         self._lock = threading.Lock()
         self._saved = 0.0  # expected seconds that a GPU would have saved so far
@@ -50,9 +52,6 @@ class LateGpuEngine:
         self._opening: threading.Thread | None = None
         self._failure: str | None = None
         self._cancelled = False
-
-    cpu: Engine
-    gpu: Engine | None
 
     @property
     def waits(self) -> bool:

@@ -19,9 +19,8 @@ from .remote_blocks import RemoteBlocks
 from .sources import Source
 
 _MAX_HEADER = 1 << 16  # maximum bytes of a header
-_AROUND = (
-    1 << 10
-)  # bytes on each side of the first base of a sequence in a store, which have its header and first line
+# Bytes on each side of the first base of a sequence in a store, which have its header and first line.
+_AROUND = 1 << 10
 _MAX_NUMBER = 1 << 62  # bound on lengths and offsets, larger than any file
 _MANY = 100_000  # sequences
 _SHORT = 4096  # mean bytes of a sequence below which reading the whole file is faster than checking its index
