@@ -72,7 +72,7 @@ ROWS = (
 
 
 def alternating(commands: dict[str, list[str]], folder: Path, repeats: int) -> dict[str, dict[str, list[float]]]:
-    """Return seconds and cpu_seconds of each command, which are executed in turn."""
+    """Return seconds and cpu_seconds of the commands, one after another."""
     found: dict[str, dict[str, list[float]]] = {name: {"seconds": [], "cpu_seconds": []} for name in commands}
     for _ in range(repeats):
         for name, words in commands.items():
