@@ -114,7 +114,7 @@ class Records:
             max=9,
             show_default="6; for CRAM htslib's",
             metavar="N",
-            help="Compression level of BAM, CRAM and .gz, 0 to 9. Compared with 6, level 1 takes a quarter of the "
+            help="Compression level of BAM, CRAM and .gz, 0 to 9. Compared with 6, level 1 takes half the "
             "time, and BAM is a tenth larger; 0 is for pipes.",
             rich_help_panel=OUTPUT,
         ),

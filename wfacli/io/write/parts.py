@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import deflate
 import numpy as np
 from isal import isal_zlib
 from isal.igzip_lib import IsalError
@@ -24,7 +25,7 @@ from .output import Output
 
 _CHUNK = 1 << 16  # bytes of frames in a chunk; of each part, a merge has one chunk in memory
 _MAX_CHUNK = (1 << 32) + _CHUNK  # bytes of a chunk with the longest possible record
-_LEVEL = 1  # of ISA-L, as for spilled records
+_LEVEL = 1  # of libdeflate, which gives equal records equal bytes, whoever writes the part
 _SIZES = struct.Struct("<II")  # bytes of a chunk: deflated, and as they were
 _Header = Callable[[], Iterable[bytes]]
 
@@ -145,7 +146,7 @@ class FramesPart(_Headed, SortedOutput, Part):
     def finish(self) -> None:
         """Sort the records, write them, and rename the file. Raises OutputError."""
         for frames in self._sorter.merged(_CHUNK, keep_frames=True):
-            deflated = isal_zlib.compress(frames, _LEVEL, -15)
+            deflated = deflate.deflate_compress(frames.data, _LEVEL)
             self._put(_SIZES.pack(len(deflated), len(frames)) + deflated)
         self._sorter.close()
         Numbered.finish(self)
