@@ -11,10 +11,15 @@ build: .venv/built
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q "scikit-build-core>=1.0,<2" "nanobind>=3.0,<4" cmake ninja && touch $@
 
+# Kernels of the newest instruction set that this machine has. The packages are installed beside the compiler.
 .venv/built: .venv/created pyproject.toml CMakeLists.txt $(wildcard wfacli/native/*)
-	$(BIN)/pip install -q --no-build-isolation --editable . && touch $@
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' > .venv/requirements.txt
+	$(BIN)/pip install -q -r .venv/requirements.txt & \
+	$(BIN)/pip install -q --no-build-isolation --no-deps -C cmake.define.WFACLI_KERNELS=native --editable . && wait $$! && touch $@
 
+# Tests compare the kernels of all instruction sets that the machine has.
 .venv/dev: .venv/built tests/requirements.txt
+	$(BIN)/pip install -q --no-build-isolation -C cmake.define.WFACLI_KERNELS=all --editable .
 	$(BIN)/pip install -q -r tests/requirements.txt && touch $@
 
 demo: build
@@ -108,7 +113,7 @@ bench: .venv/dev
 
 # Instructions of the native core, and instructions and registers of the GPU's kernels: fails where one has risen by 5%
 # over bench/checks/baseline.json; make bench-check BENCH=--update makes a new one. Needs valgrind, nvcc; skips what is missing.
-bench-check: .venv/built
+bench-check: .venv/dev
 	$(BIN)/python -m bench.checks.check $(BENCH)
 
 # Our CPU engine and its peers, one thread; options as in make bench-cpu BENCH="--quick --data DIR".

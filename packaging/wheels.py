@@ -81,7 +81,10 @@ def linked(source: Path, python: str, glibc: str, into: Path, cross: str = "") -
         with tarfile.open(source) as packed:
             packed.extractall(made, filter="data")
         folder = next(Path(made).iterdir())
-        options = [f"--config-settings=cmake.define.WFACLI_GLIBC={glibc}"] if glibc else []
+        options = [
+            "--config-settings=cmake.define.CMAKE_DISABLE_PRECOMPILE_HEADERS=ON"
+        ]  # a unit may include too little
+        options += [f"--config-settings=cmake.define.WFACLI_GLIBC={glibc}"] if glibc else []
         command = [python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-cache-dir", "--wheel-dir", into, *options]
         before = set(into.iterdir())
         _run([*command, folder], environment() | (crossing(cross, python) if cross else {}))

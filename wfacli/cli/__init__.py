@@ -62,7 +62,8 @@ def _reason(problem: BaseException) -> str:
     if isinstance(problem, ImportError):
         while isinstance(problem.__context__, ImportError):  # numpy wraps the cause in pages of advice
             problem = problem.__context__
-        return f"a part of wfacli cannot be loaded: {problem} (too little memory, or a broken installation)"
+        hint = "" if "built for processors" in str(problem) else " (too little memory, or a broken installation)"
+        return f"a part of wfacli cannot be loaded: {problem}{hint}"
     if isinstance(problem, OSError) and problem.strerror:
         return _system_reason(problem)
     return str(problem) or type(problem).__name__

@@ -56,7 +56,7 @@ struct GapPiece {
 struct Costs {
   std::int32_t mismatch = 1;
   std::int32_t pieces = 1;  // 1 or 2
-  GapPiece gap[2];
+  GapPiece gap[2]{};
   std::int32_t skip = 0;  // per symbol that free ends leave unaligned
 
   // Linear gap costs need no gap states in the recurrence.

@@ -8,6 +8,7 @@
 #include "bind/bind.hpp"
 
 #include "engine/staging.hpp"
+#include "kernels/kernels.hpp"
 
 namespace wfacli {
 
@@ -85,6 +86,8 @@ void keep_memory_flat() {
 NB_MODULE(_native, m) {
   // An aligner that lives until the program ends is not a leak, and users should see no warning about it.
   nanobind::set_leak_warnings(false);
+  int kernels = 0;
+  wfacli::kernel_table(kernels);  // throws, and so fails the import, if this processor can run none
   m.doc() = "Native parts of wfacli: reading, aligning, formatting. Every call releases the GIL.";
   m.def("keep_memory_flat", &keep_memory_flat,
         "For the command line: sets the allocator up for batches, for the whole process");

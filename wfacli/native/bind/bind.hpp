@@ -1,16 +1,7 @@
 // Shared by the binding units: conversion between numpy arrays and native columns, and no other logic.
 #pragma once
 
-// nanobind's headers cause thousands of lines of -Wshadow warnings, which would hide those of this project.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#pragma GCC diagnostic pop
-
+#include "bind/nanobind.hpp"
 #include "io/builder.hpp"
 #include "engine/engine.hpp"
 

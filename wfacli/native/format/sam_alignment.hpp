@@ -6,7 +6,7 @@
 namespace wfacli {
 
 struct SamAlignment {
-  PairView pair;  // the aligned parts of query and target
+  PairView pair{};  // the aligned parts of query and target
   const std::uint32_t* cigar = nullptr;  // = X I D
   std::int64_t operations = 0;
   std::int64_t matches = 0, mismatches = 0, inserted = 0, deleted = 0, gaps = 0;

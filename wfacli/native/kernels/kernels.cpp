@@ -1,7 +1,10 @@
 #include "kernels/kernels.hpp"
 
 #include <cstdlib>
+#include <iterator>
 #include <stdexcept>
+
+#include "base/instruction_sets.hpp"
 
 namespace wfacli {
 
@@ -27,15 +30,39 @@ WFACLI_DECLARE(x86_64_v2)
 WFACLI_DECLARE(x86_64_v3)
 WFACLI_DECLARE(x86_64_v4)
 
+namespace {
+
+// The builds that this module has (WFACLI_KERNELS of CMakeLists.txt), oldest level first.
+struct Build {
+  int level;
+  KernelEntry entry;
+};
+constexpr Build kBuilds[] = {
+#if defined(WFACLI_X86_64_V2)
+    {2, x86_64_v2::entry("x86-64-v2")},
+#endif
+#if defined(WFACLI_X86_64_V3)
+    {3, x86_64_v3::entry("x86-64-v3")},
+#endif
+#if defined(WFACLI_X86_64_V4)
+    {4, x86_64_v4::entry("x86-64-v4")},
+#endif
+};
+
+}  // namespace
+
 const KernelEntry* kernel_table(int& count) {
-  static const KernelEntry entries[] = {x86_64_v2::entry("x86-64-v2"), x86_64_v3::entry("x86-64-v3"),
-                                        x86_64_v4::entry("x86-64-v4")};
-  __builtin_cpu_init();
-  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
-  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-                  __builtin_cpu_supports("avx512cd");
-  count = v4 ? 3 : v3 ? 2 : 1;
+  static KernelEntry entries[std::size(kBuilds)];
+  static const int usable = [] {
+    int n = 0;
+    for (const Build& build : kBuilds)
+      if (build.level <= newest_level()) entries[n++] = build.entry;
+    return n;
+  }();
+  count = usable;
+  if (!count)
+    throw std::runtime_error("it was built for processors with " + std::string(kBuilds[0].entry.name) +
+                             ", and this one is older: build it on this machine, or install a wheel");
   return entries;
 }
 #else

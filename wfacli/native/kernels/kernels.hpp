@@ -39,7 +39,8 @@ struct KernelEntry {
   LocalKernels (*local)() = nullptr;
 };
 
-// Returns the builds that this machine can run, slowest first, and stores their number in `count`.
+// Returns the builds that this machine can run, slowest first, and stores their number in `count`. Throws
+// std::runtime_error if there is none.
 const KernelEntry* kernel_table(int& count);
 // Returns the build named `isa`. If `isa` is empty, the environment variable WFACLI_ISA chooses the build; if that is
 // unset or empty, the fastest build is returned. Throws std::invalid_argument if this machine has no build of that
