@@ -81,9 +81,8 @@ def linked(source: Path, python: str, glibc: str, into: Path, cross: str = "") -
         with tarfile.open(source) as packed:
             packed.extractall(made, filter="data")
         folder = next(Path(made).iterdir())
-        options = [
-            "--config-settings=cmake.define.CMAKE_DISABLE_PRECOMPILE_HEADERS=ON"
-        ]  # a unit may include too little
+        # Without them, a unit that includes too little fails.
+        options = ["--config-settings=cmake.define.CMAKE_DISABLE_PRECOMPILE_HEADERS=ON"]
         options += [f"--config-settings=cmake.define.WFACLI_GLIBC={glibc}"] if glibc else []
         command = [python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-cache-dir", "--wheel-dir", into, *options]
         before = set(into.iterdir())
