@@ -24,8 +24,9 @@ from wfacli.core.batch import PairBatch, Status
 from wfacli.core.route import Route
 from wfacli.engines.cpu import CpuEngine
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan import forecast
-from wfacli.plan.kernels import BITS, DIFFERENCE, READS, STRIPES, TABLE
+from wfacli.plan.forecast import F64
+from wfacli.plan.kernels import BITS, CPU, DIFFERENCE, READS, STRIPES, TABLE
+from wfacli.plan.traits import CostTraits
 
 LENGTHS = (75, 150, 300, 1000, 3000, 10_000, 20_000)
 ERRORS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.10, 0.15, 0.20)
@@ -95,6 +96,15 @@ def timed(engine: CpuEngine, kernel: str, pairs: PairBatch) -> float | None:
     return seconds if (result.status == Status.OK).mean() > 0.9 else None
 
 
+def features(kernel: str, spec: AlignSpec, pairs: PairBatch) -> tuple[F64, F64]:
+    """Return the arguments of a CPU kernel's model: length of the longer sequence, and work (both f64[n])."""
+    work = CPU[kernel].work(CostTraits.of(spec))
+    query, edits = pairs.q_len.astype(float), pairs.est_edits.astype(float)
+    longest = np.maximum(pairs.q_len, pairs.t_len).astype(float)
+    units = work.longest * longest + work.cells * query * pairs.t_len
+    return longest, units + edits * (work.band * query + work.edit + work.square * edits)
+
+
 def points(metric: Metric, kernels: tuple[str, ...], bases: int) -> list[Point]:
     """Return all measurements of some kernels."""
     spec, found = AlignSpec(metric, Penalties.of(metric)), []
@@ -103,9 +113,8 @@ def points(metric: Metric, kernels: tuple[str, ...], bases: int) -> list[Point]:
             pairs = batch(length, error, bases)
             edits = np.full(len(pairs), round(length * error), np.int32)
             pairs = dataclasses.replace(pairs, est_edits=edits)
-            forecasts = forecast.Forecast(pairs, spec, Limits())
             for kernel in kernels:
-                longest, work = forecasts.features(kernel)
+                longest, work = features(kernel, spec, pairs)
                 time_each = measured(kernel, spec, pairs)
                 if time_each is not None:
                     point = Point(

@@ -125,7 +125,7 @@ def wrong_pairs(
 
 def banded_of(spec: AlignSpec, families: list[str]) -> list[str]:
     """Return the kernels of these families with an adaptive band that support the costs of `spec`."""
-    names = kernels_with_bands(*rungs.units_of(spec))
+    names = kernels_with_bands(spec)
     return [name for name in names if name.removeprefix("gpu-").startswith(tuple(families or [""]))]
 
 

@@ -21,8 +21,8 @@ from wfacli.gpu.kernels.launch_plan import plan_of
 from wfacli.gpu.kernels.plans import NO_BOUND, Shape
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan import gpu_kernels
-from wfacli.plan.forecast import Forecast
 from wfacli.plan.kernels import candidates, on_gpu
+from wfacli.plan.traits import CostTraits
 
 from .inputs import LONGEST_GAP, Pair, at_distance, gap_cost, length_for, mixed, symbols
 
@@ -68,7 +68,8 @@ def reach(kernel: str, lengths: np.ndarray, spec: AlignSpec) -> np.ndarray:
 @functools.cache
 def units_of(spec: AlignSpec) -> tuple[int, tuple[tuple[int, int], ...]]:
     """Return mismatch and gaps, in units."""
-    return Forecast(batch_of([(b"A", b"A")]), spec, Limits()).costs
+    costs = CostTraits.of(spec)
+    return costs.mismatch, costs.gaps
 
 
 def lengths_of(pairs: list[Pair]) -> np.ndarray:
@@ -170,7 +171,7 @@ def check_rung(
     pairs = [*(edge.pair for edge in at_edge), *more]
     batch = batch_of(pairs)
     wanted = of_cpu(batch, spec, threads)
-    unit = Forecast(batch, spec, Limits())._costs.unit
+    unit = CostTraits.of(spec).unit
     for number, edge in enumerate(at_edge):
         assert -wanted[number][0] == edge.cost * unit, f"seed {SEED}: this pair was made to cost {edge.cost * unit}"
     found = engine.collect(engine.submit(batch, Route(np.arange(len(batch), dtype=np.int32), kernel)))

@@ -12,7 +12,8 @@ from ..config import AlignSpec
 from ..core.batch import PairBatch, PartialResult, Status
 from ..core.route import Route
 from ..io.read.memory import pairs_of
-from ..plan.kernels import TABLE, banded
+from ..plan.gpu_kernels import banded
+from ..plan.kernels import TABLE
 from .base import Engine
 
 _LENGTHS = (*range(1, 60, 3), *range(60, 600, 45), 2500, 3000)

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from ..config import AlignSpec, Limits
 from ..core import tuning
-from ..core.batch import I32
+from ..core.batch import all_rows
+from ..core.route import Route
 from . import gpu_kernels
 from .cost_table import CostTable, Sample, probability_of_any
 from .forecast import F64
@@ -24,22 +25,6 @@ _MAX_CPU_SHARE = 0.6  # of pairs for the CPU, where a GPU full of them would be 
 _PATIENCE = (0.7, 0.5, 0.35, 0.25, 0.18)  # limits on latency that are tried, as shares of the slowest pair's
 
 Compared = tuple[tuple[str, float], ...]
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """Rows (i32[m]) that a kernel gets together, and what it is limited to; see Route.
-
-    Attributes:
-        compared: GPU kernels, and expected microseconds per pair of the sample with all pairs in that kernel alone;
-            the assigned kernel has the time of the mix that it is part of.
-    """
-
-    rows: I32
-    kernel: str
-    cut: int = 0
-    bands: I32 | None = None
-    compared: Compared = ()
 
 
 @dataclass(frozen=True)
@@ -93,19 +78,18 @@ class KernelMix:
 CPU_ONLY = KernelMix(())
 
 
-def assign_all(table: CostTable, weight: float, few_on_cpu: bool) -> Assignment:
-    """Return one kernel for all pairs that a sample represents; its rows are left out. Arguments as for choose_mix."""
+def assign_all(table: CostTable, weight: float, few_on_cpu: bool) -> Route:
+    """Return the route without rows for all pairs that a sample represents. Arguments as for choose_mix."""
     mix = _best(table, weight, every=True)
     if few_on_cpu:
         beaten = _total_us(table, CPU_ONLY, weight) <= _total_us(table, mix, weight)
     else:
         beaten = not mix.kernels or bool(table.cpu_us.sum() < table.expected_us[mix.kernels[0]].sum())
-    none: I32 = np.zeros(0, np.int32)
     if beaten:
-        return Assignment(none, table.cpu_names[int(table.cpu_times_us.sum(axis=1).argmin())])
+        return Route(all_rows(0), table.cpu_names[int(table.cpu_times_us.sum(axis=1).argmin())])
     first = mix.kernels[0]
     name, cut = table.kernels[first].name, table.cut(first, np.arange(len(table.cpu_us)))
-    return Assignment(none, name, cut, compared=_seen_from(name, compare(table, mix, weight)))
+    return Route(all_rows(0), name, cut, compared=_seen_from(name, compare(table, mix, weight)))
 
 
 def one_suffices(table: CostTable, sample: Sample, spec: AlignSpec, limits: Limits) -> bool:
@@ -129,7 +113,7 @@ def one_suffices(table: CostTable, sample: Sample, spec: AlignSpec, limits: Limi
 
 
 def compare(table: CostTable, mix: KernelMix, weight: float) -> Compared:
-    """Return microseconds per pair of the mix, without a name, and of each other GPU kernel; see Assignment."""
+    """Return microseconds per pair of the mix, without a name, and of all pairs in each other GPU kernel alone."""
     if not mix.kernels:
         return ()
     totals, chosen = {"": _total_us(table, mix, weight)}, {table.kernels[k].name for k in mix.kernels}
@@ -145,9 +129,9 @@ def _seen_from(name: str, compared: Compared) -> Compared:
     return tuple((other or name, mean) for other, mean in compared if other != name)
 
 
-def assign(table: CostTable, mix: KernelMix, compared: Compared) -> list[Assignment]:
-    """Return the rows of each kernel of a mix, and those of the CPU's kernels."""
-    to, names, found = mix.placed(table)[0], table.cpu_kernel, []
+def assign(table: CostTable, mix: KernelMix, compared: Compared) -> list[Route]:
+    """Return the routes of the table's pairs to each kernel of a mix, and to the CPU's kernels."""
+    to, found = mix.placed(table)[0], []
     for k in np.unique(to).tolist():
         rows = np.flatnonzero(to == k)
         if k >= 0:
@@ -155,10 +139,10 @@ def assign(table: CostTable, mix: KernelMix, compared: Compared) -> list[Assignm
             bands = table.bands(k, rows)
             name = table.kernels[k].name if bands is None else gpu_kernels.with_band(int(bands.max())).name
             cut = table.cut(k, rows)
-            found.append(Assignment(rows.astype(np.int32), name, cut, bands, _seen_from(name, compared)))
+            found.append(Route(rows.astype(np.int32), name, cut, bands=bands, compared=_seen_from(name, compared)))
             continue
-        for name in np.unique(names[rows]).tolist():
-            found.append(Assignment(rows[names[rows] == name].astype(np.int32), name))
+        names = table.cpu_kernel[rows]
+        found += [Route(rows[names == name].astype(np.int32), name) for name in np.unique(names).tolist()]
     return found
 
 

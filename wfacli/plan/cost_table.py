@@ -17,7 +17,7 @@ from ..gpu.kernels import dp, tiles, wfa
 from ..gpu.kernels.plans import PREFIX
 from . import gpu_kernels
 from .forecast import F64, Forecast
-from .traits import CostTraits, is_edit
+from .traits import CostTraits
 
 _STEPS, _QUANTILES = 4, (0.1, 0.5, 0.9)  # in which samples are compared; see Sample
 _MIN_FOR_SPREAD = 16  # estimates that are needed to tell how much pairs differ
@@ -110,14 +110,15 @@ class CostTable:
             own: True if each pair may have a band of its own, which needs an estimate of each.
         """
         forecast = Forecast(pairs, spec, limits, gpu=True)
-        self.costs, self.spread = _expected(forecast, again=exceeded is not None)
+        self.costs, self.spread = _expected(forecast, CostTraits.of(spec).edit, again=exceeded is not None)
         if exceeded is not None:
             self.costs = dataclasses.replace(self.costs, cost=np.maximum(self.costs.cost, exceeded))
         self.kernels = tuple(_kernels(self.costs, spec, own) if kernels is None else kernels)
         other, shape = forecast.other_bases, (len(self.kernels), len(pairs))
-        attempts = [_with_other_bases(kernel, kernel.tried(self.costs), other) for kernel in self.kernels]
+        attempts = [kernel.tried(self.costs, other) for kernel in self.kernels]
         self.attempt_us = np.array(attempts).reshape(shape)
         reach = np.array([kernel.reach(self.costs) for kernel in self.kernels]).reshape(shape)
+        self._proves = np.array([gpu_kernels.decides(kernel.name, spec) for kernel in self.kernels], bool)
         self.p_fail = self._failing(reach, exceeded)
         self.max_p_fail = _MAX_P_FAIL if exceeded is None else _MAX_P_FAIL_AGAIN
         self.latency_us = np.array([kernel.alone(self.costs) for kernel in self.kernels]).reshape(shape)
@@ -183,9 +184,7 @@ class CostTable:
             known = 1 / (1 + (exceeded / np.maximum(self.costs.cost, 1)) ** power)
             over = np.where(reach > exceeded, np.minimum(over / known, 1), 1)
         # Pairs above the user's bound need no alignment, if the kernel can prove that they are.
-        c = self.costs
-        proves = [gpu_kernels.decides(kernel.name, c.mismatch, c.gaps, c.max_cost) for kernel in self.kernels]
-        return np.where(np.array(proves, bool)[:, None], 0, over)
+        return np.where(self._proves[:, None], 0, over)
 
 
 def probability_of_any(expected: float) -> float:
@@ -193,16 +192,11 @@ def probability_of_any(expected: float) -> float:
     return float(1 - np.exp(-expected))
 
 
-def _with_other_bases(kernel: gpu_kernels.GpuKernel, time: F64, other: npt.NDArray[np.bool_]) -> F64:
-    return np.where(other, time * tuning.GPU_CODED if kernel.coded else np.inf, time)
-
-
-def _expected(forecast: Forecast, again: bool) -> tuple[gpu_kernels.PairCosts, F64]:
+def _expected(forecast: Forecast, edit: float, again: bool) -> tuple[gpu_kernels.PairCosts, F64]:
     """Return the pairs with the costs that they are likely to have, and the spread of those (f64[n])."""
     pairs = forecast.for_gpu
     spread = np.full(len(pairs.cost), tuning.SPREAD_RETRIED if again else tuning.SPREAD)
     pairs = dataclasses.replace(pairs, cost=_without_chance(pairs.cost, pairs.longest), spread=spread)
-    edit = forecast.edit_cost
     # The estimate of a long pair with few errors has looked at few bases, and hardly seen an edit.
     clean = (pairs.longest > 2 * tuning.SAMPLED_BASES) & (pairs.cost < 0.01 * edit * pairs.longest)
     if not clean.any():
@@ -228,9 +222,9 @@ def _without_chance(cost: F64, longest: F64) -> F64:
 
 def _kernels(costs: gpu_kernels.PairCosts, spec: AlignSpec, own: bool) -> list[gpu_kernels.GpuKernel]:
     """Return all kernels for some costs; of the one with any band width, those widths that the pairs may need."""
-    families = gpu_kernels.families(is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only)
-    fixed = [kernel for family in families for kernel in family if not kernel.any_band]
-    if not any(kernel.any_band for family in families for kernel in family):
+    found = [kernel for family in gpu_kernels.families(spec) for kernel in family]
+    fixed = [kernel for kernel in found if not kernel.any_band]
+    if len(fixed) == len(found):
         return fixed
     if own:
         return [*fixed, *(gpu_kernels.own_bands(tail) for tail in _TAILS)]

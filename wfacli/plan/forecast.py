@@ -177,24 +177,6 @@ class Forecast:
         other: npt.NDArray[np.bool_] = (self._pairs.flags & Flag.NON_ACGT) != 0
         return other
 
-    @property
-    def edit_cost(self) -> float:
-        """Cost of an average edit, in units of `costs`."""
-        return self._costs.edit
-
-    @property
-    def costs(self) -> tuple[int, tuple[tuple[int, int], ...]]:
-        """Mismatch and gap costs, divided by their greatest common divisor."""
-        return self._costs.mismatch, self._costs.gaps
-
-    def features(self, kernel: str) -> tuple[F64, F64]:
-        """Return the arguments of a CPU kernel's model: length of the longer sequence, and work (both f64[n])."""
-        longest, edits = self._shapes
-        work, query = CPU[kernel].work(self._costs), self._pairs.q_len.astype(np.float64)
-        if work.cells:
-            return longest, work.cells * query * self._pairs.t_len
-        return longest, work.longest * longest + work.band * query * edits + work.edit * edits + work.square * edits**2
-
 
 def _with_usual_edits(pairs: PairBatch) -> PairBatch:
     """Fill in missing estimates of pairs with free target ends, for which extra target bases are not edits."""

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
+from ..config import AlignSpec
 from ..core import tuning
 from ..core.batch import I32, I64
 from ..gpu.kernels import catalogue, dp, tiles, wfa
 from ..gpu.kernels.plans import NO_BOUND, PREFIX
+from .traits import CostTraits, is_edit
 
 F64 = npt.NDArray[np.float64]
 Gaps = tuple[tuple[int, int], ...]
@@ -86,12 +89,15 @@ class GpuKernel:
 
     def microseconds(self, pairs: PairCosts, other_bases: npt.NDArray[np.bool_]) -> F64:
         """Return the expected time of each pair (f64[n], microseconds); infinite if the kernel may fail it."""
-        time = np.where(pairs.needed < self.reach(pairs), self.tried(pairs), np.inf)
-        return np.where(other_bases, time * tuning.GPU_CODED if self.coded else np.inf, time)
+        return np.where(pairs.needed < self.reach(pairs), self.tried(pairs, other_bases), np.inf)
 
-    def tried(self, pairs: PairCosts) -> F64:
-        """Return the time of each pair (f64[n], microseconds), whether the kernel aligns it or fails."""
-        return self.model.of(pairs.longest, self.work(pairs))
+    def tried(self, pairs: PairCosts, other_bases: npt.NDArray[np.bool_]) -> F64:
+        """Return the time of each pair (f64[n], microseconds), whether the kernel aligns it or fails.
+
+        Infinite if the kernel does not support its bases; other_bases: bool[n].
+        """
+        time = self.model.of(pairs.longest, self.work(pairs))
+        return np.where(other_bases, time * tuning.GPU_CODED if self.coded else np.inf, time)
 
     def alone(self, pairs: PairCosts) -> F64:
         """Return the latency (f64[n], microseconds) of each pair by itself on the GPU."""
@@ -126,14 +132,7 @@ def _dp_reach(band: int, pairs: PairCosts) -> F64:
     return dp.provable_cost(pairs.mismatch, pairs.gaps, pairs.q_len, pairs.t_len, band, bits).astype(np.float64)
 
 
-@functools.lru_cache(maxsize=4096)
-def _lanes(band: int, mismatch: int, gaps: Gaps) -> int | None:
-    return tiles.lanes(band, mismatch, gaps)
-
-
-@functools.lru_cache(maxsize=4096)
-def _lanes_of_few(band: int, mismatch: int, gaps: Gaps, longest: int) -> int | None:
-    return tiles.lanes(band, mismatch, gaps, count=1, longest=longest)
+_lanes = functools.lru_cache(maxsize=4096)(tiles.lanes)
 
 
 def _tiles_reach(bands: Bands, pairs: PairCosts) -> F64:
@@ -161,7 +160,7 @@ def _tiles_rows(own: I64, pairs: PairCosts) -> F64:
 def _tiles_cycles(bands: Bands, pairs: PairCosts) -> F64:
     """Return the latency in cycles of tiles: stripes run in turn or staggered, then one warp does the traceback."""
     own, rounded = bands(pairs), 1 << int(pairs.longest.max(initial=1)).bit_length()
-    lanes = _lanes_of_few(int(own.max(initial=1)), pairs.mismatch, pairs.gaps, rounded) or tiles.LANES[0]
+    lanes = _lanes(int(own.max(initial=1)), pairs.mismatch, pairs.gaps, count=1, longest=rounded) or tiles.LANES[0]
     stripes = np.floor(pairs.longest / tiles.width(lanes)) + 1
     there = tiles.chain(lanes, _tiles_rows(own, pairs), stripes)
     back = stripes * (tiles.width(lanes) + min(lanes, 32))
@@ -285,14 +284,12 @@ def _spills(kernel: str) -> bool:
     return variant is not None and variant.outside == wfa.SPILLED
 
 
-def decides(kernel: str, mismatch: int, gaps: Gaps, max_cost: int) -> bool:
+def decides(kernel: str, spec: AlignSpec) -> bool:
     """Return whether a cost limit from a wavefront kernel is final: it searches up to the user's maximum cost."""
-    variant = wfa.VARIANTS.get(kernel.removeprefix(PREFIX))
-    return variant is not None and not _spills(kernel) and variant.cost_limit(mismatch, gaps, NO_BOUND) >= max_cost
-
-
-def _serves(variant: wfa.Variant, mismatch: int, gaps: Gaps, pieces: int) -> bool:
-    return variant.pieces == pieces and variant.shared_bytes(mismatch, gaps) <= _SHARED
+    variant, costs = wfa.VARIANTS.get(kernel.removeprefix(PREFIX)), CostTraits.of(spec)
+    if variant is None or _spills(kernel):
+        return False
+    return variant.cost_limit(costs.mismatch, costs.gaps, NO_BOUND) >= costs.bound(spec)
 
 
 _BITS = tuple(
@@ -319,71 +316,51 @@ _DP = {
 }
 _TILES = {band: _tiles(band, partial(_same, band), partial(_narrowed, band)) for band in tiles.BANDS}
 _WFA = {name: _wavefront(name) for name in wfa.LADDER}
-# Their model is never compared: a heuristic band leaves no other choice.
-_BANDED = tuple(
-    GpuKernel(
-        f"{PREFIX}{name}",
-        partial(_wfa_reach, v := wfa.VARIANTS[name]),
-        partial(_wfa_work, v),
-        tuning.GPU_WFA,
-        partial(_wfa_cycles, v),
-        coded=True,
-    )
-    for name in wfa.FOLLOWING
-)
-KERNELS = {rung.name: rung for rung in (*_BITS, *_DP.values(), *_TILES.values(), *_WFA.values(), *_BANDED)}
-NAMES = tuple(KERNELS)
+# Of kernels with a heuristic band the model is never compared: the band leaves no other choice.
+_BANDED = tuple(map(_wavefront, wfa.FOLLOWING))
+KERNELS = {kernel.name: kernel for kernel in (*_BITS, *_DP.values(), *_TILES.values(), *_WFA.values(), *_BANDED)}
 
 
-def _dense(mismatch: int, gaps: Gaps) -> Iterator[tuple[int, GpuKernel]]:
-    pieces = dp.pieces_macro(gaps)
-    for band, rung in _DP.items():
-        if catalogue.dp_build(band, pieces) is not None:
-            yield band, rung
-    for band, rung in _TILES.items():
-        if _lanes(band, mismatch, gaps) is not None:
-            yield band, rung
-
-
-def banded(mismatch: int, gaps: Gaps) -> list[str]:
+def banded(spec: AlignSpec) -> list[str]:
     """Return the names of kernels with a heuristic band: for many pairs, and for pairs that others would wait for."""
-    pieces = dp.pieces_macro(gaps)
+    costs = CostTraits.of(spec)
+    pieces = dp.pieces_macro(costs.gaps)
     names = [names[pieces] for names in (wfa.BANDS, wfa.EXCLUSIVE) if pieces in names]
-    return [f"{PREFIX}{name}" for name in names if wfa.VARIANTS[name].shared_bytes(mismatch, gaps) <= _SHARED]
+    return [
+        f"{PREFIX}{name}" for name in names if wfa.VARIANTS[name].shared_bytes(costs.mismatch, costs.gaps) <= _SHARED
+    ]
 
 
 @functools.cache
-def families(edit: bool, mismatch: int, gaps: Gaps, path: bool) -> tuple[tuple[GpuKernel, ...], tuple[GpuKernel, ...]]:
-    """Return the kernels for some costs, with bands and with wavefronts, each in the order of their reach.
-
-    Args:
-        edit: whether costs are those of edit distance.
-        mismatch: mismatch cost, divided by the greatest common divisor of all costs.
-        gaps: gap costs, divided by the same.
-        path: whether CIGARs are computed.
-    """
+def families(spec: AlignSpec) -> tuple[tuple[GpuKernel, ...], tuple[GpuKernel, ...]]:
+    """Return the kernels for the costs, with bands and with wavefronts, each in the order of their reach."""
+    mismatch, gaps = CostTraits.of(spec).mismatch, CostTraits.of(spec).gaps
     pieces = dp.pieces_macro(gaps)
-    bands = _BITS if edit else tuple(rung for _, rung in sorted(_dense(mismatch, gaps), key=lambda found: found[0]))
+    dense = [(band, kernel) for band, kernel in _DP.items() if catalogue.dp_build(band, pieces) is not None]
+    dense += [(band, kernel) for band, kernel in _TILES.items() if _lanes(band, mismatch, gaps) is not None]
+    dense.sort(key=operator.itemgetter(0))
     waves = (
-        rung
-        for name, rung in _WFA.items()
-        if _serves(wfa.VARIANTS[name], mismatch, gaps, pieces) and (path or wfa.has_score(name))
+        kernel
+        for name, kernel in _WFA.items()
+        if (variant := wfa.VARIANTS[name]).pieces == pieces
+        and variant.shared_bytes(mismatch, gaps) <= _SHARED
+        and (not spec.score_only or wfa.has_score(name))
     )
-    return bands, tuple(waves)
+    return _BITS if is_edit(spec) else tuple(kernel for _, kernel in dense), tuple(waves)
 
 
-def further(kernel: str, edit: bool, mismatch: int, gaps: Gaps, path: bool) -> str | None:
+def further(kernel: str, spec: AlignSpec) -> str | None:
     """Return the fallback for pairs that cost more than a kernel reaches: of the same family, or else the other."""
-    own, other = families(edit, mismatch, gaps, path)
-    if kernel in (rung.name for rung in other):
+    own, other = families(spec)
+    if kernel in (found.name for found in other):
         own, other = other, own
-    names = [rung.name for rung in own]
+    names = [found.name for found in own]
     if kernel not in names or _spills(kernel):  # a forced kernel that does not support these costs, or the last one
         return None
-    same = np.full(1, _ANY, np.int32)
-    like = PairCosts(same, same, np.zeros(1), mismatch, gaps)
+    same, costs = np.full(1, _ANY, np.int32), CostTraits.of(spec)
+    like = PairCosts(same, same, np.zeros(1), costs.mismatch, costs.gaps)
     least = tuning.GPU_RETRY_RATIO * float(KERNELS[kernel].reach(like)[0])
     # Wavefronts that spill come last. Those with a trace in blocks, which is smaller, are not used as fallbacks.
     following = [r for r in (*own[names.index(kernel) + 1 :], *other) if not r.name.endswith("-blocks")]
-    following.sort(key=lambda rung: _spills(rung.name))
-    return next((rung.name for rung in following if float(rung.reach(like)[0]) > least), None)
+    following.sort(key=lambda found: _spills(found.name))
+    return next((found.name for found in following if float(found.reach(like)[0]) > least), None)

@@ -13,7 +13,7 @@ from ..core import tuning
 from ..core.batch import I32, Flag, PairBatch, all_rows, is_all_rows
 from ..core.route import Route
 from . import gpu_kernels
-from .assignment import Assignment, Compared, KernelMix, assign, assign_all, choose_mix, compare, one_suffices
+from .assignment import Compared, KernelMix, assign, assign_all, choose_mix, compare, one_suffices
 from .cost_table import CostTable, Sample, reached
 from .dispatch import SAMPLE, expected_us, few_and_short, longest_first
 from .estimate import GPU_SAMPLE, with_many_estimates
@@ -93,9 +93,9 @@ class GpuRoutes:
         )
         if known is not None:
             some = _at_least(some, known, self._spec)
-        again = exceeded is not None
         found = self._by_estimates(some, few_on_cpu, known)
-        return [Route(_rows_of(rows, a.rows), a.kernel, a.cut, again, a.bands, compared=a.compared) for a in found]
+        again = exceeded is not None
+        return [dataclasses.replace(r, rows=_rows_of(rows, r.rows), again=again) for r in found]
 
     def _by_sample(self, pairs: PairBatch, rows: I32, estimated: I32, few_on_cpu: bool, exceeded: F64 | None) -> Route:
         """Return one route for all rows, by those that have an estimate or, if none has, by some that get one."""
@@ -106,16 +106,15 @@ class GpuRoutes:
         if known is not None:
             sample = _at_least(sample, known, self._spec)
         alike = Sample(sample, len(rows), known)
-        found: Assignment = self._choice(
+        found: Route = self._choice(
             ("all", few_on_cpu, alike), lambda: assign_all(self._table(alike), alike.weight, few_on_cpu)
         )
         any_band = on_gpu(found.kernel) and gpu_kernels.KERNELS[found.kernel].any_band
         rows = longest_first(rows, pairs) if any_band else rows
-        again = exceeded is not None
-        return Route(rows, found.kernel, found.cut, again, sample=all_rows(0), compared=found.compared)
+        return dataclasses.replace(found, rows=rows, again=exceeded is not None, sample=all_rows(0))
 
-    def _by_estimates(self, pairs: PairBatch, few_on_cpu: bool, exceeded: F64 | None) -> list[Assignment]:
-        """Return assignments of all pairs, which have estimates, to few kernels or to the CPU."""
+    def _by_estimates(self, pairs: PairBatch, few_on_cpu: bool, exceeded: F64 | None) -> list[Route]:
+        """Return routes of all pairs, which have estimates, to few kernels or to the CPU."""
         some = np.arange(0, len(pairs), -(-len(pairs) // GPU_SAMPLE))
         sample = pairs if len(some) == len(pairs) else pairs.subset(some)
         alike = Sample(sample, len(pairs), None if exceeded is None else exceeded[some])

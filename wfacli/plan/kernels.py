@@ -21,7 +21,6 @@ from .traits import (
     is_edit,
     is_inside,
     leaves_out,
-    only_banded,
     plainly_global,
     steep_extension,
 )
@@ -85,7 +84,6 @@ class CpuKernel:
         reach: the pairs that it is worth a try for.
         fallback: the next kernel for each status; a status that is not there is final.
         algorithm, memory, words: of native AlignOptions.
-        score_share: time without CIGARs as a share of that with them.
         lanes: rows of a part of a route are a multiple of this.
         most_rows: maximum rows of a part, in multiples of lanes.
     """
@@ -98,9 +96,14 @@ class CpuKernel:
     algorithm: str = "wavefront"
     memory: str = "table"
     words: int = 1
-    score_share: float = 1.0
     lanes: int = 1
     most_rows: int = 1
+
+    @property
+    def score_share(self) -> float:
+        """Time without CIGARs as a share of that with them."""
+        family = self.name.split("-")[0]
+        return tuning.SCORE_ONLY.get(self.name, tuning.SCORE_ONLY[family])
 
 
 def dense_kernel(spec: AlignSpec) -> str:
@@ -192,7 +195,6 @@ def _bits(words: int) -> CpuKernel:
         fallbacks,
         algorithm="lanes",
         words=words,
-        score_share=tuning.SCORE_ONLY["bits"],
         lanes=8,
         most_rows=8,
     )
@@ -207,7 +209,6 @@ _ROWS = (
         lambda spec, limits: Reach(other_bases=spec.ambiguous is not Ambiguous.WILDCARD),
         _AFTER_BAND,
         algorithm="stripes",
-        score_share=tuning.SCORE_ONLY["stripes"],
     ),
     CpuKernel(
         INSIDE,
@@ -216,7 +217,6 @@ _ROWS = (
         lambda spec, limits: Reach(longest=-1.0, other_bases=False),  # Forecast has a model of its own
         dict.fromkeys((Status.UNSUPPORTED, Status.MEMORY_LIMIT, Status.WORK_LIMIT), whole_matrix),
         algorithm="inside",
-        score_share=tuning.SCORE_ONLY["bits"],
         lanes=8,
         most_rows=8,
     ),
@@ -227,7 +227,6 @@ _ROWS = (
         _reach_of_difference,
         _AFTER_BAND,
         algorithm="difference",
-        score_share=tuning.SCORE_ONLY["difference"],
     ),
     CpuKernel(
         READS,
@@ -236,7 +235,6 @@ _ROWS = (
         _reach_of_reads,
         dict.fromkeys(_FAILED, dense_kernel),
         algorithm="reads",
-        score_share=tuning.SCORE_ONLY[READS],
         lanes=64,
         most_rows=256,
     ),
@@ -246,7 +244,6 @@ _ROWS = (
         _wavefront_work,
         _reach_of_table,
         dict.fromkeys((Status.WORK_LIMIT, Status.MEMORY_LIMIT), dense_kernel),
-        score_share=tuning.SCORE_ONLY["wavefront"],
     ),
     CpuKernel(
         TABLE,
@@ -254,7 +251,6 @@ _ROWS = (
         _wavefront_work,
         _reach_of_table,
         {Status.WORK_LIMIT: GOTOH, Status.MEMORY_LIMIT: LINEAR},
-        score_share=tuning.SCORE_ONLY["wavefront"],
     ),
     CpuKernel(
         LINEAR,
@@ -263,7 +259,6 @@ _ROWS = (
         lambda spec, limits: Reach(),
         {Status.WORK_LIMIT: GOTOH, Status.MEMORY_LIMIT: _after_linear},
         memory="linear",
-        score_share=tuning.SCORE_ONLY["wavefront"],
     ),
     CpuKernel(
         GOTOH,
@@ -272,12 +267,11 @@ _ROWS = (
         _reach_of_gotoh,
         {Status.UNSUPPORTED: _after_gotoh},
         algorithm="gotoh",
-        score_share=tuning.SCORE_ONLY["gotoh"],
     ),
 )
 CPU: Mapping[str, CpuKernel] = MappingProxyType({kernel.name: kernel for kernel in _ROWS})
 CPU_KERNELS = tuple(CPU)
-GPU_KERNELS = gpu_kernels.NAMES
+GPU_KERNELS = tuple(gpu_kernels.KERNELS)
 KERNELS = (*CPU_KERNELS, *GPU_KERNELS)
 
 
@@ -299,13 +293,12 @@ def _fallback_of_gpu(kernel: str, status: Status, spec: AlignSpec) -> str | None
         return None
     if spec.heuristics:
         return TABLE  # which supports the same band
-    dense, costs = dense_kernel(spec), CostTraits.of(spec)
+    dense = dense_kernel(spec)
     if status is Status.SCORE_LIMIT:
         if spec.max_cost is None:
-            further = gpu_kernels.further(kernel, is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only)
-            return further or dense
+            return gpu_kernels.further(kernel, spec) or dense
         # Bands cannot tell what they do not prove from what exceeds the bound.
-        return None if gpu_kernels.decides(kernel, costs.mismatch, costs.gaps, costs.bound(spec)) else dense
+        return None if gpu_kernels.decides(kernel, spec) else dense
     # Other bases, or a GPU that fails: pairs of any kind.
     return CAPPED if status is Status.UNSUPPORTED and spec.max_cost is None else dense
 
@@ -314,8 +307,7 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
     """Return the kernels that may be a pair's first; of equal expected times the earlier one is chosen."""
     costs = CostTraits.of(spec)
     if gpu and plainly_global(spec):
-        families = gpu_kernels.families(is_edit(spec), costs.mismatch, costs.gaps, not spec.score_only)
-        return (*(kernel.name for family in families for kernel in family), *candidates(spec))
+        return (*(kernel.name for family in gpu_kernels.families(spec) for kernel in family), *candidates(spec))
     dense, steep = whole_matrix(spec), costs.steep and not spec.heuristics
     wavefronts = () if steep and dense == DIFFERENCE else (TABLE, LINEAR)
     if free_in_target(spec):
@@ -332,9 +324,3 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
         return (*first, LINEAR, GOTOH)
     others = () if dense == GOTOH else (GOTOH,)  # see _reach_of_gotoh
     return (dense, TABLE, LINEAR, *others) if spec.max_cost is not None else (dense, READS, CAPPED, LINEAR, *others)
-
-
-def banded(spec: AlignSpec) -> list[str]:
-    """Return the GPU kernels for a heuristic band, where the specification has one; see gpu_kernels.banded."""
-    costs = CostTraits.of(spec)
-    return gpu_kernels.banded(costs.mismatch, costs.gaps) if only_banded(spec) else []

@@ -13,9 +13,9 @@ from ..core.route import Route
 from . import retry
 from .dispatch import first_routes, forced_route, routes_in_bands
 from .estimate import estimates_beside_gpu, estimates_on_cpu, threads_beside_gpu
+from .gpu_kernels import banded
 from .gpu_routes import GpuRoutes
-from .kernels import banded
-from .traits import plainly_global
+from .traits import only_banded, plainly_global
 
 _AT_A_TIME = 2  # batches per GPU that are planned at a time
 
@@ -55,7 +55,7 @@ class Planner:
         """
         self.spec, self.limits, self.gpu = spec, limits or Limits(), gpus > 0
         self._forced = forced
-        self._bands = banded(spec) if self.gpu and not forced else []
+        self._bands = banded(spec) if self.gpu and not forced and only_banded(spec) else []
         # If all threads planned at once, all batches would be ready late, and the GPUs idle until then.
         self._turns: AbstractContextManager[Any] = (
             threading.BoundedSemaphore(_AT_A_TIME * gpus) if gpus else nullcontext()

@@ -6,10 +6,10 @@ import numpy as np
 
 from ..config import AlignSpec, Limits
 from ..core import tuning
-from ..core.batch import I32, PairBatch
+from ..core.batch import PairBatch
 from ..core.route import Route
 from .dispatch import expected_us
-from .forecast import F64, ExpectedTime, Forecast, forecaster
+from .forecast import ExpectedTime, Forecast, forecaster
 from .kernels import candidates
 from .traits import free_in_target
 
@@ -47,12 +47,8 @@ def _compared(pairs: PairBatch, spec: AlignSpec, limits: Limits, part: Route, gp
         times = Forecast(pairs.subset(part.rows), spec, limits, gpu).microseconds(part.kernel)
         able = np.isfinite(times)
         return {part.kernel: ExpectedTime(int(able.sum()), float(times[able].sum()))}
-    totals = _totals(pairs, rows, spec, limits, names, gpu)
-    return {name: ExpectedTime(len(rows), float(total)) for name, total in zip(names, totals, strict=True)}
-
-
-def _totals(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits, names: tuple[str, ...], gpu: bool) -> F64:
-    """Return the microseconds (f64[names]) of some rows with each kernel, as dispatch compares them."""
     if free_in_target(spec):  # here no kernel is tried that does not support all of them
-        return np.asarray(expected_us(pairs.subset(rows), spec, limits, gpu).sum(axis=1))
-    return forecaster(spec, limits, names, tuning.THREADS_WITH_GPU if gpu else 1).totals(pairs, rows)
+        totals = expected_us(pairs.subset(rows), spec, limits, gpu).sum(axis=1)
+    else:
+        totals = forecaster(spec, limits, names, tuning.THREADS_WITH_GPU if gpu else 1).totals(pairs, rows)
+    return {name: ExpectedTime(len(rows), float(total)) for name, total in zip(names, totals, strict=True)}
