@@ -274,6 +274,14 @@ class PartialResult:
     cigar_start: I64
     second: I32 | None = None
 
+    @classmethod
+    def unaligned(cls, rows: I32, status: Status) -> PartialResult:
+        """Return rows (i32[m]) with a status and without alignments."""
+        m = len(rows)
+        flags, spans = np.full(m, status, np.uint8), np.zeros((m, 4), np.int32)
+        none, starts = np.zeros(0, np.uint32), np.zeros(m + 1, np.int64)
+        return cls(rows, flags, np.zeros(m, np.uint8), np.zeros(m, np.int32), spans, none, starts)
+
 
 @dataclass(frozen=True)
 class AlignmentBatch:

@@ -288,10 +288,10 @@ class ExtendGpuEngine:
             answers = part.future.result()
         except OutOfDeviceMemory:
             self._gpu.launch_bytes = max(self._gpu.launch_bytes // 2, MIN_LAUNCH)
-            return _unaligned(places, Status.MEMORY_LIMIT)
+            return PartialResult.unaligned(places, Status.MEMORY_LIMIT)
         except DeviceError as error:
             self._gpu.failure = error
-            return _unaligned(places, Status.UNSUPPORTED)
+            return PartialResult.unaligned(places, Status.UNSUPPORTED)
         for what, seconds in answers.seconds.items():
             self._stats.add_seconds(f"gpu {what}", seconds)
         status, score, span, cigar, start = answers.status, answers.cost, answers.span, answers.cigar, answers.start
@@ -306,17 +306,3 @@ class ExtendGpuEngine:
 def _rows(route: Route, places: I32) -> I32:
     """Return the rows of the batch at these indices of the route."""
     return route.rows if len(places) == len(route.rows) else route.rows[places]
-
-
-def _unaligned(places: I32, status: Status) -> PartialResult:
-    n = len(places)
-    zeros = np.zeros(n, np.int32)
-    return PartialResult(
-        places,
-        np.full(n, status, np.uint8),
-        np.zeros(n, np.uint8),
-        zeros,
-        np.zeros((n, 4), np.int32),
-        np.zeros(0, np.uint32),
-        np.zeros(n + 1, np.int64),
-    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._native import rows_summary, stage_columns, stage_rows, symbol_codes, unstage_rows
 from ..config import AlignSpec, Ambiguous
-from ..core.batch import I32, U8, U32, Extent, Flag, PairBatch, PartialResult, Status, is_all_rows, join
+from ..core.batch import I32, U8, Extent, Flag, PairBatch, PartialResult, Status, is_all_rows, join
 from ..core.costs import UnitCosts
 from ..core.route import Route
 from ..core.stats import Stats
@@ -280,14 +280,14 @@ class GpuEngine:
             answers = part.future.result()
         except OutOfDeviceMemory:
             if not self.session.out_of_memory(part.launch_bytes):
-                return [_unaligned(part.chosen.rows, Status.MEMORY_LIMIT)]
+                return [PartialResult.unaligned(part.chosen.rows, Status.MEMORY_LIMIT)]
             again = self._parts(part.chosen, route)
             return [piece for p in again for piece in self._result(route, p)]
         except _Refused as refused:
-            return [_unaligned(part.chosen.rows, refused.status)]
+            return [PartialResult.unaligned(part.chosen.rows, refused.status)]
         except DeviceError as error:
             self.session.failure = error
-            return [_unaligned(part.chosen.rows, Status.UNSUPPORTED)]
+            return [PartialResult.unaligned(part.chosen.rows, Status.UNSUPPORTED)]
         return [self._partial(part.chosen, answers)]
 
     def _partial(self, chosen: _Chosen, answers: Answers) -> PartialResult:
@@ -330,18 +330,3 @@ class _Refused(Exception):
 
 def _refused(chosen: _Chosen, status: Status) -> _Part:
     return _Part(chosen, failed(_Refused(status)), 0)
-
-
-def _unaligned(rows: I32, status: Status) -> PartialResult:
-    n = len(rows)
-    zeros = np.zeros(n, np.int32)
-    none: U32 = np.zeros(0, np.uint32)
-    return PartialResult(
-        rows,
-        np.full(n, status, np.uint8),
-        np.zeros(n, np.uint8),
-        zeros,
-        np.zeros((n, 4), np.int32),
-        none,
-        np.zeros(n + 1, np.int64),
-    )

@@ -1,7 +1,6 @@
-#include "bind/bind.hpp"
+#include "bind/bind_rows.hpp"
 #include "engine/engine.hpp"
 #include "engine/gather.hpp"
-#include "engine/shared_rows.hpp"
 #include "base/symbols.hpp"
 #include "engine/staging.hpp"
 
@@ -44,18 +43,6 @@ Algorithm algorithm_of(const std::string& name) {
   throw nb::value_error(("no algorithm is named " + name).c_str());
 }
 
-nb::tuple align(Aligner& self, nb::handle batch, InColumn<std::int32_t> rows, const AlignOptions& options,
-                const CancelFlag& cancelled) {
-  const BatchView view = batch_view(batch);
-  check_rows(rows, view.n);
-  AlignedRows out;
-  {
-    nb::gil_scoped_release release;
-    self.align(view, rows.data(), static_cast<std::int64_t>(rows.shape(0)), options, cancelled, out);
-  }
-  return columns_of(out);
-}
-
 // Return the codes of all bytes under a rule for ambiguous bases, u8[512]: 256 for queries, then 256 for targets.
 OutColumn<std::uint8_t> symbol_codes(int ambiguous) {
   const Codes& codes = codes_of(static_cast<Ambiguous>(ambiguous));
@@ -63,41 +50,6 @@ OutColumn<std::uint8_t> symbol_codes(int ambiguous) {
   tables.reserve(512);
   for (int c = 0; c < 512; ++c) tables.push(c < 256 ? codes.query[c] : codes.target[c - 256]);
   return to_numpy(tables);
-}
-
-// An AlignTask and its rows. The binding keeps the batch, the options and the flag alive.
-struct BoundAlignTask {
-  InColumn<std::int32_t> rows;
-  AlignTask task;
-};
-
-void make_task(BoundAlignTask* self, nb::handle batch, InColumn<std::int32_t> rows, const AlignOptions& options,
-               const CancelFlag& cancelled, std::int64_t min_bases, std::int64_t min_rows) {
-  const BatchView view = batch_view(batch);
-  check_rows(rows, view.n);
-  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
-  new (self) BoundAlignTask{rows, AlignTask(view, rows.data(), count, options, cancelled, {min_bases, min_rows})};
-}
-
-// Align parts until all are taken. Between calls, in the main thread, Python's signal handlers run; an exception that
-// they raise, such as KeyboardInterrupt, ends the loop.
-void work(BoundAlignTask& self, Aligner& aligner) {
-  for (bool more = true; more;) {
-    {
-      nb::gil_scoped_release release;
-      more = self.task.work(aligner);
-    }
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  }
-}
-
-nb::tuple results(BoundAlignTask& self) {
-  AlignedRows rows;
-  {
-    nb::gil_scoped_release release;
-    rows = self.task.results();
-  }
-  return columns_of(rows);
 }
 
 using Staging = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -246,18 +198,10 @@ void bind_engine(nb::module_& m) {
           nb::arg("ambiguous"), nb::arg("extension"), nb::arg("free"), nb::arg("path"), nb::arg("heuristics"),
           nb::arg("max_cost"), nb::arg("algorithm"), nb::arg("memory"), nb::arg("words"), nb::arg("cap"),
           nb::arg("table_bytes"), nb::arg("checkpoint_bytes"));
-  nb::class_<Aligner>(m, "Aligner", "One thread's CPU kernel and its memory")
-      .def(nb::init<const std::string&>(), nb::arg("isa") = "")
-      .def_prop_ro("isa", &Aligner::isa)
-      .def("align", &align, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
-           "(status u8[m], cut u8[m], score i32[m], span i32[4m], cigar u32[C], cigar_start i64[m+1])");
-  nb::class_<BoundAlignTask>(m, "AlignTask", "Rows of a batch that several threads share")
-      .def("__init__", &make_task, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
-           nb::arg("min_bases"), nb::arg("min_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(),
-           nb::keep_alive<1, 5>())
-      .def_prop_ro("parts", [](const BoundAlignTask& self) { return self.task.parts(); })
-      .def("work", &work, nb::arg("aligner"), "Aligns parts until all are taken; raises what signal handlers do")
-      .def("results", &results, "Waits for parts that other threads have taken; returns the same as Aligner.align");
+  nb::class_<Aligner> aligner(m, "Aligner", "One thread's CPU kernel and its memory");
+  bind_rows<columns_of, Aligner, AlignOptions>(m, aligner, "AlignTask",
+                                               "(status u8[m], cut u8[m], score i32[m], span i32[4m], cigar u32[C], "
+                                               "cigar_start i64[m+1])");
   m.def("symbol_codes", &symbol_codes, nb::arg("ambiguous"),
         "Codes of symbols under a rule: u8[512], of query symbols, then of target symbols");
   m.def("stage_rows", &stage_rows, nb::arg("batch"), nb::arg("rows"), nb::arg("buffer"), nb::arg("sequence_bytes"),

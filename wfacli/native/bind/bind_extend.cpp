@@ -1,8 +1,7 @@
 // Bindings of alignment under substitution matrices.
 #include <algorithm>
 
-#include "bind/bind.hpp"
-#include "engine/shared_rows.hpp"
+#include "bind/bind_rows.hpp"
 #include "engine/distribute.hpp"
 #include "engine/staging.hpp"
 
@@ -45,51 +44,6 @@ void make_options(ExtendOptions* self, Matrix matrix, InColumn<std::uint8_t> sam
 nb::tuple with_second(AlignedRows& rows) {
   nb::object second = rows.second.empty() ? nb::none() : nb::object(nb::cast(to_numpy(rows.second)));
   return nb::make_tuple(columns_of(rows), second);
-}
-
-nb::tuple extend(Extender& self, nb::handle batch, InColumn<std::int32_t> rows, const ExtendOptions& options,
-                 const CancelFlag& cancelled) {
-  const BatchView view = batch_view(batch);
-  check_rows(rows, view.n);
-  AlignedRows out;
-  {
-    nb::gil_scoped_release release;
-    self.align(view, rows.data(), static_cast<std::int64_t>(rows.shape(0)), options, cancelled, out);
-  }
-  return with_second(out);
-}
-
-// An ExtendTask and its rows. The binding keeps the batch, the options and the flag alive.
-struct BoundExtendTask {
-  InColumn<std::int32_t> rows;
-  ExtendTask task;
-};
-
-void make_task(BoundExtendTask* self, nb::handle batch, InColumn<std::int32_t> rows, const ExtendOptions& options,
-               const CancelFlag& cancelled, std::int64_t min_bases, std::int64_t min_rows) {
-  const BatchView view = batch_view(batch);
-  check_rows(rows, view.n);
-  const std::int64_t count = static_cast<std::int64_t>(rows.shape(0));
-  new (self) BoundExtendTask{rows, ExtendTask(view, rows.data(), count, options, cancelled, {min_bases, min_rows})};
-}
-
-void work(BoundExtendTask& self, Extender& extender) {
-  for (bool more = true; more;) {
-    {
-      nb::gil_scoped_release release;
-      more = self.task.work(extender);
-    }
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  }
-}
-
-nb::tuple results(BoundExtendTask& self) {
-  AlignedRows rows;
-  {
-    nb::gil_scoped_release release;
-    rows = self.task.results();
-  }
-  return with_second(rows);
 }
 
 nb::object find_unknown_symbol(nb::handle batch, InColumn<std::uint8_t> codes) {
@@ -140,18 +94,9 @@ void bind_extend(nb::module_& m) {
            nb::arg("open"), nb::arg("extend"), nb::arg("mode"), nb::arg("path"), nb::arg("second_best"),
            nb::arg("heuristics"), nb::arg("memory_bytes"), nb::arg("kernel") = "", nb::arg("wide") = false,
            "matrix i8[A, A], same u8[A], codes u8[256], heuristics (band, X-drop, Z-drop)");
-  nb::class_<Extender>(m, "Extender", "One thread's CPU kernels for any substitution scores, and their memory")
-      .def(nb::init<const std::string&>(), nb::arg("isa") = "")
-      .def_prop_ro("isa", &Extender::isa)
-      .def("align", &extend, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
-           "(columns as of Aligner.align, second best scores i32[m] or None)");
-  nb::class_<BoundExtendTask>(m, "ExtendTask", "Rows of a batch that several threads share")
-      .def("__init__", &make_task, nb::arg("batch"), nb::arg("rows"), nb::arg("options"), nb::arg("cancelled"),
-           nb::arg("min_bases"), nb::arg("min_rows"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 4>(),
-           nb::keep_alive<1, 5>())
-      .def_prop_ro("parts", [](const BoundExtendTask& self) { return self.task.parts(); })
-      .def("work", &work, nb::arg("aligner"), "Aligns parts until all are taken; raises what signal handlers do")
-      .def("results", &results, "Waits for parts that other threads have taken; returns the same as Extender.align");
+  nb::class_<Extender> extender(m, "Extender", "One thread's CPU kernels for any substitution scores, and their memory");
+  bind_rows<with_second, Extender, ExtendOptions>(m, extender, "ExtendTask",
+                                                  "(columns as of Aligner.align, second best scores i32[m] or None)");
   m.def("find_unknown_symbol", &find_unknown_symbol, nb::arg("batch"), nb::arg("codes"),
         "(row, symbol) of the first pair with a symbol whose code is 255, or None");
   m.def("distribute_rows", &distribute_rows_of, nb::arg("batch"), nb::arg("rows"), nb::arg("step"), nb::arg("build"),
