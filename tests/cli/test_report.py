@@ -236,11 +236,14 @@ def test_pairs_of_reads(tmp_path: Path) -> None:
 
 def test_names_are_escaped(tmp_path: Path) -> None:
     name = '<b>&"x\x1b.fa'
-    (tmp_path / name).write_bytes(fasta([random_symbols(300, 2)], "<i>"))
+    (tmp_path / name).write_bytes(fasta([random_symbols(300, 2), random_symbols(200, 2)], "<i>"))
     (tmp_path / "reads.fa").write_bytes(fasta(["ACGT"]))
     (tmp_path / "map.paf").write_text("r1\t4\t0\t4\t+\t<i>1\t300\t0\t4\t4\t4\t60\n")
     assert_success(run("align", "reads.fa", name, "--mappings", "map.paf", "-q", "-o", "<script>.paf",
-                       "--report", "r.html", cwd=tmp_path))  # fmt: skip
+                       "--report", "r.html", "--multiqc", "<s>", cwd=tmp_path))  # fmt: skip
+    depth = json.loads((tmp_path / "<s>.wfacli_depth_mqc.json").read_text())
+    assert list(depth["data"]) == ["&lt;s&gt;"]
+    assert list(depth["data"]["&lt;s&gt;"]) == ["&lt;i&gt;1", "&lt;i&gt;2"]
     page = Page(tmp_path / "r.html")
     assert "\x1b" not in page.source
     assert "<script" not in page.source
@@ -284,6 +287,7 @@ def test_report_that_cannot_be_written_leaves_no_part_of_it(folder: Path) -> Non
         ("-o o.paf --report - --stats -", "--report and --stats cannot both go to standard output"),
         ("-o s.wfacli_general_mqc.json --format paf --multiqc s", "--multiqc and the alignments cannot both go to"),
         ("-o o.paf --multiqc folder/", "--multiqc expects a sample's name"),
+        ("-o o.paf --multiqc /dev/null", "/dev/null is a device or a pipe"),
     ],
 )
 def test_refused_names(align: Callable[..., Result], folder: Path, arguments: str, words: str) -> None:

@@ -26,6 +26,15 @@ def test_a_file_is_not_overwritten_by_a_url(command, tmp_path):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+@pytest.mark.parametrize("words", [["-o", "memory://b/o.sam"], ["--output=MEMORY://b/o.sam"]])
+def test_an_output_in_memory_would_be_lost(words, tmp_path):
+    for name in ("q.fa", "t.fa"):
+        (tmp_path / name).write_text(">a\nACGT\n")
+    assert_failure(
+        run("align", "q.fa", "t.fa", *words, cwd=tmp_path), 2, "nothing of it is left when the command ends"
+    )
+
+
 def test_a_url_of_a_file_is_its_name(tmp_path):
     for name in ("q.fa", "t.fa"):
         (tmp_path / name).write_text(">a\nACGT\n")

@@ -6,6 +6,7 @@ the bins of all samples have to be the same, and values are shares or rates that
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +45,9 @@ def paths(prefix: str, *, mapped: bool, scores_only: bool) -> tuple[str, ...]:
     """Return the paths of all files, PREFIX.wfacli_SECTION_mqc.json. Raises UsageError if the prefix has no name."""
     if not prefix or prefix.endswith("/") or Path(prefix).name in ("", ".", ".."):
         raise UsageError(f"--multiqc expects a sample's name, in a folder or not, like qc/sample1, not {prefix!r}")
+    path = Path(prefix)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise UsageError(f"--multiqc expects a sample's name, and {shown(prefix)} is a device or a pipe")
     return tuple(f"{prefix}.wfacli_{name}_mqc.json" for name in sections(mapped, scores_only))
 
 
@@ -52,9 +56,14 @@ def content(facts: Facts, prefix: str) -> list[bytes]:
     made = []
     for name in sections(facts.mapped, facts.scores_only):
         about, data = _SECTIONS[name](facts)
-        values = {**_identified(about, facts, name), "data": {shown(Path(prefix).name): data} if data else {}}
+        values = {**_identified(about, facts, name), "data": {_text(Path(prefix).name): data} if data else {}}
         made.append(json.dumps(values, indent=1, allow_nan=False).encode() + b"\n")
     return made
+
+
+def _text(name: str) -> str:
+    """Return a name, which may come from an input, as MultiQC can put it into its page."""
+    return html.escape(shown(name))
 
 
 def _identified(about: Json, facts: Facts, name: str) -> Json:
@@ -229,7 +238,7 @@ def _depth(facts: Facts) -> tuple[Json, Data]:
         text += f" At most {_MAX_TARGETS} sequences, those with the most aligned bases."
         chosen = sorted(largest(facts, _MAX_TARGETS))
     about = _line("Depth by sequence", text, "sequence", "mean depth", categories=True)
-    return about, {shown(name_of(facts, i)): int(bases[i]) / max(int(depth.lengths[i]), 1) for i in chosen}
+    return about, {_text(name_of(facts, i)): int(bases[i]) / max(int(depth.lengths[i]), 1) for i in chosen}
 
 
 def _quality(facts: Facts) -> tuple[Json, Data]:

@@ -10,6 +10,7 @@ from ...errors import UsageError
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _CHAINED = re.compile(r"[a-z][a-z0-9+.-]*::", re.IGNORECASE)  # of fsspec: simplecache::s3://bucket/x
 _LOCAL = re.compile(r"^(--[a-z-]+=|-[a-zA-Z])?(?:file|local)://", re.IGNORECASE)
+_MEMORY = re.compile(r"memory://", re.IGNORECASE)  # of fsspec: kept by one process
 _USER = re.compile(r"(?<=://)[^/@\s]*@")
 # Parameters of signed URLs (S3, Google, Azure, CloudFront) and of tokens.
 _SIGNED = re.compile(r"[?&](x-amz-[a-z-]+|x-goog-[a-z-]+|signature|sig|[a-z_-]*(?:token|secret|password|key))=", re.I)
@@ -36,12 +37,14 @@ def plain_words(words: list[str]) -> list[str]:
     A file then has one kind of name wherever files are compared, such as inputs and outputs.
 
     Raises:
-        UsageError: a URL contains credentials.
+        UsageError: a URL contains credentials, or names the memory of this process.
     """
     for word in words:
         value = word.partition("=")[2] if word.startswith("--") and "=" in word else word
         if is_url(value) or _CHAINED.match(value):
             check_url(value)
+        if _MEMORY.match(value):
+            raise UsageError(f"{value}: nothing of it is left when the command ends: name a file, or a URL of a store")
     return [_LOCAL.sub(r"\1", word) for word in words]
 
 
