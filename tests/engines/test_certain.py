@@ -1,12 +1,13 @@
 """Pairs that are divided at certain matches have the alignment of all cells, for every scheme and instruction set."""
 
+import dataclasses
 import random
 
 import pytest
 
 from tests import pairgen
-from tests.engines.agreement import SCHEMES, TIMES, assert_as_all_cells, seed_of, spec_for
-from wfacli.plan.kernels import DIFFERENCE
+from tests.engines.agreement import AMPLE, SCHEMES, TIMES, aligned, assert_as_all_cells, seed_of, spec_for
+from wfacli.plan.kernels import DIFFERENCE, GOTOH
 
 BASES = b"ACGT"
 
@@ -64,6 +65,74 @@ def similar_pair(rng: random.Random) -> tuple[bytes, bytes]:
     extra = pairgen.sequence(rng, rng.choice([0, 1100, 1500]), BASES)
     target = extra + target if rng.random() < 0.5 else target + extra
     return (query, target) if rng.random() < 0.5 else (target, query)
+
+
+def noisy(rng: random.Random, part: bytes, errors: float) -> bytes:
+    """Return a part with errors as of nanopores, of which a third are gaps of one to three bases."""
+    found = bytearray()
+    at = 0
+    while at < len(part):
+        kind = rng.random()
+        if kind < 0.5 * errors:
+            found.append(rng.choice(BASES.replace(part[at : at + 1], b"")))
+        elif kind < 0.75 * errors:
+            found += part[at : at + 1] + pairgen.sequence(rng, rng.randint(1, 3), BASES)
+        elif kind < errors:
+            at += rng.randint(1, 3) - 1
+        else:
+            found.append(part[at])
+        at += 1
+    return bytes(found)
+
+
+def noisy_pair(rng: random.Random) -> tuple[bytes, bytes]:
+    """Return sequences with many errors, which short seeds divide, and parts that match on other diagonals, too."""
+    length = rng.choice([1500, 2500, 4000])
+    query = pairgen.sequence(rng, length, BASES)
+    for _ in range(rng.choice([0, 0, 1, 2])):  # repeats, whose copies differ a little
+        unit, at = pairgen.sequence(rng, rng.choice([1, 2, 5, 7, 20, 60, 150]), BASES), rng.randrange(length)
+        copies = b"".join(
+            noisy(rng, unit, rng.choice([0.0, 0.03, 0.1])) for _ in range(rng.choice([300, 700]) // len(unit))
+        )
+        query = query[:at] + copies + query[at:]
+    target = noisy(rng, query, rng.choice([0.02, 0.05, 0.08, 0.12]))
+    for _ in range(rng.choice([0, 0, 1, 2])):
+        at, size = rng.randrange(len(target)), rng.choice([20, 60, 200, 500])
+        target = target[:at] + changed(rng, target[at : at + size], query[:size]) + target[at + size :]
+    extra = pairgen.sequence(rng, rng.choice([0, 1100, 1500]), BASES)
+    target = extra + target if rng.random() < 0.5 else target + extra
+    return (query, target) if rng.random() < 0.5 else (target, query)
+
+
+def wandering_pair(rng: random.Random) -> tuple[bytes, bytes]:
+    """Return sequences of units, each a changed copy of the last one: a shift by one costs about what errors cost."""
+    size, every = rng.choice([10, 20, 40, 60, 100, 200, 400, 700]), rng.randint(5, 24)
+    units = [pairgen.sequence(rng, size, BASES)]
+    for _ in range(max(2, rng.choice([600, 1200, 2500]) // size)):
+        unit = bytearray(units[-1])
+        for at in range(rng.randrange(every), len(unit), every):
+            unit[at] = rng.choice(BASES.replace(unit[at : at + 1], b""))
+        units.append(bytes(unit))
+    ends = [pairgen.sequence(rng, rng.choice([100, 400, 900]), BASES) for _ in range(2)]
+    query, target = (ends[0] + b"".join(some) + ends[1] for some in (units[:-1], units[1:]))
+    extra = pairgen.sequence(rng, rng.choice([1100, 1500]), BASES)
+    query = noisy(rng, query, rng.choice([0.0, 0.0, 0.01, 0.03, 0.06]))
+    target = target + extra if rng.random() < 0.5 else extra + target
+    return (query, target) if rng.random() < 0.5 else (target, query)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=str)
+def test_noisy_pairs(scheme):
+    for turn in range(TIMES):
+        rng = random.Random(seed_of(scheme, turn, "noisy"))
+        pairs = [rng.choice([noisy_pair, wandering_pair])(rng) for _ in range(20)]
+        spec = spec_for(scheme)
+        assert_as_all_cells(pairs, spec, DIFFERENCE)
+        if not spec.penalties.match:
+            costs = (-aligned(pairs, spec, GOTOH, AMPLE).score).tolist()
+            for most in rng.sample(costs, 2):  # of which one pair costs exactly as much, or one unit more
+                bounded = dataclasses.replace(spec, max_cost=max(most - rng.randint(0, 1), 0))
+                assert_as_all_cells(pairs, bounded, DIFFERENCE)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)

@@ -23,14 +23,29 @@ struct SeedCharge {
   // Sets charge, slopes and distance for seeds of length k. Returns false if there are none: for costs under which gaps
   // cost too little.
   WFACLI_INLINE bool set(const Costs& c, std::int32_t length) {
-    k = length;
-    std::int64_t extend = c.gap[0].extend, open = c.gap[0].open;
-    if (c.pieces == 2) {
-      extend = extend < c.gap[1].extend ? extend : c.gap[1].extend;
-      open = open < c.gap[1].open ? open : c.gap[1].open;
-    }
     // A charge above the cost of opening a gap leaves no slope for gaps of length 1.
-    const std::int64_t first = gap_cost(c, 1) - extend, p = c.mismatch < first ? c.mismatch : first;
+    return set(c, length, gap_cost(c, 1) - least_extend(c), 3);
+  }
+  // The same with a charge as high as slopes above 0 allow.
+  WFACLI_INLINE bool set_high(const Costs& c, std::int32_t length) { return set(c, length, gap_cost(c, 1) - 1, 0); }
+
+  // Returns a / b rounded up.
+  static WFACLI_INLINE std::int64_t rounded_up(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0); }
+
+ private:
+  static constexpr std::int32_t kMaxDistance = 4;
+  static constexpr std::int32_t kGapLengths = 256;  // gap lengths whose costs are compared one by one
+  static constexpr std::int64_t kLeastSlope = kScale / 8;
+
+  static WFACLI_INLINE std::int64_t least_extend(const Costs& c) {
+    return c.pieces == 2 && c.gap[1].extend < c.gap[0].extend ? c.gap[1].extend : c.gap[0].extend;
+  }
+
+  // `most`: maximum charge. `quarters`: the distance grows until the slope of insertions is this share of its limit.
+  WFACLI_INLINE bool set(const Costs& c, std::int32_t length, std::int64_t most, std::int64_t quarters) {
+    k = length;
+    const std::int64_t extend = least_extend(c), p = c.mismatch < most ? c.mismatch : most;
+    const std::int64_t open = c.pieces == 2 && c.gap[1].open < c.gap[0].open ? c.gap[1].open : c.gap[0].open;
     if (p <= 0) return false;
     charge = kScale * p;
     // Longer gaps than kGapLengths cost at least open + extend * l.
@@ -45,17 +60,10 @@ struct SeedCharge {
         const std::int64_t touched = 1 + (l + k - 2) / period;
         lower(insertion, -rounded_up(kScale * (p * touched - gap_cost(c, l)), l));
       }
-      if (4 * insertion >= 3 * longest) break;
+      if (4 * insertion >= quarters * longest && insertion >= kLeastSlope) break;
     }
     return deletion > 0 && insertion > 0;
   }
-
-  // Returns a / b rounded up.
-  static WFACLI_INLINE std::int64_t rounded_up(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0); }
-
- private:
-  static constexpr std::int32_t kMaxDistance = 4;
-  static constexpr std::int32_t kGapLengths = 256;  // gap lengths whose costs are compared one by one
 
   static WFACLI_INLINE void lower(std::int64_t& a, std::int64_t b) { a = b < a ? b : a; }
 };

@@ -1,6 +1,9 @@
 #include "kernels/certain/certain.hpp"
 
 #include <algorithm>
+#include <cstring>
+
+#include "kernels/kmers.hpp"
 
 namespace wfacli {
 namespace {
@@ -9,29 +12,71 @@ constexpr std::int32_t kMaxSeed = 15, kRarity = 16;
 // Least number of matches that divide a pair, or of query rows of the part that they end.
 constexpr std::int32_t kMinMatches = 64, kMinPart = 128;
 
+// Zones beside C: the wider, the longer seeds must be to occur rarely in it by chance.
+struct Zone {
+  std::int32_t reach, k;  // diagonals on either side; symbols of a seed
+};
+constexpr Zone kZones[] = {{48, 5}, {320, 7}, {2048, 8}, {16384, 9}};
+
+// Returns the length of seeds that rarely occur in a target by chance, or 0 if they would be too long for the pair.
+std::int32_t rare_seed(const KernelTask& task) {
+  std::int32_t k = 4;
+  while (k < kMaxSeed && (std::int64_t{1} << 2 * k) < std::int64_t{task.target_len} * kRarity) ++k;
+  return task.query_len < 8 * k || (std::int64_t{1} << 2 * k) < task.target_len ? 0 : k;
+}
+
 class Certain {
  public:
-  Certain(const KernelTask& task, const SeedCharge& charge, CertainMemory& memory) : t_(task), c_(charge), m_(memory) {}
+  Certain(const KernelTask& task, CertainMemory& memory) : t_(task), m_(memory) {}
 
   bool find(bool proves) {
+    const std::int32_t k = rare_seed(t_);
+    if (!k || !c_.set(t_.costs, k)) return false;
     find_seeds(t_, c_, m_.seeds, m_.places);
     const std::size_t max_runs = t_.checkpoint_bytes / (sizeof(ExactRun) + sizeof(Front));
     if (!chain_path(t_, c_, m_.seeds, m_.places, m_.anchors, m_.stops, m_.runs, max_runs)) return false;
     m_.k = c_.k;
-    const std::size_t count = m_.runs.size();
-    from_.resize(count);
-    to_.resize(count);
-    for (std::size_t r = 0; r < count; ++r) from_[r] = INT32_MAX, to_[r] = -1;
+    nothing_certain();
     // Parts may cost no more than C's, which the whole may not.
     if (proves && m_.runs.back().cost <= t_.max_score) {
       charged_seeds();
       prove();
     }
-    divide();
+    m_.parts.clear();
+    divide({0, 0, 0, 0, 0, 0}, m_.parts);
     return true;
   }
 
+  void find_beside(const CertainPart& whole, Buffer<CertainPart>& parts) {
+    nothing_certain();
+    if (charge_near(kZones[0])) prove();
+    std::int32_t reach = kZones[0].reach;  // paths that stay so near are known not to avoid the certain rows
+    for (std::size_t z = 1; z < std::size(kZones) && any_certain(); ++z) {
+      if (!charge_near(kZones[z])) continue;
+      drop_avoidable(reach);
+      reach = kZones[z].reach;
+    }
+    if (any_certain()) {
+      charge_everywhere();
+      drop_avoidable(reach);
+    }
+    divide(whole, parts);
+  }
+
  private:
+  void nothing_certain() {
+    const std::size_t count = m_.runs.size();
+    from_.resize(count);
+    to_.resize(count);
+    for (std::size_t r = 0; r < count; ++r) from_[r] = INT32_MAX, to_[r] = -1;
+  }
+
+  bool any_certain() const {
+    bool any = false;
+    for (std::size_t r = 0; r < m_.runs.size(); ++r) any |= to_[r] >= from_[r];
+    return any;
+  }
+
   // Lists the seeds that a path matches only together with C: those that do not occur, and those that occur only where C
   // matches them.
   void charged_seeds() {
@@ -48,6 +93,87 @@ class Certain {
         if (i < run.i || i + c_.k > run.i + run.length || j - i != run.j - run.i) continue;
       }
       m_.starts.push(i);
+    }
+  }
+
+  // Charges seeds of a zone. Returns false, and charges none, if costs allow no charge.
+  bool charge_near(const Zone& zone) {
+    m_.starts.clear();
+    if (!c_.set_high(t_.costs, zone.k)) return false;
+    seeds_near(zone.reach);
+    return true;
+  }
+  // Charges seeds of the whole target, or none.
+  void charge_everywhere() {
+    m_.starts.clear();
+    const std::int32_t k = rare_seed(t_);
+    if (!k || !c_.set_high(t_.costs, k)) return nothing_certain();
+    find_seeds(t_, c_, m_.seeds, m_.places);
+    charged_seeds();
+  }
+
+  // Lists the seeds that a path matches only together with C, if it begins to match them at most `reach` diagonals beside
+  // C's (that of the last run that begins before the seed, or with it).
+  void seeds_near(std::int32_t reach) {
+    m_.kmers.resize(static_cast<std::size_t>(t_.target_len));
+    for (std::int32_t j = 0; j < t_.target_len; ++j) m_.kmers[j] = -1;
+    each_kmer(t_.target, t_.target_len, c_.k,
+              [&](std::uint32_t kmer, std::int32_t j) { m_.kmers[j] = static_cast<std::int32_t>(kmer); });
+    m_.counts.resize(std::size_t{1} << 2 * c_.k);
+    std::memset(m_.counts.data(), 0, m_.counts.size() * sizeof(m_.counts[0]));
+    std::int32_t lo = 0, hi = 0;  // columns whose k-mers are counted
+    const auto count = [&](std::int32_t j, int change) {
+      if (m_.kmers[j] >= 0) m_.counts[m_.kmers[j]] = static_cast<std::uint16_t>(m_.counts[m_.kmers[j]] + change);
+    };
+    m_.starts.clear();
+    std::size_t r = 0;
+    for (std::int32_t i = 0; i + c_.k <= t_.query_len; i += c_.period) {
+      while (r + 1 < m_.runs.size() && m_.runs[r + 1].i <= i) ++r;
+      const ExactRun& run = m_.runs[r];
+      std::uint32_t kmer;
+      if (!kmer_at(t_.query + i, c_.k, kmer)) continue;
+      const std::int32_t j = i + run.j - run.i;
+      const std::int32_t from = std::clamp(j - reach, 0, t_.target_len);
+      const std::int32_t to = std::clamp(j + reach + 1, 0, t_.target_len);
+      while (hi < to) count(hi++, 1);
+      while (lo > from) count(--lo, 1);
+      while (hi > to) count(--hi, -1);
+      while (lo < from) count(lo++, -1);
+      const bool on_path = i + c_.k <= run.i + run.length;
+      if (m_.counts[kmer] == (on_path ? 1 : 0)) m_.starts.push(i);
+    }
+  }
+
+  // Drops the certain rows of runs that a path avoids which leaves C, begins to match a seed more than `reach` diagonals
+  // beside it, and returns to it, and may cost no more than C. It deletes the symbols up to that diagonal and inserts
+  // those from there on, or the other way round.
+  void drop_avoidable(std::int32_t reach) {
+    const std::int64_t both = c_.deletion + c_.insertion, beyond = both * (std::int64_t{reach} + 1);
+    const std::size_t count = m_.runs.size();
+    const auto diagonal = [&](std::size_t r) { return both * (m_.runs[r].j - m_.runs[r].i); };
+    m_.departures.resize(count);
+    Departure from{kFar, kFar, kFar, kFar};
+    std::int64_t begun = 0;
+    for (std::size_t r = 0; r < count; ++r) {
+      const Potential x = less(potential(m_.runs[r]), seeds_before(m_.runs[r].i + m_.runs[r].length, begun));
+      from.deletion = std::min(from.deletion, x.deletion);
+      from.insertion = std::min(from.insertion, x.insertion);
+      from.above = std::min(from.above, from.deletion + diagonal(r));
+      from.below = std::min(from.below, from.insertion - diagonal(r));
+      m_.departures[r] = from;
+    }
+    Departure back{-kFar, -kFar, -kFar, -kFar};  // the same of returns, the greatest
+    std::int64_t ended = static_cast<std::int64_t>(m_.starts.size());
+    for (std::size_t r = count; r-- > 0;) {
+      const Potential x = less(potential(m_.runs[r]), seeds_until(m_.runs[r].i, ended));
+      back.insertion = std::max(back.insertion, x.insertion);
+      back.deletion = std::max(back.deletion, x.deletion);
+      back.above = std::max(back.above, back.insertion - diagonal(r));
+      back.below = std::max(back.below, back.deletion + diagonal(r));
+      from = m_.departures[r];
+      if (back.insertion >= from.above + beyond || back.above >= from.deletion + beyond ||
+          back.deletion >= from.below + beyond || back.below >= from.insertion + beyond)
+        from_[r] = INT32_MAX, to_[r] = -1;
     }
   }
 
@@ -111,8 +237,8 @@ class Certain {
     to_[r] = std::min(end - 1, all ? end : m_.starts[few]);
   }
 
-  void divide() {
-    m_.parts.clear();
+  // Adds the parts of a part, which is the task's.
+  void divide(const CertainPart& whole, Buffer<CertainPart>& parts) {
     std::int32_t i = 0, j = 0;
     std::int64_t cost = 0;
     for (std::size_t r = 0; r < m_.runs.size(); ++r) {
@@ -120,14 +246,17 @@ class Certain {
       if (to_[r] < from_[r] || (matches < kMinMatches && rows < kMinPart)) continue;
       const ExactRun& run = m_.runs[r];
       const std::int32_t column = from_[r] + run.j - run.i;
-      m_.parts.push({i, j, rows, column - j, run.cost - cost, matches});
+      parts.push({whole.i + i, whole.j + j, rows, column - j, run.cost - cost, matches});
       i = to_[r], j = column + matches, cost = run.cost;
     }
-    m_.parts.push({i, j, t_.query_len - i, t_.target_len - j, m_.runs.back().cost - cost, 0});
+    const std::int64_t rest = m_.runs.back().cost - cost;
+    parts.push({whole.i + i, whole.j + j, t_.query_len - i, t_.target_len - j, rest, whole.matches});
   }
 
+  static constexpr std::int64_t kFar = INT64_MAX / 4;
+
   const KernelTask& t_;
-  const SeedCharge& c_;
+  SeedCharge c_;
   CertainMemory& m_;
   Buffer<std::int32_t>& from_ = m_.from;
   Buffer<std::int32_t>& to_ = m_.to;
@@ -175,12 +304,29 @@ std::int64_t Front::lack_under(Potential x) const {
   return least;
 }
 
+void RunBuilder::add(Op op, std::int32_t length) {
+  const auto begin = [&](std::int32_t rows, std::int32_t columns, std::int64_t cost) {
+    const ExactRun last = runs_.back();
+    runs_.push({last.i + last.length + rows, last.j + last.length + columns, 0, last.cost + cost});
+  };
+  if (op == kEqual) {
+    runs_.back().length += length;
+  } else if (op == kInsertion) {
+    begin(length, 0, gap_cost(costs_, length));
+  } else if (op == kDeletion) {
+    begin(0, length, gap_cost(costs_, length));
+  } else {
+    for (std::int32_t x = 0; x < length; ++x) begin(1, 1, costs_.mismatch);
+  }
+}
+
 bool find_certain(const KernelTask& task, bool proves, CertainMemory& memory) {
-  std::int32_t k = 4;
-  while (k < kMaxSeed && (std::int64_t{1} << 2 * k) < std::int64_t{task.target_len} * kRarity) ++k;
-  if (task.query_len < 8 * k || (std::int64_t{1} << 2 * k) < task.target_len) return false;
-  SeedCharge charge;
-  return charge.set(task.costs, k) && Certain(task, charge, memory).find(proves);
+  return Certain(task, memory).find(proves);
+}
+
+void find_certain_beside(const KernelTask& task, const CertainPart& whole, CertainMemory& memory,
+                         Buffer<CertainPart>& parts) {
+  Certain(task, memory).find_beside(whole, parts);
 }
 
 }  // namespace wfacli

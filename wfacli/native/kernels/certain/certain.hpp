@@ -10,6 +10,13 @@
 // diagonal in both. Between them the run costs nothing and everything else costs something: each cheapest path takes these
 // matches. Parts between them are independent, and so are the choices among equally cheap paths: a traceback that chooses
 // by cost at each cell makes the same choices in a part as in the whole.
+//
+// Beside C, shorter seeds suffice, and more of them fit (find_certain_beside). Let C be nearly a cheapest path, and zones Z1,
+// Z2 and so on have more and more diagonals on either side of it, up to all of the target. A path that begins to match seeds
+// of zone 1 only inside of it matches none whose only occurrence in the zone is where C matches it; the same proof then holds
+// with seeds of five symbols. Any other path goes beyond a zone, and there is a first zone beyond which it does not go. It
+// pays the charges of that zone's seeds, and for the diagonals to the border of the zone before it and back. Where C costs
+// less than both, whatever rows are left out, no such path avoids C.
 #pragma once
 
 #include "kernels/certain/chain.hpp"
@@ -21,6 +28,7 @@ struct CertainPart {
   std::int32_t i, j, query_len, target_len;
   std::int64_t max_cost;  // cost of some path of the part
   std::int32_t matches;
+  bool close = true;  // whether max_cost is hardly more than the least cost
 };
 
 // The cost of C up to a row, minus what shifts between diagonals up to there cost at least, as deletions or as insertions.
@@ -51,6 +59,12 @@ class Front {
   int count_ = 0;
 };
 
+// The least potentials, less the charges of seeds that began before, of rows up to a run: as deletions and as insertions,
+// and with the diagonal of a run between that row and this one.
+struct Departure {
+  std::int64_t deletion, insertion, above, below;
+};
+
 struct CertainMemory {
   Buffer<Seed> seeds;
   Buffer<SeedPlace> places;  // hash table of the k-mers of seeds
@@ -62,11 +76,33 @@ struct CertainMemory {
   Buffer<Front> fronts;           // of each run: least potentials of the rows before it
   Buffer<std::int32_t> from, to;  // certain rows of each run
   Buffer<CertainPart> parts;
+  Buffer<std::int32_t> kmers;    // of each column
+  Buffer<std::uint16_t> counts;  // of each k-mer
+  Buffer<Departure> departures;  // of each run
+};
+
+// Writes the runs of a path, operation by operation.
+class RunBuilder {
+ public:
+  RunBuilder(const Costs& costs, Buffer<ExactRun>& runs) : costs_(costs), runs_(runs) {
+    runs_.clear();
+    runs_.push({0, 0, 0, 0});
+  }
+  void add(Op op, std::int32_t length);
+
+ private:
+  const Costs& costs_;
+  Buffer<ExactRun>& runs_;
 };
 
 // Finds a path C, and divides a pair, from its end as it is stored (KernelTask), at certain matches. Returns false if there
 // is no C; memory.parts has a single part if no match is certain, or without `proves`. Requires that no end is free, and no
 // wildcards. Takes about 2 ns per symbol.
 bool find_certain(const KernelTask& task, bool proves, CertainMemory& memory);
+
+// Divides a part (`task`, which is `whole` of the pair) along memory.runs, a path of it that should be nearly a cheapest
+// one, and adds its parts to `parts`. Requires the same. Takes about 20 ns per symbol.
+void find_certain_beside(const KernelTask& task, const CertainPart& whole, CertainMemory& memory,
+                         Buffer<CertainPart>& parts);
 
 }  // namespace wfacli

@@ -64,6 +64,8 @@ struct DifferenceMemory {
   Buffer<Checkpoint> checkpoints;
   Buffer<Piece> pieces;
   CertainMemory certain;
+  Buffer<CertainPart> pieces_of_parts;  // parts of certain.parts
+  Cigar segment;                        // of a path through seeds
 };
 
 using ReadsKernel = void (*)(const ReadsTask&, DifferenceMemory&, ReadsAnswer*);

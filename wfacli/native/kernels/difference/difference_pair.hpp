@@ -8,78 +8,116 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Costs of a path through the seeds of a chain.
+// Paths through the seeds of a chain.
 template <class S>
-class ChainCost {
+class ChainPath {
  public:
-  ChainCost(const KernelTask& task, const Sentinels& sentinels, DifferenceMemory& memory, Cigar& cigar)
-      : t_(task), sentinels_(sentinels), memory_(memory), cigar_(cigar) {}
+  ChainPath(const KernelTask& task, const Sentinels& sentinels, DifferenceMemory& memory)
+      : t_(task), sentinels_(sentinels), memory_(memory),
+        kept_(kUseful * memory.certain.stops.size() >= memory.certain.seeds.size()) {}
 
-  // Returns the cost of a path through a part: the cheapest one between seeds that are some hundred rows apart; or, if some
-  // are so far apart that this would take as long as a band of `cells` cells a row, a negative number.
-  std::int64_t of(const CertainPart& part, std::int32_t cells) const {
+  // Returns true if find() sets certain.runs: so few errors are on the path that short seeds may divide the pair.
+  bool kept() const { return kept_; }
+
+  // Returns the cost of a path through a part: the cheapest one between seeds that are some hundred rows apart; or -1
+  // if some are so far apart that this would take as long as a band of `cells` cells a row, or if there are too many runs.
+  std::int64_t find(const CertainPart& part, std::int32_t cells) {
     const std::int64_t most = (std::int64_t{part.query_len} + part.target_len) * cells / 16;
+    const std::int32_t end_i = part.i + part.query_len, end_j = part.j + part.target_len, k = memory_.certain.k;
+    const std::size_t max_runs = t_.checkpoint_bytes / (sizeof(ExactRun) + sizeof(Front) + sizeof(Departure));
+    RunBuilder runs(t_.costs, memory_.certain.runs);
     std::int64_t cost = 0;
     std::int32_t i = part.i, j = part.j;
-    const std::int32_t end_i = part.i + part.query_len, end_j = part.j + part.target_len, k = memory_.certain.k;
     for (std::size_t s = 0; s < memory_.certain.stops.size(); ++s) {
       const Stop stop = memory_.certain.stops[s];
       if (stop.i < i || stop.j < j) continue;
       if (stop.i + k > end_i || stop.j + k > end_j) break;
       if (stop.i - i < kLeap && stop.j - j < kLeap) continue;
-      if (std::int64_t{stop.i - i} * (stop.j - j) > most) return -1;
-      cost += between(i, j, stop.i, stop.j);
+      if (std::int64_t{stop.i - i} * (stop.j - j) > most || !between(i, j, stop.i, stop.j, runs, cost)) return -1;
+      if (memory_.certain.runs.size() > max_runs) return -1;
+      runs.add(kEqual, k);
       i = stop.i + k;
       j = stop.j + k;
     }
-    if (std::int64_t{end_i - i} * (end_j - j) > most) return -1;
-    return cost + between(i, j, end_i, end_j);
+    return std::int64_t{end_i - i} * (end_j - j) <= most && between(i, j, end_i, end_j, runs, cost) ? cost : -1;
   }
 
  private:
   static constexpr std::int32_t kLeap = 256;
+  static constexpr std::size_t kUseful = 3;  // about 11% errors, where a third of the seeds are on the path
 
-  std::int64_t between(std::int32_t i, std::int32_t j, std::int32_t end_i, std::int32_t end_j) const {
-    const std::int32_t rows = end_i - i, columns = end_j - j, shorter = smaller(rows, columns);
-    const std::int64_t mismatches = std::int64_t{t_.costs.mismatch} * shorter + gap_cost(t_.costs, rows + columns - 2 * shorter);
-    const std::int64_t crude = smaller(mismatches, gap_cost(t_.costs, rows) + gap_cost(t_.costs, columns));
-    if (!shorter) return crude;
+  // Adds the cost of a cheapest path from (i, j) to (end_i, end_j), and its runs if they are kept.
+  bool between(std::int32_t i, std::int32_t j, std::int32_t end_i, std::int32_t end_j, RunBuilder& runs, std::int64_t& cost) {
     KernelTask task = t_;
     task.query += i, task.target += j;
-    task.query_len = rows, task.target_len = columns;
-    task.path = false;
-    task.max_score = static_cast<std::int32_t>(crude);
+    task.query_len = end_i - i, task.target_len = end_j - j;
+    task.path = kept_;
+    const std::int32_t shorter = smaller(task.query_len, task.target_len);
+    const std::int64_t rest = task.query_len + task.target_len - 2 * shorter;
+    task.max_score = static_cast<std::int32_t>(std::int64_t{t_.costs.mismatch} * shorter + gap_cost(t_.costs, rest));
     task.estimate = -1;
-    const KernelAnswer answer = Difference<S>(task, sentinels_, memory_, cigar_).run();
-    return answer.status == Status::Ok ? answer.score : crude;
+    Cigar& path = memory_.segment;
+    path.runs().clear();
+    path.begin();
+    const KernelAnswer answer =
+        shorter ? Difference<S>(task, sentinels_, memory_, path).run() : one_gap(task, path);
+    if (answer.status != Status::Ok) return false;
+    cost += answer.score;
+    for (std::size_t x = path.runs().size(); x-- > 0;)  // from its last cell
+      runs.add(static_cast<Op>(path.runs()[x] & 15u), static_cast<std::int32_t>(path.runs()[x] >> 4));
+    return true;
   }
 
   const KernelTask& t_;
-  const Sentinels& sentinels_;
+  Sentinels sentinels_;
   DifferenceMemory& memory_;
-  Cigar& cigar_;
+  const bool kept_;
 };
+
+// Sets `part` to a part of the task.
+inline void place(KernelTask& part, const KernelTask& task, const CertainPart& p) {
+  part.query = task.query + p.i;
+  part.target = task.target + p.j;
+  part.query_len = p.query_len;
+  part.target_len = p.target_len;
+  part.max_score = static_cast<std::int32_t>(smaller<std::int64_t>(p.max_cost, task.max_score));
+  part.estimate = p.close ? part.max_score : -1;
+}
+
+// Divides the parts whose bands are wide once more, along a path that is made cheaper.
+template <class S>
+static void divide_wide_parts(const KernelTask& task, const Sentinels& sentinels, DifferenceMemory& memory) {
+  ChainPath<S> path(task, sentinels, memory);
+  Buffer<CertainPart>& pieces = memory.pieces_of_parts;
+  pieces.clear();
+  KernelTask part = task;
+  for (std::size_t x = 0; x < memory.certain.parts.size(); ++x) {
+    const CertainPart& p = memory.certain.parts[x];
+    place(part, task, p);
+    const std::int32_t cells = Bounds(part).band(part.max_score).cells(0);
+    const bool wide = cells > Difference<S>::kDivided;
+    const std::int64_t cost = wide ? path.find(p, cells) : p.max_cost;
+    if (wide && cost >= 0 && cost <= part.max_score && path.kept()) {  // pieces may cost no more than the path, as parts
+      find_certain_beside(part, p, memory.certain, pieces);
+    } else {
+      pieces.push(p);
+      pieces.back().close = cost >= 0;
+      if (cost >= 0) pieces.back().max_cost = smaller(cost, p.max_cost);
+    }
+  }
+}
 
 // Aligns the parts between certain matches.
 template <class S>
 static KernelAnswer in_parts(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar) {
   const Sentinels sentinels{task.query[-1], task.target[-1]};
-  const ChainCost<S> chain(task, sentinels, memory, cigar);
+  divide_wide_parts<S>(task, sentinels, memory);
   KernelAnswer whole;
   KernelTask part = task;
-  for (std::size_t x = memory.certain.parts.size(); x-- > 0;) {  // paths are traced from the last cell
-    const CertainPart p = memory.certain.parts[x];
+  for (std::size_t x = memory.pieces_of_parts.size(); x-- > 0;) {  // paths are traced from the last cell
+    const CertainPart p = memory.pieces_of_parts[x];
     if (task.path) cigar.add(kEqual, p.matches);
-    part.query = task.query + p.i;
-    part.target = task.target + p.j;
-    part.query_len = p.query_len;
-    part.target_len = p.target_len;
-    part.max_score = part.estimate = static_cast<std::int32_t>(smaller<std::int64_t>(p.max_cost, task.max_score));
-    if (const std::int32_t cells = Bounds(part).band(part.max_score).cells(0); cells > Difference<S>::kDivided) {
-      const std::int64_t cost = chain.of(p, cells);
-      if (cost >= 0 && cost < part.max_score) part.max_score = static_cast<std::int32_t>(cost);
-      part.estimate = cost < 0 ? -1 : part.max_score;
-    }
+    place(part, task, p);
     const bool empty = part.query_len == 0 || part.target_len == 0;
     const KernelAnswer answer =
         empty ? one_gap(part, cigar) : Difference<S>(part, sentinels, memory, cigar).run();

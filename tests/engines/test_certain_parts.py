@@ -1,0 +1,91 @@
+"""Matches that are certain beside a path are in every cheapest path, also where the given path is not one of these."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import wfacli
+from tests.engines.agreement import TIMES, seed_of
+
+from .test_certain import noisy_pair, similar_pair, wandering_pair
+
+HERE = Path(__file__).parent
+NATIVE = HERE.parents[1] / "wfacli/native"
+SOURCES = ("kernels/certain/certain.cpp", "kernels/certain/chain.cpp", "base/buffer.cpp")
+COSTS = [(6, 4, 3, 24, 2), (4, 6, 2, 24, 1), (4, 6, 2, -1, 0), (10, 12, 5, 52, 3), (1, 1, 1, -1, 0), (3, 2, 2, 9, 1)]
+PAIRS = {"noisy": noisy_pair, "similar": similar_pair, "wandering": wandering_pair}
+
+Costs = tuple[int, int, int, int, int]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("certain") / "certain_parts"
+    sources = [HERE / "certain_parts.cpp", *(NATIVE / name for name in SOURCES)]
+    command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O2", f"-I{NATIVE}", "-o", made, *sources]
+    subprocess.run(command, check=True)
+    return made
+
+
+def cigar_of(query: str, target: str, costs: Costs) -> str:
+    """Return a cheapest path."""
+    if not query or not target:
+        return f"{len(query)}I" * bool(query) + f"{len(target)}D" * bool(target)
+    metric, penalties = ("affine2p", costs) if costs[3] >= 0 else ("affine", costs[:3])
+    return wfacli.align(query, target, metric=metric, penalties=penalties).cigar
+
+
+def detour(rng: random.Random, query: str, target: str, costs: Costs) -> str:
+    """Return a path that is a cheapest one on both sides of a cell, which often lies beside the best path."""
+    i = rng.randrange(len(query))
+    j = min(max(i + rng.choice([0, 1, 3, 7, 20, 50, 150, 400]) * rng.choice([-1, 1]), 0), len(target))
+    return cigar_of(query[:i], target[:j], costs) + cigar_of(query[i:], target[j:], costs)
+
+
+def matches_of(cigar: str) -> set[tuple[int, int]]:
+    """Return the cells before the matches of a path."""
+    i = j = 0
+    found = set()
+    for length, op in ((int(n), op) for n, op in re.findall(r"(\d+)([=XID])", cigar)):
+        if op == "=":
+            found |= {(i + x, j + x) for x in range(length)}
+        i += length * (op != "D")
+        j += length * (op != "I")
+    return found
+
+
+def mirrored(cigar: str) -> str:
+    return "".join(reversed(re.findall(r"\d+[=XID]", cigar)))
+
+
+@pytest.mark.parametrize("costs", COSTS, ids=str)
+@pytest.mark.parametrize("kind", PAIRS)
+def test_certain_matches_are_in_cheapest_paths(program: Path, kind: str, costs: Costs) -> None:
+    rng = random.Random(seed_of(kind, costs))
+    pairs = [PAIRS[kind](rng) for _ in range(15 * TIMES)]
+    texts = [(query.decode(), target.decode()) for query, target in pairs]
+    lines, expected = [], []
+    for query, target in texts:
+        first = cigar_of(query, target, costs)
+        last = mirrored(cigar_of(query[::-1], target[::-1], costs))  # of equally cheap paths often another one
+        for path in (first, detour(rng, query, target, costs), detour(rng, query, target, costs)):
+            lines.append(f"{' '.join(map(str, costs))} {query} {target} {path}")
+            expected.append(matches_of(first) & matches_of(last))
+    done = subprocess.run([program], input="\n".join(lines), capture_output=True, text=True, check=True)
+    for line, matches, (query, target) in zip(
+        done.stdout.splitlines(), expected, [text for text in texts for _ in range(3)], strict=True
+    ):
+        i = j = 0
+        for part in line.rstrip(";").split(";"):
+            at_i, at_j, rows, columns, _, certain = map(int, part.split())
+            assert (at_i, at_j) == (i, j)
+            i, j = i + rows, j + columns
+            assert {(i + x, j + x) for x in range(certain)} <= matches
+            i, j = i + certain, j + certain
+        assert (i, j) == (len(query), len(target))
