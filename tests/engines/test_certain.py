@@ -30,17 +30,23 @@ def changed(rng: random.Random, part: bytes, beside: bytes) -> bytes:
     )
 
 
+def units_of(rng: random.Random, size: int, count: int, every: int) -> list[bytes]:
+    """Return count + 1 units, each a copy of the last one with an error in each `every` bases."""
+    units = [pairgen.sequence(rng, size, BASES)]
+    for _ in range(count):
+        unit = bytearray(units[-1])
+        for at in range(rng.randrange(every), len(unit), every):
+            unit[at] = rng.choice(BASES.replace(unit[at : at + 1], b""))
+        units.append(bytes(unit))
+    return units
+
+
 def drifting_pair(rng: random.Random) -> tuple[bytes, bytes]:
     """Return sequences that match exactly after a shift by one unit, or without it with an error in about each seed.
 
     Which of the two is cheaper depends on the number of units.
     """
-    units, every = [pairgen.sequence(rng, rng.choice([40, 100, 250]), BASES)], rng.randint(6, 16)
-    for _ in range(rng.randint(3, 14)):
-        unit = bytearray(units[-1])
-        for at in range(rng.randrange(every), len(unit), every):
-            unit[at] = rng.choice(BASES.replace(unit[at : at + 1], b""))
-        units.append(bytes(unit))
+    units = units_of(rng, rng.choice([40, 100, 250]), rng.randint(3, 14), rng.randint(6, 16))
     ends = [pairgen.sequence(rng, rng.choice([100, 400]), BASES) for _ in range(2)]
     extra = pairgen.sequence(rng, rng.choice([1100, 1500]), BASES)
     query, target = (ends[0] + b"".join(some) + ends[1] for some in (units[:-1], units[1:]))
@@ -107,12 +113,7 @@ def noisy_pair(rng: random.Random) -> tuple[bytes, bytes]:
 def wandering_pair(rng: random.Random) -> tuple[bytes, bytes]:
     """Return sequences of units, each a changed copy of the last one: a shift by one costs about what errors cost."""
     size, every = rng.choice([10, 20, 40, 60, 100, 200, 400, 700]), rng.randint(5, 24)
-    units = [pairgen.sequence(rng, size, BASES)]
-    for _ in range(max(2, rng.choice([600, 1200, 2500]) // size)):
-        unit = bytearray(units[-1])
-        for at in range(rng.randrange(every), len(unit), every):
-            unit[at] = rng.choice(BASES.replace(unit[at : at + 1], b""))
-        units.append(bytes(unit))
+    units = units_of(rng, size, max(2, rng.choice([600, 1200, 2500]) // size), every)
     ends = [pairgen.sequence(rng, rng.choice([100, 400, 900]), BASES) for _ in range(2)]
     query, target = (ends[0] + b"".join(some) + ends[1] for some in (units[:-1], units[1:]))
     extra = pairgen.sequence(rng, rng.choice([1100, 1500]), BASES)

@@ -11,15 +11,36 @@ from pathlib import Path
 import pytest
 
 import wfacli
+from tests import pairgen
 from tests.engines.agreement import TIMES, seed_of
 
-from .test_certain import noisy_pair, similar_pair, wandering_pair
+from .test_certain import noisy_pair, similar_pair, units_of, wandering_pair
 
 HERE = Path(__file__).parent
 NATIVE = HERE.parents[1] / "wfacli/native"
 SOURCES = ("kernels/certain/certain.cpp", "kernels/certain/chain.cpp", "base/buffer.cpp")
 COSTS = [(6, 4, 3, 24, 2), (4, 6, 2, 24, 1), (4, 6, 2, -1, 0), (10, 12, 5, 52, 3), (1, 1, 1, -1, 0), (3, 2, 2, 9, 1)]
-PAIRS = {"noisy": noisy_pair, "similar": similar_pair, "wandering": wandering_pair}
+BASES = b"ACGT"
+
+
+def interrupted_pair(rng: random.Random) -> tuple[bytes, bytes]:
+    """Return sequences of one length: some parts match on the main diagonal, and those beside them better on another."""
+    query, target = b"", b""
+    size, every = rng.randint(8, 60), rng.randint(5, 12)
+    for _ in range(rng.choice([2, 3, 5])):
+        part = pairgen.sequence(rng, rng.randint(15, 120), BASES)
+        units = units_of(rng, size, rng.randint(3, 12), every)
+        query += part + b"".join(units[:-1])
+        target += part + b"".join(units[1:])
+    return query, target
+
+
+PAIRS = {
+    "noisy": noisy_pair,
+    "similar": similar_pair,
+    "wandering": wandering_pair,
+    "interrupted": interrupted_pair,
+}
 
 Costs = tuple[int, int, int, int, int]
 
@@ -48,6 +69,12 @@ def detour(rng: random.Random, query: str, target: str, costs: Costs) -> str:
     return cigar_of(query[:i], target[:j], costs) + cigar_of(query[i:], target[j:], costs)
 
 
+def straight(query: str, target: str) -> str:
+    """Return the path along the main diagonal of sequences of one length."""
+    ops = "".join("=" if q == t else "X" for q, t in zip(query, target, strict=True))
+    return "".join(f"{len(run[0])}{run[0][0]}" for run in re.finditer(r"=+|X+", ops))
+
+
 def matches_of(cigar: str) -> set[tuple[int, int]]:
     """Return the cells before the matches of a path."""
     i = j = 0
@@ -68,13 +95,14 @@ def mirrored(cigar: str) -> str:
 @pytest.mark.parametrize("kind", PAIRS)
 def test_certain_matches_are_in_cheapest_paths(program: Path, kind: str, costs: Costs) -> None:
     rng = random.Random(seed_of(kind, costs))
-    pairs = [PAIRS[kind](rng) for _ in range(15 * TIMES)]
+    pairs = [PAIRS[kind](rng) for _ in range((150 if kind == "interrupted" else 15) * TIMES)]
     texts = [(query.decode(), target.decode()) for query, target in pairs]
     lines, expected = [], []
     for query, target in texts:
         first = cigar_of(query, target, costs)
         last = mirrored(cigar_of(query[::-1], target[::-1], costs))  # of equally cheap paths often another one
-        for path in (first, detour(rng, query, target, costs), detour(rng, query, target, costs)):
+        third = straight(query, target) if len(query) == len(target) else detour(rng, query, target, costs)
+        for path in (first, detour(rng, query, target, costs), third):
             lines.append(f"{' '.join(map(str, costs))} {query} {target} {path}")
             expected.append(matches_of(first) & matches_of(last))
     done = subprocess.run([program], input="\n".join(lines), capture_output=True, text=True, check=True)
