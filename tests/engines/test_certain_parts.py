@@ -24,7 +24,7 @@ BASES = b"ACGT"
 
 
 def interrupted_pair(rng: random.Random) -> tuple[bytes, bytes]:
-    """Return sequences of one length: some parts match on the main diagonal, and those beside them better on another."""
+    """Return sequences of one length: some parts match on the main diagonal, those beside them better on another."""
     query, target = b"", b""
     size, every = rng.randint(8, 60), rng.randint(5, 12)
     for _ in range(rng.choice([2, 3, 5])):
