@@ -15,11 +15,11 @@ build: .venv/built
 .venv/built: .venv/created pyproject.toml CMakeLists.txt $(wildcard wfacli/native/*)
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' > .venv/requirements.txt
 	$(BIN)/pip install -q -r .venv/requirements.txt & \
-	$(BIN)/pip install -q --no-build-isolation --no-deps -C cmake.define.WFACLI_KERNELS=native --editable . && wait $$! && touch $@
+	$(BIN)/pip install -q --no-build-isolation --no-deps --config-settings=cmake.define.WFACLI_KERNELS=native --editable . && wait $$! && touch $@
 
 # Tests compare the kernels of all instruction sets that the machine has.
 .venv/dev: .venv/built tests/requirements.txt
-	$(BIN)/pip install -q --no-build-isolation -C cmake.define.WFACLI_KERNELS=all --editable .
+	$(BIN)/pip install -q --no-build-isolation --config-settings=cmake.define.WFACLI_KERNELS=all --editable .
 	$(BIN)/pip install -q -r tests/requirements.txt && touch $@
 
 demo: build
