@@ -79,7 +79,8 @@ def linked(source: Path, python: str, glibc: str, into: Path, cross: str = "") -
     into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="wfacli-wheel-") as made:
         with tarfile.open(source) as packed:
-            packed.extractall(made, filter="data")
+            packed.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11 has it from 3.11.4 on
+            packed.extractall(made)
         folder = next(Path(made).iterdir())
         # Without them, a unit that includes too little fails.
         options = ["--config-settings=cmake.define.CMAKE_DISABLE_PRECOMPILE_HEADERS=ON"]
