@@ -22,7 +22,7 @@ _NO_LINE = re.compile(
     r"more than one record|does not match|is the name of|is not a matrix|is empty|checkpoint|does not fit|"
     r"the file name|the reads? |two sequences have|a sequence has no name|a target|BAM|No such|names of at most|"
     r"SAM cannot|is not read as|--name|SAM allows|cannot use|no alignment|the file ends inside|non-ASCII bytes|"
-    r"reads in|has a header of|no window|Failed to read|contains no matrix|index|mates|CRAM refers"
+    r"reads in|wrote no line|has a header of|no window|Failed to read|contains no matrix|index|mates|CRAM refers"
 )
 
 

@@ -170,7 +170,7 @@ def test_a_mapper_that_writes_no_line_about_some_reads(folder: Path, lines: int,
     (folder / "map.paf").write_text("".join(kept))
     missing = 12 - len({line.split("\t")[0] for line in kept})
     result = map_(folder, "-o", "x.sam", *more)
-    assert_failure(result, 1, f"minimap2: wrote no line about {missing} reads of 12: output is missing")
+    assert_failure(result, 1, f"minimap2: wrote no line about {missing} reads of 12 in ", "it read only a part")
     assert not (folder / "x.sam").exists()
 
 

@@ -251,8 +251,10 @@ class MapperFiles(MappedFiles):
     def check_reported(self, reads: int, reported: int) -> None:
         """See MappedFiles. The mapper writes a line for each read, so missing lines prove that output was lost."""
         if reported < reads:
-            lost = counted(reads - reported, "read")
-            raise InputError(self.mappings, f"wrote no line about {lost} of {reads:,}: output is missing")
+            lost, more = counted(reads - reported, "read"), len(self.more) + (self.mates is not None)
+            files = f"{self.query} and {counted(more, 'more file')}" if more else self.query
+            message = f"wrote no line about {lost} of {reads:,} in {files}: it read only a part, or output is lost"
+            raise InputError(self.mappings, message)
 
     def check_cause(self, fault: InputError) -> None:
         """See MappedFiles."""
