@@ -9,6 +9,8 @@ import pytest
 from tests.unit.reading import AT_ONCE, read, read_files, within
 from tests.unit.test_reader_faults import FAULTS
 from tests.unit.test_readers import FASTQ, QUERIES, TARGETS
+from wfacli._native import PairReader
+from wfacli.errors import InputError
 from wfacli.io.read import reader
 from wfacli.io.read.sources import Source
 
@@ -76,6 +78,57 @@ def test_random_files(tmp_path, monkeypatch, seed):
         assert told(read_files(tmp_path / "query", tmp_path / "target", weight=weight, threads=THREADS)) == expected, (
             block
         )
+
+
+def behind_blank_lines(folder, places):
+    """Return the places moved behind blank lines, before or after which a file may be cut."""
+    found = []
+    for name, (offset, lines, records) in zip(("query", "target"), places, strict=True):
+        text = (folder / name).read_bytes()[offset:]
+        blank = len(text) - len(text.lstrip(b"\r\n"))
+        found.append((offset + blank, lines + text[:blank].count(b"\n"), records))
+    return found
+
+
+def places_behind_batches(folder, weight, threads):
+    """Return the places of both streams behind each batch, and the message of a fault."""
+    sources = tuple(Source(str(folder / name)) for name in ("query", "target"))
+    pairs = PairReader("two", False, False)
+    pairs.track()
+    found = []
+    try:
+        for batch in reader.batches_of(pairs, sources, weight, threads=threads):
+            found.append((len(batch), behind_blank_lines(folder, pairs.places())))
+    except InputError as error:
+        return found[:-1], str(error)  # what is between the last batch and the fault has no place
+    finally:
+        for source in sources:
+            source.close()
+    return found, behind_blank_lines(folder, pairs.places())
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_places_of_records(tmp_path, monkeypatch, seed):
+    """A place is the same whichever thread has parsed the record there, and a record begins there."""
+    rng = random.Random(seed)
+    kinds = [rng.choice([fastq, fasta]) for _ in range(2)]
+    ends = [rng.choice([b"\n", b"\n", b"\r\n"]) for _ in range(2)]
+    count, other = rng.randrange(1, 80), rng.choice([0, 0, 0, 1])
+    texts = [kind(rng, count + i * other, end) for i, (kind, end) in enumerate(zip(kinds, ends, strict=True))]
+    texts[0] = damaged(rng, texts[0]) if seed % 3 == 0 else texts[0]
+    for name, text in zip(("query", "target"), texts, strict=True):
+        (tmp_path / name).write_bytes(text)
+    weight = rng.choice([20, 200, 1000])
+    expected = places_behind_batches(tmp_path, weight, 1)
+    for block in (rng.randrange(1, 40), rng.randrange(40, 600)):
+        monkeypatch.setattr(reader, "_BLOCK", block)
+        assert places_behind_batches(tmp_path, weight, THREADS) == expected, block
+    if seed % 3 and not other:
+        for _, places in expected[0]:
+            for (offset, lines, records), text in zip(places, texts, strict=True):
+                assert text[:offset].count(b"\n") == lines
+                assert text[offset : offset + 1] in (text[:1], b"")
+                assert records <= count
 
 
 @pytest.mark.parametrize("case", [c for c in FAULTS if len(FAULTS[c][0]) == 2])

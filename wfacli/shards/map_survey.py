@@ -134,10 +134,9 @@ class MapSurvey:
         reader, places = PairReader("targets", False, False), self.survey.places
         reader.track()
         source.keep_places()
-        source.inflate_ahead(self._config.threads - 1)
         held: tuple[int, int, list[Position]] | None = None  # the place behind the batch before
         template = ""  # of the last read of that batch
-        for batch in batches_of(reader, self._streams, self._step):
+        for batch in batches_of(reader, self._streams, self._step, threads=self._config.threads):
             if held and _template_of(batch, 0) != template:
                 places.add(*held)
             elif held:

@@ -25,7 +25,7 @@ Seen = Callable[[int], None]
 _MIN_STEP = 1 << 12  # bases between two places, fewer of which are not worth a place
 # A place costs as much time as reading 25 kB, so that places nearer than _CHEAP_STEP would slow the pass down;
 # shards of less than 2 MB then have FEW_PLACES each.
-MANY_PLACES, FEW_PLACES, _CHEAP_STEP = 64, 8, 1 << 18
+MANY_PLACES, FEW_PLACES, _CHEAP_STEP = 32, 8, 1 << 18
 _PAIR_WORK = 16  # work of a pair beside its bases, in bases; as in the size of batches
 
 
@@ -218,7 +218,7 @@ def surveyed(
         places: gets the places.
         sources: streams of the reader.
         step: bases between two places.
-        threads: number of threads that inflate.
+        threads: number of threads that inflate and parse.
         hint: see batches_of().
 
     Raises:
@@ -245,9 +245,7 @@ def positioned(
     reader.track()
     for source in sources:
         source.keep_places()
-        source.inflate_ahead(threads - 1)
-    # Records are parsed by one thread, since helpers do not keep the places of records.
-    for batch in batches_of(reader, sources, step, hint=hint):
+    for batch in batches_of(reader, sources, step, hint=hint, threads=threads):
         yield batch, positions_of(reader, sources, bam)
 
 

@@ -62,6 +62,11 @@ class Lines {
     pos_ = searched_ = pos_ + bytes;
     number_ += lines;
   }
+  // Counts complete lines of the stream that are not buffered here, between those taken and the next one.
+  void pass(std::size_t bytes, std::int64_t lines) {
+    discarded_ += static_cast<std::int64_t>(bytes);
+    number_ += lines;
+  }
 
   // Returns the buffered part of the next line, without its line feed. Scans no byte twice.
   std::string_view partial_line() {

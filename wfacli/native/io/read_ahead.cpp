@@ -61,8 +61,13 @@ void ParsedBlock::parse() {
   parsed = first != text.npos;
   if (!parsed) return;
   reader.continue_at(first, mark);
+  starts.clear();
   try {
-    while (reader.next(builder) == ParseResult::Item) continue;
+    for (;;) {
+      const RecordStart start{reader.offset(), reader.line_number()};
+      if (reader.next(builder) != ParseResult::Item) break;
+      if (tracked) starts.push_back(start);
+    }
   } catch (const InputFault& found) {
     fault = std::make_unique<InputFault>(found);
   }
@@ -159,13 +164,14 @@ struct ReadAhead::Slot : ThreadPool::Task {
 };
 
 ReadAhead::ReadAhead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position, std::int64_t end,
-                     std::size_t block, char mark, RecordParts::Keep keep)
+                     std::size_t block, char mark, RecordParts::Keep keep, bool tracked)
     : pool_(std::move(pool)),
       descriptor_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)),
       position_(position),
       end_(end),
       block_(block),
-      mark_(mark) {
+      mark_(mark),
+      tracked_(tracked) {
   if (descriptor_ < 0) throw InputFault(std::strerror(errno), 0, {});
   const int ahead = kBlocksAhead * pool_->threads() + kMinBlocks;
   for (int i = 0; i < ahead; ++i) {
@@ -183,6 +189,7 @@ void ReadAhead::begin(const std::shared_ptr<Slot>& slot) {
   slot->block.position = position_;
   slot->block.size = bytes_before(end_, position_, block_);
   slot->block.mark = mark_;
+  slot->block.tracked = tracked_;
   position_ += static_cast<std::int64_t>(block_);
   slot->prepare();
   pool_->add(slot, kPatience);

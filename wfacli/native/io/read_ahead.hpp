@@ -22,6 +22,11 @@ inline std::size_t bytes_before(std::int64_t end, std::int64_t position, std::si
   return end <= position ? 0 : std::min(static_cast<std::size_t>(end - position), block);
 }
 
+// Where a record starts in a stream: its offset in bytes, and the lines before it.
+struct RecordStart {
+  std::int64_t offset, lines;
+};
+
 // Block of a file, parsed speculatively: without the bytes before and after it, where a record begins is a guess.
 struct ParsedBlock {
   std::int64_t position = 0;  // in the file
@@ -35,6 +40,8 @@ struct ParsedBlock {
   std::size_t first = 0;      // offset at which the first record presumably begins
   std::size_t rest = 0;       // offset of the first incomplete record
   std::int64_t lines = 0;     // number of lines from `first` to `rest`
+  bool tracked = false;       // whether to keep `starts`
+  std::vector<RecordStart> starts;    // of the records; offsets in the block, and lines from `first` on
   std::unique_ptr<InputFault> fault;  // input error after the records; its line number is relative to `first`
   std::exception_ptr error;
 
@@ -96,8 +103,9 @@ class ReadAhead {
  public:
   // Reads from `position` to `end`, `block` bytes at a time. The descriptor is duplicated, so that the caller may close the
   // file while helpers are reading. Throws InputFault if it cannot be duplicated.
+  // `tracked`: whether blocks keep the starts of their records.
   ReadAhead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int64_t position, std::int64_t end, std::size_t block,
-            char mark, RecordParts::Keep keep);
+            char mark, RecordParts::Keep keep, bool tracked);
   ~ReadAhead();
 
   // Returns the next block, valid until the next call, or null at the end of the file. Rethrows errors of reading.
@@ -112,6 +120,7 @@ class ReadAhead {
   std::int64_t position_, end_;
   std::size_t block_;
   char mark_;
+  bool tracked_;
   std::deque<std::shared_ptr<Slot>> slots_;  // in file order
   bool used_ = false, ended_ = false;        // used_: the first slot has been returned; ended_: it is the last
 };

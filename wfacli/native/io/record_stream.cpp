@@ -17,19 +17,29 @@ void RecordStream::read_ahead(std::shared_ptr<ThreadPool> pool, int descriptor, 
 }
 
 StreamPlace RecordStream::place() const {
-  const Start start = left() > 0 ? starts_[at_] : !built_.empty() ? built_[0] : builder_.is_open() ? open_ : next_start();
+  const bool behind = behind_ && !behind_->starts.empty();
+  const RecordStart start = left() > 0          ? starts_[at_]
+                            : !built_.empty()   ? built_[0]
+                            : behind            ? behind_->starts[0]
+                            : builder_.is_open() ? open_
+                                                 : next_start();
   return {start.offset, start.lines, taken_};
+}
+
+// Parses one record, and keeps its start.
+ParseResult RecordStream::next_record() {
+  if (tracked_ && !builder_.is_open()) open_ = next_start();
+  const ParseResult got = reader_.next(builder_);
+  if (tracked_ && got == ParseResult::Item) built_.push_back(open_);
+  return got;
 }
 
 // Parses buffered lines. Returns Item unless parsing stopped for lack of input or at the end of the stream.
 ParseResult RecordStream::parse() {
   ParseResult got = ParseResult::Item;
   try {
-    while (got == ParseResult::Item && builder_.bases_stored() < kSome && builder_.records() < kSomeRecords) {
-      if (tracked_ && !builder_.is_open()) open_ = next_start();
-      got = reader_.next(builder_);
-      if (tracked_ && got == ParseResult::Item) built_.push_back(open_);
-    }
+    while (got == ParseResult::Item && builder_.bases_stored() < kSome && builder_.records() < kSomeRecords)
+      got = next_record();
   } catch (const InputFault& fault) {
     builder_.drop_record();
     fault_ = std::make_unique<InputFault>(fault);
@@ -42,6 +52,7 @@ ParseResult RecordStream::more() {
     if (records_.bases.capacity() + records_.text.capacity() > kMuch) records_ = RecordColumns(), at_ = 0;
     if (behind_) {
       std::swap(records_, behind_->columns);
+      std::swap(starts_, behind_->starts);
       at_ = 0;
       if (behind_->fault) fault_ = std::move(behind_->fault);
       behind_ = nullptr;
@@ -78,7 +89,7 @@ void RecordStream::next_block() {
     if (!reader_.mark()) return first_block();
     if (!ahead_)
       ahead_ = std::make_unique<ReadAhead>(file_.pool, file_.descriptor, file_.position, file_.end, file_.block,
-                                           reader_.mark(), keep_);
+                                           reader_.mark(), keep_, tracked_);
     ParsedBlock* block = ahead_->next();
     if (!block) return reader_.lines().close();
     bytes_read_ahead_.fetch_add(static_cast<std::int64_t>(block->reader.lines().buffered().size()),
@@ -110,14 +121,22 @@ void RecordStream::join(ParsedBlock& block) {
   if (!block.parsed) return append(text);
   append(text.substr(0, block.first));
   builder_.allow_references(false);  // append() below may move the lines before these records are taken
-  while (reader_.next(builder_) == ParseResult::Item) continue;
+  while (next_record() == ParseResult::Item) continue;
   builder_.allow_references(true);
   if (reader_.mark() != block.mark || !reader_.end_before_record()) return append(text.substr(block.first));
-  if (builder_.is_open()) builder_.end_record();
+  if (builder_.is_open()) {
+    builder_.end_record();
+    if (tracked_) built_.push_back(open_);
+  }
+  const RecordStart before = next_start();
+  for (RecordStart& start : block.starts) {
+    start.offset += before.offset - static_cast<std::int64_t>(block.first);
+    start.lines += before.lines;
+  }
   if (block.fault) block.fault->line += reader_.lines().number();
   behind_ = &block;
   if (block.fault) return;
-  reader_.lines().skip(0, block.lines);
+  reader_.lines().pass(block.rest - block.first, block.lines);
   append(text.substr(block.rest));
 }
 

@@ -35,16 +35,14 @@ class RecordStream {
   std::size_t left() const { return records_.size() - at_; }
   void taken(std::size_t count) { at_ += count, taken_ += static_cast<std::int64_t>(count); }
 
-  // Keeps the place of each record from now on; not to be used with read_ahead().
+  // Keeps the place of each record from now on.
   void track() { tracked_ = true; }
   // Returns the place of the next record that is not taken. Call track() first.
   StreamPlace place() const;
 
  private:
-  struct Start {
-    std::int64_t offset, lines;
-  };
-  Start next_start() const { return {reader_.offset(), reader_.line_number()}; }
+  RecordStart next_start() const { return {reader_.offset(), reader_.line_number()}; }
+  ParseResult next_record();
   ParseResult parse();
   void next_block();
   void first_block();
@@ -58,8 +56,8 @@ class RecordStream {
   std::size_t at_ = 0;
   std::int64_t taken_ = 0;
   bool tracked_ = false;
-  std::vector<Start> starts_, built_;  // of records_, and of the records in builder_
-  Start open_{};                       // of the record that builder_ is in
+  std::vector<RecordStart> starts_, built_;  // of records_, and of the records in builder_
+  RecordStart open_{};                       // of the record that builder_ is in
   std::unique_ptr<InputFault> fault_;  // fault that follows records_
   ParsedBlock* behind_ = nullptr;      // block whose records follow records_
   std::unique_ptr<ReadAhead> ahead_;

@@ -40,7 +40,7 @@ class StreamReader {
   std::int64_t pending_pairs() const { return builder_.pairs(); }
   const InputFault* fault() const { return fault_.get(); }
 
-  // Keeps the places of records in their streams; call before the first fill(), without start_threads().
+  // Keeps the places of records in their streams; call before the first fill().
   virtual void track() = 0;
   // Returns the place of the first pair that is in no batch so far, in each stream. Call after take().
   virtual std::vector<StreamPlace> places() const = 0;
