@@ -200,8 +200,9 @@ SHARED_CORES = 1.9  # latency of a pair there, relative to one alone: ten of 60 
 GPU_OPEN_SECONDS = 0.45  # seconds to open a GPU in a process that has none open (H100, 2026-11-26: 0.38 to 0.45)
 # Work of one of many threads, relative to a thread alone: 16 threads on 8 cores did 6.7 to 10 times its work.
 THREAD_SHARE = 0.5
-# Seconds of one thread for a base of a mapped Nanopore read, under two-piece costs, with its extensions.
-CPU_MAPPED_BASE = 1.5e-7
+# Seconds of one thread for a base of a mapped read, with its extensions: Nanopore under two-piece costs, and reads of
+# 150 bases (2026-11-26: 8e-9).
+CPU_MAPPED_BASE, CPU_MAPPED_SHORT_BASE = 1.5e-7, 1e-8
 # A pair of `align` that its route gives to the CPU is computed on a whole GPU (engines/long.py) if it has at least
 # LONG_PAIR_BASES bases, if the CPU is expected to take at least LONG_PAIR_SECONDS, and if the GPU is expected to be
 # LONG_PAIR_MARGIN times as fast. CPU kernels took 0.07 s for 330 kb with 12,160 edits, 1.0 s for 4.6 Mb with 28,152,

@@ -13,7 +13,9 @@ from ..core import tuning
 from ..core.batch import PairBatch
 from ..errors import InputError
 from ..io.mapper.mapped import MappedFiles
+from ..io.mapper.swapped import short_reads
 from ..io.read.reader import PairFiles, read_batches
+from ..io.read.sources import Source
 from ..plan.forecast import Forecast
 from ..plan.kernels import on_gpu
 from ..plan.planner import Planner
@@ -40,13 +42,14 @@ def opens_later(config: Config, files: PairFiles) -> bool:
 
 
 def opens_later_for_reads(config: Config, files: MappedFiles) -> bool:
-    """Return opens_later() for mapped reads; only the sizes of files are considered."""
+    """Return opens_later() for mapped reads; only the sizes of files and the first reads are considered."""
     if not _may_choose(config):
         return False
     sizes = [_most_bases(path) for path in (files.query, files.mates) if path is not None]
     if None in sizes:
         return False
-    return sum(filter(None, sizes)) * tuning.CPU_MAPPED_BASE / _cores(config) <= tuning.GPU_OPEN_SECONDS
+    each = tuning.CPU_MAPPED_SHORT_BASE if _are_short(files.query) else tuning.CPU_MAPPED_BASE
+    return sum(filter(None, sizes)) * each / _cores(config) <= tuning.GPU_OPEN_SECONDS
 
 
 def saving(pairs: PairBatch, config: Config, least: float) -> float:
@@ -81,6 +84,18 @@ def _sample(files: PairFiles, config: Config) -> tuple[PairBatch | None, float]:
     finally:
         for source in sources:
             source.close()
+
+
+def _are_short(path: str) -> bool:
+    """Return whether the first reads of a regular file are short."""
+    try:
+        source = Source(path)
+    except InputError:  # the run reports it
+        return False
+    try:
+        return short_reads(source) > 0
+    finally:
+        source.close()
 
 
 def _seconds(pairs: PairBatch, planner: Planner) -> float:
