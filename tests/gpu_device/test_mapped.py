@@ -63,6 +63,12 @@ def unpacked(name: str, path: Path, times: int = 1, most_reads: int = 10**9, mos
     return path
 
 
+def content(bam: Path) -> list[str]:
+    """Return header and records as text, without the command line, which names the engine."""
+    text = str(pysam.samtools.view("-h", "--no-PG", str(bam)))
+    return [line for line in text.splitlines() if not line.startswith("@PG\tID:wfacli")]
+
+
 def piped(folder: Path, world: World, env: dict[str, str], engine: str) -> tuple[dict[str, Any], float]:
     """Run `minimap2 -x … | wfacli align … --mappings - --sort --write-index -o out.bam` in a folder of the engine."""
     (own := folder / engine).mkdir()
@@ -99,8 +105,7 @@ def test_the_pipeline_to_a_sorted_bam(gpu: dict[str, Any], tmp_path: Path, say: 
     assert not any(kernel.startswith("gpu-") for kernel in without["pairs_by_kernel"])
     # A few short reads may be faster without a GPU.
     assert on_gpu >= (0 if EMULATED else world.on_gpu) * report["mappings"], report["pairs_by_kernel"]
-    for file in ("out.bam", "out.bam.bai"):
-        assert (tmp_path / "gpu" / file).read_bytes() == (tmp_path / "auto" / file).read_bytes(), file
+    assert content(tmp_path / "gpu" / "out.bam") == content(tmp_path / "auto" / "out.bam")
 
     bam = tmp_path / "gpu" / "out.bam"
     pysam.quickcheck(str(bam))
@@ -117,5 +122,5 @@ def test_the_pipeline_to_a_sorted_bam(gpu: dict[str, Any], tmp_path: Path, say: 
     assert len({name for name, *_ in found}) >= world.mapped * count
     say(
         f"minimap2 -x {world.preset} | align --metric {world.metric}: {len(found):,} records of {count:,} reads, "
-        f"{on_gpu:,} aligned on the GPU; {with_gpu:.1f} s, on the CPU {seconds:.1f} s; the same BAM and index"
+        f"{on_gpu:,} aligned on the GPU; {with_gpu:.1f} s, on the CPU {seconds:.1f} s; the same header and records"
     )
