@@ -25,7 +25,7 @@ settings.load_profile("fuzz" if os.environ.get("WFACLI_FUZZ") else "wfacli")
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print what GPU tests recorded (tests/gpu_device/conftest.py), including those in pytest-xdist workers."""
     reports = [r for kind in ("passed", "failed", "skipped") for r in terminalreporter.stats.get(kind, [])]
-    lines = [value for r in reports for name, value in getattr(r, "user_properties", ()) if name == "card"]
+    lines = [value for r in reports for name, value in getattr(r, "user_properties", ()) if name == "gpu"]
     if lines:
         terminalreporter.section("on the GPU")
         for line in lines:

@@ -63,5 +63,6 @@ def machine(report: Report) -> str:
 
 def _gpu_of(engine: Any) -> Any:
     if isinstance(engine, dict):
-        return engine.get("card") or next(filter(None, map(_gpu_of, engine.values())), None)
+        name = engine.get("gpu")
+        return name if isinstance(name, str) else next(filter(None, map(_gpu_of, engine.values())), None)
     return None

@@ -252,7 +252,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _title(a: argparse.Namespace, engines: dict[str, Any]) -> str:
-    processor = next((e["card"] for e in engines.values() if "card" in e), machine()["cpu"])
+    processor = next((e["gpu"] for e in engines.values() if "gpu" in e), machine()["cpu"])
     share = f", {a.share:g} of the pairs" if a.share != 1 else ""
     return f"{processor}, {a.threads} threads, {datetime.date.today()}{share}"
 

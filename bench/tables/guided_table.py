@@ -279,7 +279,7 @@ def main(arguments: list[str] | None = None) -> None:
     runner = table.Runner("guided-table", TIMED, a, console)
 
     def result() -> dict[str, Any]:
-        facts = {"gpu": gpu and gpu.engine.stats()["card"], "rules": asdict(RULES), "threads": a.threads}
+        facts = {"gpu": gpu and gpu.engine.stats()["gpu"], "rules": asdict(RULES), "threads": a.threads}
         return {**facts, "share": a.share, "left_out": runner.left_out}
 
     try:

@@ -129,7 +129,7 @@ def main(arguments: list[str] | None = None) -> None:
     runner = table.Runner("kernel-table", TIMED, a, console, bool(a.kernels))
     rules = {"repeats": a.repeats, "share": a.share}
     try:
-        runner.measure(table.chosen(PAIRS, a), measure, lambda: {"gpu": engine.stats()["card"], "rules": rules})
+        runner.measure(table.chosen(PAIRS, a), measure, lambda: {"gpu": engine.stats()["gpu"], "rules": rules})
     finally:
         engine.close()
     console.print(table_of(runner.rows))

@@ -138,7 +138,7 @@ def engine_of(files: Sequence[Path], counts: Sequence[int], a: argparse.Namespac
             with waiting_for_python() as waits:
                 seconds = [engine.run(batches).seconds for _ in range(a.repeats)]
             stages = {what: (s - before.get(what, 0.0)) / a.repeats for what, s in engine.counts()["seconds"].items()}
-            each_gpu = engine.describe().get("cards", [])
+            each_gpu = engine.describe().get("gpus", [])
         finally:
             del batches
             engine.close()

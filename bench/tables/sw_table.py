@@ -126,7 +126,7 @@ def measure_ours(results: Results, every: dict[str, Pairs], options: argparse.Na
     """Measure our engine on all rows, with the GPU to itself."""
     engines = {kind: Ours(kind == "scores", options.threads) for kind in options.kinds}
     try:
-        results.gpu = next(iter(engines.values())).engine.stats()["card"]
+        results.gpu = next(iter(engines.values())).engine.stats()["gpu"]
         for name, pairs in every.items():
             for kind, engine in engines.items():
                 if results.over:

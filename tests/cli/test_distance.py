@@ -65,7 +65,7 @@ def test_json(distance: Distance) -> None:
     values = found(distance("a.fa", "b.fa", "--json", "-t", "1"))
     assert values["a"] == {"file": "a.fa", "name": "a", "length": len(A)}
     assert values["b"] == {"file": "b.fa", "name": "b", "length": len(B)}
-    assert (values["distance"], values["more_than"], values["unit"]) == (EDITS, None, "letters")
+    assert (values["distance"], values["more_than"], values["unit"]) == (EDITS, None, "symbols")
     assert values["identity"] == pytest.approx(1 - EDITS / len(A))
     assert (values["matrix_cells"], values["threads"]) == (len(A) * len(B), 1)
     assert values["tcups"] == pytest.approx(1e-12 * len(A) * len(B) / values["seconds"], rel=0.1, abs=1e-6)

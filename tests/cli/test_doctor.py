@@ -37,7 +37,7 @@ def test_json_has_everything(found: dict) -> None:
     assert found["cpu"]["threads"] > 0
     assert found["cpu"]["instruction_set"]
     gpu = found["gpu"]
-    assert {"driver", "cards", "pycuda", "nvcc", "cache", "kernels", "missing", "usable", "problem"} <= set(gpu)
+    assert {"driver", "gpus", "pycuda", "nvcc", "cache", "kernels", "missing", "usable", "problem"} <= set(gpu)
     assert gpu["cache"]["folder"] == str(CACHE)
     assert gpu["cache"]["writable"]
 
@@ -45,7 +45,7 @@ def test_json_has_everything(found: dict) -> None:
 def test_a_missing_gpu_is_no_failure_but_said(found: dict) -> None:
     gpu = found["gpu"]
     assert gpu["usable"] == (gpu["problem"] == "")
-    if gpu["cards"] == 0:
+    if gpu["gpus"] == 0:
         assert not gpu["usable"]
         assert gpu["missing"] or gpu["problem"]
 
@@ -54,7 +54,7 @@ def test_a_missing_gpu_is_no_failure_but_said(found: dict) -> None:
 def test_the_gpu_works(found: dict) -> None:
     skip_without_gpu()
     assert found["gpu"]["usable"], found["gpu"]
-    assert found["gpu"]["card"]["memory_free_bytes"] > 0
+    assert found["gpu"]["opened"]["memory_free_bytes"] > 0
     assert set(found["gpu"]["checks"].values()) == {"ok"}
 
 

@@ -313,7 +313,7 @@ def test_the_command_says_it_once(monkeypatch, tmp_path, capfd):
         )
         for report in ("x.json", "s.json"):
             history = json.loads((tmp_path / report).read_text())["history"]
-            assert history["card_failure"] == "injected: launch failed"
+            assert history["gpu_failure"] == "injected: launch failed"
             assert [phase["end"] for phase in history["phases"]] == ["failed", "done"]
         assert exit_code("--engine", "gpu") == 1
         out, err = capfd.readouterr()

@@ -115,7 +115,7 @@ def test_a_gpu_writes_what_the_cpu_writes(tmp_path, alphabet, rule, format_):
     by_gpu, same = written(tmp_path, inputs, edits, options=replace(options, gpu=gpus.on_demand, force_gpu=True))
     gpus.close()
     assert same == text and by_cpu["by"].startswith("cpu-") and by_gpu["by"].startswith("gpu-")
-    assert by_gpu["card_failed"] is None and len(gpus.drivers) == 1
+    assert by_gpu["gpu_failed"] is None and len(gpus.drivers) == 1
 
 
 @pytest.mark.parametrize("call", ["allocate", "launch", "download"])
@@ -128,7 +128,7 @@ def test_a_gpu_that_fails_leaves_it_to_the_cpu(tmp_path, call):
     options = replace(OPTIONS, gpu=gpus.on_demand, force_gpu=True)
     sums, same = written(tmp_path, inputs, edits, options=options)
     gpus.close()
-    assert same == text and sums["by"].startswith("cpu-") and f"{call} failed" in sums["card_failed"]
+    assert same == text and sums["by"].startswith("cpu-") and f"{call} failed" in sums["gpu_failed"]
 
 
 @pytest.mark.parametrize("wrong", [1, 2])
@@ -147,7 +147,7 @@ def test_what_a_gpu_makes_is_looked_at(tmp_path, monkeypatch, wrong):
     monkeypatch.setattr(path, "find_path", find)
     sums, same = written(tmp_path, inputs, edits, options=replace(OPTIONS, gpu=gpus.on_demand, force_gpu=True))
     gpus.close()
-    assert same == text and sums["by"].startswith("cpu-") and sums["card_failed"]
+    assert same == text and sums["by"].startswith("cpu-") and sums["gpu_failed"]
 
 
 @pytest.mark.parametrize(("on_cpu", "is_open", "used"), [(0.0, True, False), (60.0, False, True), (0.3, False, False)])

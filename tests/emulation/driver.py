@@ -313,5 +313,5 @@ def _inside(pieces: dict[int, int], address: int, nbytes: int) -> bool:
 
 def leaks(driver: EmulatedDriver) -> dict[str, Any]:
     """Return what is still allocated, pinned or locked."""
-    kinds = {"card": driver.allocations, "pinned": driver.pins, "locked": driver.locks}
+    kinds = {"gpu": driver.allocations, "pinned": driver.pins, "locked": driver.locks}
     return {name: left for name, left in kinds.items() if left}

@@ -71,7 +71,7 @@ def answered(engine: AutoExtendEngine, length: int) -> str:
 
 def test_a_gpu_once_it_pays(models: None) -> None:
     cpu, opened = Recorded("cpu"), threading.Event()
-    gpu = Recorded("card", cpu)
+    gpu = Recorded("gpu", cpu)
 
     def open_gpu() -> Recorded:
         opened.wait()
@@ -84,9 +84,9 @@ def test_a_gpu_once_it_pays(models: None) -> None:
     opened.set()
     assert engine._opening is not None
     engine._opening.join()
-    assert [answered(engine, n) for n in (10, 3, 4)] == ["card", "cpu", "card"]
+    assert [answered(engine, n) for n in (10, 3, 4)] == ["gpu", "cpu", "gpu"]
     assert engine.batch_memory(3) is not None
-    assert engine.stats() == {"engine": "card"}
+    assert engine.stats() == {"engine": "gpu"}
     engine.cancel()
     engine.close()
     assert gpu.seen == [1, 1, "cancel", "close"]
@@ -100,13 +100,13 @@ def test_cells_of_a_band(models: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for n, m in ((10, 10), (3, 9), (20, 4), (1, 1)):
         inside = sum(abs(i - j) <= 2 for i in range(1, n + 1) for j in range(1, m + 1))
         assert GUIDED.cells(np.array([n]), np.array([m])).tolist() == [inside]
-    cpu, gpu = Recorded("cpu"), Recorded("card")
+    cpu, gpu = Recorded("cpu"), Recorded("gpu")
     engine = AutoExtendEngine(cpu, lambda: gpu, 2, GUIDED)
     for _ in range(6):  # 44 cells, which take 30 s more than on a GPU
         assert answered(engine, 10) == "cpu"
     assert engine._opening is not None
     engine._opening.join()
-    assert [answered(engine, n) for n in (10, 4)] == ["card", "card"]
+    assert [answered(engine, n) for n in (10, 4)] == ["gpu", "gpu"]
     assert answered(engine, 3) == "cpu"
     engine.close()
 
@@ -136,7 +136,7 @@ def test_no_gpu(models: None) -> None:
     assert engine._opening is not None
     engine._opening.join()
     assert answered(engine, 20) == "cpu"
-    assert engine.stats() == {"engine": "cpu", "card_not_used": "none here"}
+    assert engine.stats() == {"engine": "cpu", "gpu_not_used": "none here"}
     engine.close()
     assert cpu.seen == [1, 1, "close"]
 
@@ -144,7 +144,7 @@ def test_no_gpu(models: None) -> None:
 def test_stopped_while_it_opens(models: None) -> None:
     """A GPU that is still opening when the run is cancelled is closed unused."""
     cpu, opened = Recorded("cpu"), threading.Event()
-    gpu = Recorded("card", cpu)
+    gpu = Recorded("gpu", cpu)
 
     def open_gpu() -> Recorded:
         opened.wait()

@@ -32,7 +32,7 @@ def gpu(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.fixture
 def say(request: pytest.FixtureRequest) -> Callable[[str], None]:
     """Return a function that adds a line to the end of the test report, also from pytest-xdist workers."""
-    return lambda line: request.node.user_properties.append(("card", line))
+    return lambda line: request.node.user_properties.append(("gpu", line))
 
 
 @pytest.fixture

@@ -110,4 +110,4 @@ def test_the_command(gpu: dict[str, Any], tmp_path: Path) -> None:
         align(tmp_path, engine, *files, "--top", "3", suffix=".paf", command="local") for engine in ("cpu", "gpu")
     )
     assert_same(found, wanted, "local")
-    assert found.report["engines"] == ["gpu"] * 3 and found.report["card_failed"] is None
+    assert found.report["engines"] == ["gpu"] * 3 and found.report["gpu_failed"] is None

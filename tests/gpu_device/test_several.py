@@ -82,7 +82,7 @@ def left_free(two: None) -> Iterator[None]:
 def gpus_of(run: Run) -> list[dict[str, Any]]:
     """Return the report of each GPU."""
     engine = run.report["engine"]
-    return engine.get("cards", [engine])
+    return engine.get("gpus", [engine])
 
 
 def failing(how: str, which: str | int, launches: int) -> tuple[str, ...]:

@@ -149,7 +149,7 @@ def test_report(align, folder, drivers, capfd):
     assert sum("(gpu emulated GPU, cpu " in line and "1 thread)" in line for line in lines) == 1, lines
     report = json.loads((folder / "s.json").read_text())
     engine = report["engine"]
-    assert (engine["engine"], engine["card"], engine["architecture"]) == ("gpu", "emulated GPU", "sm_90")
+    assert (engine["engine"], engine["gpu"], engine["architecture"]) == ("gpu", "emulated GPU", "sm_90")
     assert engine["cpu"]["threads"] == 1
     assert engine["failure"] is None
     opened_gpu = {name: n for name, n in report["pairs_by_kernel"].items() if name.startswith("gpu-")}
@@ -185,7 +185,7 @@ def assert_one_error(capfd, *words: str) -> None:
     assert all(word in lines[0] for word in words), lines
 
 
-@pytest.mark.parametrize("there", [True, False], ids=["card", "no-gpu"])
+@pytest.mark.parametrize("there", [True, False], ids=["gpu", "no-gpu"])
 def test_batches_are_read_while_a_gpu_is_opened(align, folder, drivers, monkeypatch, there):
     """Batches are read into memory that the GPU locks once it is open.
 

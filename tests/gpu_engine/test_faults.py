@@ -353,7 +353,7 @@ def test_a_gpu_and_the_cpu_together(monkeypatch, cpu):
     rows = np.arange(3, dtype=np.int32)
     for kernel in ("gpu-bits-32", "stripes"):
         assert_equal(aligned(both, BATCHES[0], kernel, rows), of_cpu(EDIT, BATCHES[0], rows))
-    assert both.stats()["card"] == "emulated GPU"
+    assert both.stats()["gpu"] == "emulated GPU"
     assert both.stats()["cpu"]["engine"] == "cpu"
     both.cancel()
     for kernel in ("gpu-bits-32", "stripes"):

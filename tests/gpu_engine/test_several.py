@@ -59,10 +59,10 @@ def test_same_bytes(align, folder, gpus, devices, used):  # noqa: F811
     assert all(gpu.calls["launch"] > 0 for gpu in gpus.values())
     engine = json.loads((folder / "s.json").read_text())["engine"]
     if len(used) > 1:
-        assert engine["card"] == f"{len(used)} × emulated GPU"
-        assert sorted(gpu["index"] for gpu in engine["cards"]) == used
-        assert sum(gpu["pairs"] for gpu in engine["cards"]) > 50
-        assert engine["memory_bytes"] == sum(gpu["memory_bytes"] for gpu in engine["cards"])
+        assert engine["gpu"] == f"{len(used)} × emulated GPU"
+        assert sorted(gpu["index"] for gpu in engine["gpus"]) == used
+        assert sum(gpu["pairs"] for gpu in engine["gpus"]) > 50
+        assert engine["memory_bytes"] == sum(gpu["memory_bytes"] for gpu in engine["gpus"])
 
 
 def test_symbols_are_locked_once_for_all_gpus(align, folder, gpus, monkeypatch):  # noqa: F811
@@ -104,7 +104,7 @@ def test_one_that_fails_leaves_its_pairs_to_the_others(align, folder, gpus, monk
     assert told[0].startswith("wfacli: warning: GPU 0 (emulated GPU) failed, the others go on: injected: ")
     report = json.loads((folder / "s.json").read_text())
     assert report["engine"]["failure"] is None
-    assert [gpu["failure"] is None for gpu in report["engine"]["cards"]] == [False, True, True]
+    assert [gpu["failure"] is None for gpu in report["engine"]["gpus"]] == [False, True, True]
     assert report["pairs_by_kernel"] == kernels  # the CPU aligned none of its pairs
 
 
@@ -199,14 +199,14 @@ def test_routes_go_to_who_has_the_least_to_do():
     batches = [batch_of(some_pairs(40, 60, seed=SEED + i)) for i in range(6)]
     try:
         tickets = [several.submit(batch, Route(all_rows(batch), "gpu-bits-64")) for batch in batches]
-        assert [gpu["routes"] for gpu in several.stats()["cards"]] == [3, 3]
+        assert [gpu["routes"] for gpu in several.stats()["gpus"]] == [3, 3]
         engines[1].session.failure = DeviceError("pulled out")
         with ThreadPoolExecutor(3) as pool:
             found = within(lambda: list(pool.map(several.collect, tickets)))
         assert several.stats()["failure"] is None
         some = np.arange(3, 20, dtype=np.int32)[::-1].copy()
         last = several.collect(several.submit(batches[0], Route(some, "gpu-bits-64")))
-        assert [gpu["routes"] for gpu in several.stats()["cards"]][1] == 3
+        assert [gpu["routes"] for gpu in several.stats()["gpus"]][1] == 3
         for batch, result in zip(batches, found, strict=True):
             assert_equal(result, of_cpu(EDIT, batch), f"seed {SEED}")
         assert_equal(last, of_cpu(EDIT, batches[0], some), f"seed {SEED}")

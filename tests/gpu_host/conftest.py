@@ -15,12 +15,12 @@ def open_gpu():
     return open_driver()
 
 
-@pytest.fixture(params=["first-to-last", "last-to-first", pytest.param("card", marks=pytest.mark.gpu)])
+@pytest.fixture(params=["first-to-last", "last-to-first", pytest.param("gpu", marks=pytest.mark.gpu)])
 def driver(request):
-    opened = open_gpu() if request.param == "card" else EmulatedDriver(order=int(request.param == "last-to-first"))
+    opened = open_gpu() if request.param == "gpu" else EmulatedDriver(order=int(request.param == "last-to-first"))
     yield opened
     opened.close()
-    assert request.param == "card" or not leaks(opened)
+    assert request.param == "gpu" or not leaks(opened)
 
 
 @pytest.fixture

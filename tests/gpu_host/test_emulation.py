@@ -74,7 +74,7 @@ def test_memory_has_an_end_and_leaks_are_seen(emulated):
     assert emulated.free_memory() == 1 << 18
     with pytest.raises(OutOfDeviceMemory):
         emulated.allocate((1 << 18) + 1)
-    assert leaks(emulated) == {"card": {memory.address: 1 << 18}}
+    assert leaks(emulated) == {"gpu": {memory.address: 1 << 18}}
     emulated.free(memory)
     assert not leaks(emulated)
     assert emulated.most_allocated == 1 << 18

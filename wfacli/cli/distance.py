@@ -147,10 +147,10 @@ class _Command(LongCommand):
         if alignment is None:
             return None
         spent = time.perf_counter() - begun
-        if alignment["card_failed"] and not self._order.reporting.quiet:
-            warning(f"the GPU failed, and the CPU computed the alignment: {alignment['card_failed']}")
+        if alignment["gpu_failed"] and not self._order.reporting.quiet:
+            warning(f"the GPU failed, and the CPU computed the alignment: {alignment['gpu_failed']}")
         form, named = self._order.form, self._order.output not in (None, "-")
         file = self._order.output if form and named else None
         counts = {name: int(alignment[name]) for name in ("matches", "mismatches", "inserted", "deleted", "gaps")}
-        how = {"by": alignment["by"], "card_failed": alignment["card_failed"], "seconds": round(spent, 6)}
+        how = {"by": alignment["by"], "gpu_failed": alignment["gpu_failed"], "seconds": round(spent, 6)}
         return {"file": file, "format": form and form.value, "plot": self._order.plot, **how, **counts}

@@ -69,10 +69,10 @@ def _lines(found: dict[str, Any]) -> list[str]:
     lines = [f"wfacli {found['wfacli']} with {packages}", "", "CPU engine"]
     lines += _rows(("works", _yes(cpu)), ("instruction set", cpu["instruction_set"]), ("threads", cpu["threads"]))
     lines += ["", "GPU engine"]
-    nvcc, cache, opened = gpu["nvcc"], gpu["cache"], gpu.get("card")
+    nvcc, cache, opened = gpu["nvcc"], gpu["cache"], gpu.get("opened")
     lines += _rows(
         ("works", _yes(gpu)),
-        ("driver", f"CUDA {gpu['driver']}, {gpu['cards']} GPUs" if gpu["driver"] else "none"),
+        ("driver", f"CUDA {gpu['driver']}, {gpu['gpus']} GPUs" if gpu["driver"] else "none"),
         ("GPU", _gpu(opened) if opened else "none opened"),
         ("opened by", opened["through"] if opened else "nothing"),
         ("PyCUDA", gpu["pycuda"] or "none (not needed: ctypes takes its place)"),

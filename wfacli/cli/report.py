@@ -28,7 +28,7 @@ def summary(run: BatchRun) -> str:
 def where(engine: dict[str, Any]) -> str:
     """Return the engine's processors as text."""
     if "cpu" in engine:
-        return f"{engine['engine']} {engine['card']}, {where(engine['cpu'])}"
+        return f"{engine['engine']} {engine['gpu']}, {where(engine['cpu'])}"
     return f"{engine['engine']} {engine['instruction_set']}, {counted(engine['threads'], 'thread')}"
 
 

@@ -94,7 +94,7 @@ class LateGpuEngine:
     def stats(self) -> dict[str, Any]:
         """Return the stats of the GPU engine if it is open, otherwise those of the CPU engine."""
         stats = (self.gpu or self.cpu).stats()
-        return stats | {"card_not_used": self._failure} if self._failure else stats
+        return stats | {"gpu_not_used": self._failure} if self._failure else stats
 
     def cancel(self) -> None:
         """Cancel both engines."""

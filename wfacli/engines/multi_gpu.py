@@ -106,18 +106,18 @@ class MultiGpuEngine:
         return overlaid(found, self.collect(self.submit(ticket.pairs, again)))
 
     def stats(self) -> dict[str, Any]:
-        """Return the stats of all GPUs combined, as of one, and under "cards" those of each."""
+        """Return the stats of all GPUs combined, as of one, and under "gpus" those of each."""
         each = [gpu.engine.stats() for gpu in self._gpus]
-        names = Counter(str(one["card"]) for one in each)
+        names = Counter(str(one["gpu"]) for one in each)
         failures = [one["failure"] for one in each]
         return {
             "engine": self.name,
-            "card": ", ".join(name if n == 1 else f"{n} × {name}" for name, n in names.items()),
+            "gpu": ", ".join(name if n == 1 else f"{n} × {name}" for name, n in names.items()),
             "architecture": ", ".join(dict.fromkeys(str(one["architecture"]) for one in each)),
             "driver": each[0]["driver"],
             "memory_bytes": sum(one["memory_bytes"] for one in each),
             "failure": failures[0] if all(failures) else None,
-            "cards": [
+            "gpus": [
                 {"index": gpu.index, **one, "routes": gpu.routes, "pairs": gpu.pairs}
                 for gpu, one in zip(self._gpus, each, strict=True)
             ],
@@ -154,5 +154,5 @@ class MultiGpuEngine:
         with self._lock:
             told, gpu.told = gpu.told, True
         if self.tell and not told and self._working():
-            name = gpu.engine.stats()["card"]
+            name = gpu.engine.stats()["gpu"]
             self.tell(f"warning: GPU {gpu.index} ({name}) {gpu.trouble}")

@@ -62,7 +62,7 @@ def row_report(row: Row, limits: Limits) -> dict[str, Any]:
         "threads": row.setting.threads,
         "heuristic": row.heuristic,
         "pairs": row.pairs,
-        "letters": row.bases,
+        "bases": row.bases,
         "matrix_cells": row.cells,
         **row.spread.report(),
         "pairs_per_second": round(row.pairs / best, 1),
@@ -129,6 +129,6 @@ def engine_name(row: Mapping[str, Any]) -> str:
 
 def place_of(found: Mapping[str, Any]) -> str:
     """Return the names of the machine and its GPUs."""
-    gpus = [engine["card"] for engine in found["engines"].values() if "card" in engine]
+    gpus = [engine["gpu"] for engine in found["engines"].values() if "gpu" in engine]
     machine = found["machine"]
     return ", ".join([f"{machine['cpu']} ({machine['instruction_set']})", f"{machine['cores']} cores", *gpus])

@@ -72,7 +72,7 @@ class Device:
         """Return the GPU's part of an engine's stats; `job_bytes`: maximum GPU memory of a launch, in bytes."""
         gpu = self.driver.gpu
         return {
-            "card": gpu.name,
+            "gpu": gpu.name,
             "architecture": gpu.arch,
             "driver": gpu.driver_version,
             "through": gpu.through,

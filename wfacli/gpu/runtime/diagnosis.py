@@ -31,7 +31,7 @@ def diagnose(index: int = 0, progress: Progress | None = None) -> dict[str, Any]
     nvcc = find_nvcc()
     found: dict[str, Any] = {
         "driver": driver,
-        "cards": gpus,
+        "gpus": gpus,
         "pycuda": _version("pycuda"),
         "nvcc": {"path": str(nvcc), "version": nvcc_version(nvcc)} if nvcc else None,
         "cache": _cache(cache),
@@ -73,7 +73,7 @@ def _try_gpu(index: int, compiler: Compiler) -> dict[str, Any]:
         checks = {check.name: check.problem or "ok" for check in check_gpu(driver, ROWS.values())}
         broken = [f"{name}: {outcome}" for name, outcome in checks.items() if outcome != "ok"]
         return {
-            "card": {
+            "opened": {
                 "index": index,
                 "name": gpu.name,
                 "architecture": gpu.arch,

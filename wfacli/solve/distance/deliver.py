@@ -129,7 +129,7 @@ class Delivery:
             cigar = counts = None
         else:
             cigar = symbols_path(inputs.pair, distance, self.stop)
-            counts = {**operation_counts(cigar), "by": "cpu-fronts", "card_failed": None}
+            counts = {**operation_counts(cigar), "by": "cpu-fronts", "gpu_failed": None}
             if self.form is not None:
                 for piece in as_patch(cigar, inputs) if self.form is Form.DIFF else as_table(cigar):
                     self.out.write(piece)

@@ -25,7 +25,7 @@ _QUERY_OTHER, _TARGET_OTHER = 0xF0, 0xF1  # codes of everything but nucleotides 
 class Unit(enum.StrEnum):
     """Unit of an edit; the value is the `unit` of JSON reports."""
 
-    SYMBOLS = "letters"
+    SYMBOLS = "symbols"
     BYTES = "bytes"
     LINES = "lines"
 

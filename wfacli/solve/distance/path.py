@@ -75,7 +75,7 @@ def write_path(
 
     Returns:
         Counts of the alignment (matches, mismatches, inserted, deleted, gaps and others), the engine and kernel that
-        computed it ("by"), and the message of a GPU failure ("card_failed", None without one). If `distance` is None,
+        computed it ("by"), and the message of a GPU failure ("gpu_failed", None without one). If `distance` is None,
         only a header is written, if the format has one, and the result is None.
 
     Raises:
@@ -102,7 +102,7 @@ def write_path(
         return None
     text, counts = Formatter.of(config).format(pairs, result.alignments)
     out.write(text)
-    return {**counts, "by": result.by, "card_failed": result.failure}
+    return {**counts, "by": result.by, "gpu_failed": result.failure}
 
 
 def check_names(inputs: Inputs) -> None:

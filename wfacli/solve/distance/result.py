@@ -51,5 +51,5 @@ def as_history(outcome: Outcome) -> dict[str, Any]:
         "phases": [asdict(phase) for phase in outcome.phases],
         "resumed": outcome.resumed,
         "checkpoints": outcome.checkpoints,
-        "card_failure": outcome.gpu_failure,
+        "gpu_failure": outcome.gpu_failure,
     }

@@ -27,7 +27,7 @@ def as_values(inputs: Inputs, outcome: Outcome, task: Task) -> dict[str, Any]:
         "alignments": [_values(found) for found in outcome.found],
         "threads": task.threads,
         "engines": list(outcome.engines),
-        "card_failed": outcome.gpu_failed,
+        "gpu_failed": outcome.gpu_failed,
         "seconds": round(outcome.seconds, 6),
         "path_seconds": round(outcome.path_seconds, 6),
         "matrix_cells": inputs.a.length * inputs.b.length,
