@@ -1,5 +1,6 @@
 """Output is complete, or visibly incomplete."""
 
+import contextlib
 import errno
 import os
 import re
@@ -8,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 
+from wfacli.core.interruption import is_deferring
 from wfacli.errors import OutputClosed, OutputError
 from wfacli.io.write.output import Output
 
@@ -135,3 +137,25 @@ def test_a_whole_file_or_none(tmp_path, monkeypatch):
     with pytest.raises(OutputError, match="No space left"):
         Output(str(tmp_path / "stats")).write_whole(b"all of it")
     assert files(tmp_path) == ["whole"]
+
+
+def test_signals_wait_while_little_is_written_to_a_pipe():
+    """A signal after the write and before the count would understate what was written."""
+    reader, writer = os.pipe()
+    output = Output(None)
+    output._fd = writer
+    with output.uninterrupted(100):
+        assert is_deferring()
+    with output.uninterrupted(1 << 20):
+        assert not is_deferring()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, bytes(1 << 16))
+    emptying = threading.Timer(0.1, os.read, (reader, 1 << 20))
+    emptying.start()
+    with output.uninterrupted(100):
+        assert os.write(writer, bytes(100)) == 100
+    emptying.join()
+    os.close(reader)
+    os.close(writer)

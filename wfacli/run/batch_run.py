@@ -126,7 +126,7 @@ class BatchRun:
             self.output.begin_records()
 
     def _write(self, part: _Records) -> None:
-        with self.output.uninterrupted():
+        with self.output.uninterrupted(part.size):
             with self.stats.timed("write"):
                 self.output.add(part.packed)
             if self.figures and part.figures:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import select
 import stat
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -181,12 +182,20 @@ class Output:
         """True for standard output, pipes and devices, which receive bytes at once."""
         return self._final is None and self._upload is None
 
-    def uninterrupted(self) -> AbstractContextManager[None]:
-        """Return a context in which signals are deferred if the output is a regular file, which does not block.
+    def uninterrupted(self, size: int) -> AbstractContextManager[None]:
+        """Return a context in which signals are deferred if writing `size` bytes in it does not block.
 
-        What is written in it and what is counted then agree.
+        What is written in it and what is counted then agree. A regular file does not block, nor does a pipe that has
+        room for little, which this waits for.
         """
-        return deferred() if self._partial else contextlib.nullcontext()
+        if self._partial:
+            return deferred()
+        if self._upload or size > select.PIPE_BUF:
+            return contextlib.nullcontext()
+        has_room = select.poll()  # unlike select(), for any descriptor
+        has_room.register(self._fd, select.POLLOUT)
+        has_room.poll()
+        return deferred()
 
     def begin_records(self) -> None:
         """Complete the header. Raises OutputError, or OutputClosed."""
