@@ -98,11 +98,11 @@ def opened_aligner(
     engine: Engine = CpuEngine(config.spec, config.limits, config.threads, stats=stats)
     gpus = 0
     if later:
-        late = _late_gpu(config, engine, stats, tell)
+        late, planners = _late_gpu(config, engine, stats, tell), (planner, planner_of(config, 1))
         return Aligner(
             late,
             0,
-            lambda pairs: (pairs, _align_late(late, pairs, planner, config, stats)),
+            lambda pairs: (pairs, _align_late(late, pairs, planners, config, stats)),
             lambda pairs, found: check_batch(pairs, found, check_options),
         )
     if gpu_wanted(config):
@@ -131,13 +131,13 @@ def _late_gpu(config: Config, cpu: Engine, stats: Stats, tell: Callable[[str], N
 
 
 def _align_late(
-    engine: LateGpuEngine, pairs: PairBatch, planner: Planner, config: Config, stats: Stats
+    engine: LateGpuEngine, pairs: PairBatch, planners: tuple[Planner, Planner], config: Config, stats: Stats
 ) -> AlignmentBatch:
-    """Align a batch with the GPU if it is open, else on the CPU. `planner` plans for the CPU."""
+    """Align a batch with the GPU if it is open, else on the CPU. `planners`: for the CPU, and beside a GPU."""
     if engine.gpu:
-        return align_batch(engine.gpu, pairs, planner_of(config, 1), stats)
+        return align_batch(engine.gpu, pairs, planners[1], stats)
     began = time.thread_time()
-    found = align_batch(engine.cpu, pairs, planner, stats)
+    found = align_batch(engine.cpu, pairs, planners[0], stats)
     if engine.waits:  # by the time that it took, since estimates of hard pairs may be far too low
         engine.spend((time.thread_time() - began) / config.threads, lambda: seconds_with_gpu(pairs, config))
     return found
