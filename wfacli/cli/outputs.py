@@ -114,8 +114,8 @@ class Records:
             max=9,
             show_default="6; for CRAM htslib's",
             metavar="N",
-            help="Compression level of BAM, CRAM and .gz, 0 to 9. Compared with 6, level 1 takes half the "
-            "time, and BAM is a tenth larger; 0 is for pipes.",
+            help="Compression level of BAM, CRAM and .gz, 0 to 9. Level 1 takes less time than 6, and files "
+            "are larger; 0 is for pipes.",
             rich_help_panel=OUTPUT,
         ),
     ] = None

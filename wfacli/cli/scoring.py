@@ -46,8 +46,9 @@ AmbiguousOption = Annotated[
     typer.Option(
         "--ambiguous",
         help="What N and other symbols match: mismatch, wildcard or literal. Mismatch: symbols other than A C G T "
-        "U match nothing. Wildcard: IUPAC codes match the bases that they stand for. Literal: every symbol "
-        "matches itself, for proteins. Case never matters; U reads as T unless literal.",
+        "U match nothing. Wildcard: IUPAC codes match the bases that they stand for, at no cost, and are X in "
+        "CIGARs, as in SAM. Literal: every symbol matches itself, for proteins. Case never matters; U reads as T "
+        "unless literal.",
         rich_help_panel=SCORING,
     ),
 ]
