@@ -4,8 +4,8 @@
         [--folder DIR] [--note TEXT] [--minutes M] [--save]
 
 Files are FASTA of pairs of 150 bases, as they are and by bgzip, and are read once before. Planning is the whole
-command `wfacli plan`, which parses with one thread; reading is a process that takes all records with wfacli's own
-reader, by one thread and by as many as the plan has. They alternate. A shard's section is opened at the first,
+command `wfacli plan`; reading is a process that takes all records with wfacli's own reader, by one thread and by
+as many as the plan has. They alternate. A shard's section is opened at the first,
 each eighth and the last cut: the time until its first byte is there. The same shards are executed as whole
 commands; all have the same number of pairs, so that what the last takes longer than the first is the way to its
 offset.

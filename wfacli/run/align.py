@@ -134,10 +134,11 @@ def _align_late(
     engine: LateGpuEngine, pairs: PairBatch, planners: tuple[Planner, Planner], config: Config, stats: Stats
 ) -> AlignmentBatch:
     """Align a batch with the GPU if it is open, else on the CPU. `planners`: for the CPU, and beside a GPU."""
+    on_cpu, beside_gpu = planners
     if engine.gpu:
-        return align_batch(engine.gpu, pairs, planners[1], stats)
+        return align_batch(engine.gpu, pairs, beside_gpu, stats)
     began = time.thread_time()
-    found = align_batch(engine.cpu, pairs, planners[0], stats)
+    found = align_batch(engine.cpu, pairs, on_cpu, stats)
     if engine.waits:  # by the time that it took, since estimates of hard pairs may be far too low
         engine.spend((time.thread_time() - began) / config.threads, lambda: seconds_with_gpu(pairs, config))
     return found

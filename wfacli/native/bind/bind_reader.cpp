@@ -83,7 +83,7 @@ void bind_reader(nb::module_& m) {
       .def("attach", &StreamReader::attach, nb::arg("stream"), nb::arg("descriptor"), nb::arg("position"),
            nb::arg("block"), nb::arg("end") = INT64_MAX,
            "Lets fill() read the rest of a stream itself, up to an offset; position -1 is where the descriptor stands")
-      .def("track", &StreamReader::track, "Keeps the places of records, for places()")
+      .def("track", &StreamReader::track, "Keeps the places of records, for places(); of mapped reads not with start_threads()")
       .def(
           "places",
           [](const StreamReader& self) {

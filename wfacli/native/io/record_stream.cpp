@@ -18,9 +18,9 @@ void RecordStream::read_ahead(std::shared_ptr<ThreadPool> pool, int descriptor, 
 
 StreamPlace RecordStream::place() const {
   const bool behind = behind_ && !behind_->starts.empty();
-  const RecordStart start = left() > 0          ? starts_[at_]
-                            : !built_.empty()   ? built_[0]
-                            : behind            ? behind_->starts[0]
+  const RecordStart start = left() > 0           ? starts_[at_]
+                            : !built_.empty()    ? built_[0]
+                            : behind             ? behind_->starts[0]
                             : builder_.is_open() ? open_
                                                  : next_start();
   return {start.offset, start.lines, taken_};

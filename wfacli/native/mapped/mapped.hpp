@@ -63,6 +63,7 @@ class MappedReader : public StreamReader {
   // With in_order, fill() returns End after the last mapping, so that the caller can check whether the mapper failed.
   // After resume_unmapped(), fill() continues with the remaining reads.
   void resume_unmapped() { resumed_ = true; }
+  // Not with start_threads(): mappings that threads parse in pieces have no places.
   void track() override;
   // See StreamReader: of reads, mappings and, if there are any, mates. An offset is -1 inside a template.
   std::vector<StreamPlace> places() const override;
