@@ -107,5 +107,6 @@ KINDS = {
 NO_TABLE = {
     "crossover": "models of the times of kernels (`python -m bench.experiments.crossover`)",
     "cluster-overhead": "a Dask cluster beside the same shards alone (`python -m bench.experiments.cluster_overhead`)",
+    "shared-gpu": "two shards side by side on one GPU (`python -m bench.experiments.shared_gpu`)",
     "fuzz-space": "random cases of the whole option space compared with an oracle (`make fuzz`)",
 }

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from ...errors import DeviceError, OutOfDeviceMemory
 from .arena import Arena
 from .driver import Driver
+from .turns import Turns
 
 IN_FLIGHT = 3  # launches in flight: one copies inputs, one runs, one copies results
 # Polling interval in seconds while launches run and new ones may arrive: doubles from about the time of a poll to that
@@ -114,15 +115,20 @@ class Device:
             return
         opened.set_result(driver)
         try:
-            self._serve(list(slots))
+            self._serve(list(slots), Turns(driver.gpu))
             _release(slots)
         finally:
             driver.close()
 
-    def _serve(self, free: list[Slot]) -> None:
+    def _serve(self, free: list[Slot], turns: Turns) -> None:
         running: deque[_Running] = deque()
         more, pause = True, _SHORTEST
         while more or running:
+            if turns.is_over() and running:  # launches after these are for the next turn
+                _end(running.popleft(), free)
+                continue
+            if not running and (turns.is_over() or self._waiting.empty()):
+                turns.end()
             # `item` must not keep the previous launch alive while this iteration waits.
             item = self._next(0.0 if running else None) if more and free else None
             if item is None and more and free and not running[0].over():
@@ -134,6 +140,8 @@ class Device:
             if item is _ENDED:
                 more = False
             elif isinstance(item, tuple):
+                if not isinstance(item[0], _Call):
+                    turns.take()
                 _begin(item[0], item[1], free, running)
             elif running:
                 _end(running.popleft(), free)

@@ -1,0 +1,207 @@
+"""Turns of processes on a GPU."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wfacli.gpu.kernels.properties import Gpu
+from wfacli.gpu.runtime import turns
+from wfacli.gpu.runtime.device import Device, Slot
+from wfacli.gpu.runtime.turns import Turns
+
+HOLDS = """
+import sys, time
+from tests.gpu_host.test_turns import gpu
+from wfacli.gpu.runtime.turns import Turns
+ours = Turns(gpu(sys.argv[1]), 0.05)
+until = time.monotonic() + float(sys.argv[2])
+print(flush=True)
+while time.monotonic() < until:
+    ours.take()
+    begin = time.monotonic()
+    while not ours.is_over() and time.monotonic() < until:
+        time.sleep(0.002)
+    print(begin, time.monotonic(), flush=True)
+    ours.end()
+"""
+_numbers = itertools.count()
+
+
+def gpu(bus: str) -> Gpu:
+    return Gpu("made up", "sm_90", 1, 1 << 15, 1 << 16, 1 << 30, "13.0", bus)
+
+
+@pytest.fixture(autouse=True)
+def without_mps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CUDA_MPS_PIPE_DIRECTORY", raising=False)
+    monkeypatch.setattr(turns, "_MPS", tmp_path / "control")
+
+
+@pytest.fixture
+def bus() -> str:
+    return f"test-{os.getpid()}-{next(_numbers)}"
+
+
+@contextmanager
+def holding(bus: str, seconds: float) -> Iterator[subprocess.Popen[str]]:
+    """Start a process that takes turns for `seconds`, and prints when each began and ended."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, bus, str(seconds)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    ) as process:
+        assert process.stdout
+        process.stdout.readline()
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_processes_take_turns_in_order_and_never_have_them_together(bus: str) -> None:
+    with holding(bus, 1.5) as a, holding(bus, 1.5) as b, holding(bus, 1.5) as c:
+        said = [process.communicate()[0].split() for process in (a, b, c)]
+    held = sorted(
+        (float(begin), float(end), who)
+        for who, times in enumerate(said)
+        for begin, end in zip(times[::2], times[1::2], strict=True)
+    )
+    assert {who for _, _, who in held} == {0, 1, 2}
+    for (_, end, _), (begin, _, _) in itertools.pairwise(held):
+        assert begin >= end
+    order = [who for _, _, who in held]
+    middle = order[len(order) // 3 : 2 * len(order) // 3]  # all three want it then
+    assert len(middle) > 3
+    for three in zip(middle, middle[1:], middle[2:], strict=False):
+        assert len(set(three)) == 3
+
+
+def test_a_killed_process_leaves_its_turn(bus: str) -> None:
+    with holding(bus, 60) as other:
+        assert other.stdout
+        time.sleep(0.1)  # it has the turn, as nobody else wants it
+        ours = Turns(gpu(bus), 60, 30)
+        threading.Timer(0.3, other.kill).start()
+        os.kill(other.pid, signal.SIGSTOP)
+        begin = time.monotonic()
+        ours.take()
+        assert time.monotonic() - begin < 10
+    other_one = Turns(gpu(bus), 60, 0.0)
+    other_one.take()
+    assert not other_one.has_it
+    assert ours.has_it
+    ours.end()
+
+
+def test_a_stopped_process_is_waited_for_only_once(bus: str) -> None:
+    with holding(bus, 60) as other:
+        time.sleep(0.1)
+        os.kill(other.pid, signal.SIGSTOP)
+        ours = Turns(gpu(bus), 0.0, 0.3)
+        begin = time.monotonic()
+        ours.take()
+        assert 0.3 <= time.monotonic() - begin < 5
+        assert not ours.has_it
+        begin = time.monotonic()
+        ours.take()
+        assert time.monotonic() - begin < 0.25
+        assert not ours.is_over()
+
+
+def test_a_turn_lasts_as_long_as_nobody_waits(bus: str) -> None:
+    ours = Turns(gpu(bus), 0.0)
+    ours.take()
+    assert not ours.is_over()
+    others = Turns(gpu(bus))
+    waits = threading.Thread(target=others.take)
+    waits.start()
+    until = time.monotonic() + 10
+    while not ours.is_over() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert ours.is_over()
+    ours.end()
+    waits.join()
+    assert others.has_it
+    others.end()
+
+
+@pytest.mark.parametrize(
+    ("bus_name", "variable"), [("", None), ("0000:01:00.0", "CUDA_MPS_PIPE_DIRECTORY")], ids=["emulated", "MPS"]
+)
+def test_some_gpus_need_no_turns(bus_name: str, variable: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    if variable:
+        monkeypatch.setenv(variable, "/somewhere")
+    ours = Turns(gpu(bus_name))
+    ours.take()
+    assert not ours.has_it
+
+
+def test_parts_of_a_gpu_have_turns_of_their_own(bus: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = []
+    for part in ("MIG-1", "MIG-2"):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", part)
+        both.append(Turns(gpu(bus), patience=0.0))
+        both[-1].take()
+    assert [turn.has_it for turn in both] == [True, True]
+    for turn in both:
+        turn.end()
+
+
+class _Driver:
+    """A driver whose launches end after a while."""
+
+    def __init__(self, bus: str) -> None:
+        self.gpu = gpu(bus)
+
+    def stream(self) -> int:
+        return 0
+
+    def close(self) -> None:
+        pass
+
+
+class _Launch:
+    """A launch of some milliseconds, which notes when it ran."""
+
+    def __init__(self, who: int, log: list[tuple[float, float, int]]) -> None:
+        self._who, self._log = who, log
+
+    def start(self, slot: Slot) -> None:
+        self._begin = time.monotonic()
+
+    def over(self, slot: Slot) -> bool:
+        return time.monotonic() - self._begin > 0.004
+
+    def finish(self, slot: Slot) -> Any:
+        while not self.over(slot):
+            time.sleep(0.001)
+        self._log.append((self._begin, time.monotonic(), self._who))
+
+
+def test_launches_of_two_devices_of_a_gpu_are_not_mixed(bus: str) -> None:
+    log: list[tuple[float, float, int]] = []
+    devices = [Device(lambda: _Driver(bus)) for _ in range(2)]  # type: ignore[arg-type, return-value]
+    futures = [devices[i % 2].submit(_Launch(i % 2, log)) for i in range(800)]
+    for future in futures:
+        future.result(30)
+    for device in devices:
+        device.close()
+    log.sort()
+    assert [sum(who == i for _, _, who in log) for i in (0, 1)] == [400, 400]
+    changes = [(a, b) for a, b in itertools.pairwise(log) if a[2] != b[2]]
+    for (_, end, _), (begin, _, _) in changes:
+        assert begin >= end
+    assert 2 <= len(changes) <= 20  # 400 launches of 4 ms, 3 at a time, take about three turns of each
