@@ -3,13 +3,12 @@
     python -m bench.experiments.shared_gpu [--pairs 40000 640000] [--repeats 3] [--threads N]
 
 Requires a GPU. Pairs have 10 kb and about 5% errors, as parts of a random sequence and of a copy with errors. The one
-run and both shards, each with all threads, take turns; TMPDIR chooses the folder of all files.
+run and both shards, each with all threads, alternate; TMPDIR chooses the folder of all files.
 """
 
 from __future__ import annotations
 
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -55,23 +54,10 @@ def seconds_of(commands: list[list[str]], folder: Path) -> float:
 def measured(pairs: int, threads: int, repeats: int, folder: Path) -> table.Report:
     """Measure a number of pairs."""
     write(folder / "query.fa", folder / "target.fa", pairs)
-    options = ["--metric", "affine", "-q"]
-    on_gpu = ["--engine", "gpu", "-t", str(threads), "-q"]
-    whole = [*COMMAND, "align", "query.fa", "target.fa", "--metric", "affine", *on_gpu, "-o", "whole.paf"]
-    plan = [
-        *COMMAND,
-        "plan",
-        "query.fa",
-        "target.fa",
-        *options,
-        "--to",
-        "shards.paf",
-        "--shards",
-        "2",
-        "-o",
-        "run.plan",
-    ]
-    shards = [[*COMMAND, "align", "--plan", "run.plan", "--shard", f"{shard}/2", *on_gpu] for shard in (1, 2)]
+    pair, on_gpu = ["query.fa", "target.fa", "--metric", "affine", "-q"], ["--engine", "gpu", "-t", str(threads)]
+    whole = [*COMMAND, "align", *pair, *on_gpu, "-o", "whole.paf"]
+    plan = [*COMMAND, "plan", *pair, "--to", "shards.paf", "--shards", "2", "-o", "run.plan"]
+    shards = [[*COMMAND, "align", "--plan", "run.plan", "--shard", f"{shard}/2", "-q", *on_gpu] for shard in (1, 2)]
     seconds_of([plan], folder)
     times: dict[str, list[float]] = {"whole": [], "side_by_side": []}
     for _ in range(repeats):
@@ -105,4 +91,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
