@@ -35,11 +35,14 @@ struct PackedTiles {
   WFACLI_DEVICE static std::uint32_t window(const Packed& sequence, std::int32_t r) {
     return sequence.window(min(max(r, -16), sequence.length));
   }
-  // Return the selectors of 16 columns, from reversed position r of each target on.
-  WFACLI_DEVICE void columns(const Packed (&target)[2], const std::int32_t (&r)[2], std::uint32_t (&out)[16]) const {
+  // Return the selectors of kColumns columns, from reversed position r of each target on.
+  template <int kColumns>
+  WFACLI_DEVICE void columns(const Packed (&target)[2], const std::int32_t (&r)[2],
+                             std::uint32_t (&out)[kColumns]) const {
+    static_assert(kColumns <= 16);
     const std::uint32_t a = window(target[0], r[0]), b = window(target[1], r[1]);
 #pragma unroll
-    for (int j = 0; j < 16; ++j)
+    for (int j = 0; j < kColumns; ++j)
       out[j] = (a >> (30 - 2 * j) & 3) * 0x0011u + (b >> (30 - 2 * j) & 3) * 0x1100u + 0xc480u;
   }
   // Load the next 16 rows, from reversed position r of each query on.
@@ -82,9 +85,11 @@ struct CodedTiles {
   WFACLI_DEVICE static std::uint32_t code(const Coded& sequence, std::int32_t r) {
     return r >= 0 && r < sequence.length ? sequence.code(r) : 0;
   }
-  WFACLI_DEVICE void columns(const Coded (&target)[2], const std::int32_t (&r)[2], std::uint32_t (&out)[16]) const {
+  template <int kColumns>
+  WFACLI_DEVICE void columns(const Coded (&target)[2], const std::int32_t (&r)[2],
+                             std::uint32_t (&out)[kColumns]) const {
 #pragma unroll
-    for (int j = 0; j < 16; ++j) out[j] = code(target[0], r[0] + j) | code(target[1], r[1] + j) << 16;
+    for (int j = 0; j < kColumns; ++j) out[j] = code(target[0], r[0] + j) | code(target[1], r[1] + j) << 16;
   }
   WFACLI_DEVICE void enter(const Coded (&query)[2], const std::int32_t (&r)[2]) {
 #pragma unroll

@@ -2,8 +2,8 @@
 //
 // A stripe is kTileWidth columns of the (reversed) targets and, for each pair, the rows of its band that a provable
 // path may still cross. A path is provable if it costs no more than the band proves optimal. Rows of a stripe count
-// from 0, from a separate first row for each pair. Lane l of the group computes the stripe's columns 16 l to 16 l +
-// 15, and is in row t - l at step t.
+// from 0, from a separate first row for each pair. Lane l of the group computes the kTileColumns columns from
+// kTileColumns * l on, and is in row t - l at step t.
 #pragma once
 
 #include "dp/dp_cells.cuh"
@@ -13,7 +13,7 @@ namespace wfacli::dp {
 
 constexpr std::uint32_t kAllLanes = 0xffffffffu;
 constexpr int kTileLanes = WFACLI_LANES;
-constexpr int kTileColumns = 16;  // per lane
+constexpr int kTileColumns = WFACLI_COLUMNS;  // per lane
 constexpr int kTileWidth = kTileLanes * kTileColumns;
 constexpr int kTilePieces = WFACLI_PIECES;
 // True if any warp of the GPU may compute a stripe of any two pairs (dp_tile_spread.cuh); else a group computes all
@@ -141,7 +141,7 @@ struct alignas(8 * kTilePieces) Edge {
 struct TileWorkspace {
   // Words of a lane's state: values and insertions of its columns, deletions that leave it, and the corner before it.
   static constexpr int kWords = kTileColumns * (1 + kTilePieces) + kTilePieces + 1;
-  static constexpr int kVectors = kTilePieces;  // uint4 per row of a lane's directions
+  static constexpr int kVectors = kTilePieces * kTileColumns / 16;  // uint4 per row of a lane's directions
 
   std::uint8_t* at;
   std::uint64_t edge_bytes, checkpoint_bytes;

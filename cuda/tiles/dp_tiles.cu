@@ -1,7 +1,7 @@
 // Banded global alignment with gap costs, any band width and little memory, for long or noisy reads. A group of lanes
 // aligns two pairs at a time, one in each 16-bit half of a word.
 //
-// The matrix of the reversed sequences is divided into stripes of columns; each lane has 16 columns of a stripe in
+// The matrix of the reversed sequences is divided into stripes of columns; each lane has some columns of a stripe in
 // registers (Gotoh's recurrences, 1982). A first sweep through all stripes computes costs only. If the path is
 // requested, the sweep writes the last column of each stripe and, every kTileSteps steps, the state of its lanes to
 // the workspace. The parts that the path crosses are then recomputed from there with directions, as in the
@@ -14,6 +14,7 @@
 //
 // WFACLI_BLOCK: threads per block, a multiple of 32.
 // WFACLI_LANES: lanes per group: 4, 8, 16 or 32.
+// WFACLI_COLUMNS: columns per lane: 16, or 8 with two pieces, so that 16 bits hold higher costs.
 // WFACLI_SPREAD: 1 if any warp of the GPU computes stripes of any two pairs; requires 32 lanes.
 // WFACLI_PIECES: pieces of the gap cost, 1 or 2.
 // WFACLI_CODED: 1 for pairs with symbols other than A C G T.

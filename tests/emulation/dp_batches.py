@@ -152,6 +152,7 @@ def launch_tiles(
     """
     pieces = len(scheme.gaps)
     macros = {"WFACLI_LANES": min(lanes, 32), "WFACLI_SPREAD": int(tiles.spread(lanes)), "WFACLI_PIECES": pieces}
+    macros["WFACLI_COLUMNS"] = tiles.columns(lanes)
     block = tiles.THREADS if tiles.spread(lanes) else BLOCK
     kernels = Kernels("tiles/dp_tiles.cu", block, {**macros, "WFACLI_CODED": int(bool(rule))})
     batch = batch_of(pairs[::-1], rule)

@@ -34,7 +34,8 @@ def held(lanes: int, bands: tuple[int, ...]) -> list[tuple[int, int, Scheme]]:
     return [(b, lanes, s) for b in bands for s in SCHEMES if tiles.holds(lanes, s.mismatch, s.gaps, b)]
 
 
-BUILDS = [*held(4, (40, 131)), *held(8, (100,)), *held(32, (300,)), *held(256, (300,))]
+STEEP = Scheme(6, ((4, 3), (24, 2)))  # costs of map-ont
+BUILDS = [*held(4, (40, 131)), *held(8, (100,)), *held(32, (300,)), *held(tiles.NARROW, (300,)), *held(256, (300,))]
 
 
 def test_which_costs_are_held() -> None:
@@ -43,6 +44,8 @@ def test_which_costs_are_held() -> None:
     assert tiles.widest(2, ((3, 1),), 47104, np.array([0, 500])).tolist() == [54695, 54195]
     assert tiles.holds(8, affine.mismatch, affine.gaps, 2000) and tiles.holds(8, two.mismatch, two.gaps, 2000)
     assert not tiles.holds(32, affine.mismatch, affine.gaps, 100)  # 512 columns exceed 16 bits with directions
+    assert not tiles.holds(256, STEEP.mismatch, STEEP.gaps, 100)
+    assert tiles.holds(tiles.NARROW, STEEP.mismatch, STEEP.gaps, 24576)
     assert tiles.holds(32, 2, ((3, 1),), 8000) and tiles.holds(256, two.mismatch, two.gaps, 47104)
 
 
@@ -62,11 +65,14 @@ def test_at_the_edges_of_the_band(band: int, lanes: int, scheme: Scheme) -> None
     assert assert_answers(pairs, scheme, band, lanes) > 4
 
 
-@pytest.mark.parametrize(("band", "lanes"), [(90, 4), (400, 8), (200, 16), (900, 32), (600, 256), (2000, 256)])
+@pytest.mark.parametrize(
+    ("band", "lanes"),
+    [(90, 4), (400, 8), (200, 16), (900, 32), (600, tiles.NARROW), (2000, tiles.NARROW), (600, 256), (2000, 256)],
+)
 def test_many_stripes_and_states(band: int, lanes: int) -> None:
     """Test stripes that begin below row 1, with several saved states each."""
     rng = random.Random(band)
-    scheme, pairs = Scheme(2, ((3, 1),)), []
+    scheme, pairs = STEEP if lanes == tiles.NARROW else Scheme(2, ((3, 1),)), []
     for length, error in ((700, 0.01), (900, 0.05), (1300, 0.03), (1290, 0.1), (64, 0.1), (1025, 0.02)):
         target = pairgen.sequence(rng, length, b"ACGT")
         pairs.append((pairgen.mutated(rng, target, b"ACGT", error), target))
@@ -74,10 +80,10 @@ def test_many_stripes_and_states(band: int, lanes: int) -> None:
     assert assert_answers(pairs, scheme, band, lanes) > 4
 
 
-@pytest.mark.parametrize(("band", "lanes"), [(600, 4), (700, 32), (600, 256)])
+@pytest.mark.parametrize(("band", "lanes"), [(600, 4), (700, 32), (600, tiles.NARROW), (600, 256)])
 def test_nothing_left_of_a_band(band: int, lanes: int) -> None:
     """Test unrelated sequences, which have no cells left after some stripes, in a group with others that continue."""
-    rng, scheme = random.Random(band), Scheme(2, ((3, 1),))
+    rng, scheme = random.Random(band), STEEP if lanes == tiles.NARROW else Scheme(2, ((3, 1),))
     unlike = [
         (pairgen.sequence(rng, q, b"ACGT"), pairgen.sequence(rng, t, b"ACGT")) for q, t in ((1500, 1100), (1100, 1500))
     ]

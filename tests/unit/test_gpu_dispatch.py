@@ -393,3 +393,4 @@ def test_retries_that_are_alike_are_decided_once() -> None:
 def test_few_long_pairs_are_shared_by_all_warps(path):
     assert tiles.lanes(47_104, 2, ((3, 1),), path, 1024, 59_756) == tiles.LANES[-1]
     assert tiles.lanes(128, 2, ((3, 1),), path, 300_000, 1000) == tiles.LANES[0]
+    assert tiles.lanes(16_384, 6, ((4, 3), (24, 2)), path, 500, 54_000) == tiles.NARROW

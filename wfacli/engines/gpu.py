@@ -43,6 +43,7 @@ class _Chosen:
         whole: whether all bases of the batch are copied as they are, so that repeated targets are copied once.
         lent: whether they are copied from the batch's own pinned memory.
         bands: i32[m], band widths of the route for these rows; None if it has none.
+        as_long: number of pairs as long as the longest one that have as many bases.
     """
 
     pairs: PairBatch
@@ -55,6 +56,7 @@ class _Chosen:
     whole: bool
     lent: bool
     bands: I32 | None
+    as_long: int
 
     @classmethod
     def by_symbols(cls, pairs: PairBatch, rows: I32, bands: I32 | None, lent: bool) -> list[_Chosen]:
@@ -92,6 +94,7 @@ class _Chosen:
                 whole,
                 lent and whole,
                 bands,
+                min(-(-extent.nbytes // (2 * max(extent.longest, 1))), len(rows)),
             )
         ]
 
@@ -231,6 +234,7 @@ class GpuEngine:
             length_difference=chosen.apart,
             cut=route.cut if chosen.bands is None else int(chosen.bands.max()),
             band=(self._spec.heuristics.band, self._spec.heuristics.band_step),
+            as_long=chosen.as_long,
         )
 
     def _scores_fit(self, shape: Shape) -> bool:

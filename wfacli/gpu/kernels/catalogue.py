@@ -158,8 +158,11 @@ def _dp() -> Iterator[Row]:
         yield _dp_row(name, "dp/dp_warp.cu", "dp_warp_align", sizes, 0)
         yield _dp_row(coded_of(name), "dp/dp_warp.cu", "dp_warp_align", sizes, 1)
     for lanes, pieces in itertools.product(tiles.LANES, (1, 2)):
+        if lanes == tiles.NARROW and pieces == 1:
+            continue
         name, spread = dp_tiles(lanes, pieces), int(tiles.spread(lanes))
-        groups = (("WFACLI_LANES", min(lanes, 32)), ("WFACLI_SPREAD", spread), ("WFACLI_PIECES", pieces))
+        groups: tuple[tuple[str, int], ...] = (("WFACLI_LANES", min(lanes, 32)), ("WFACLI_SPREAD", spread))
+        groups += (("WFACLI_COLUMNS", tiles.columns(lanes)), ("WFACLI_PIECES", pieces))
         yield _dp_row(name, "tiles/dp_tiles.cu", "dp_tiles_align", groups, 0)
         yield _dp_row(coded_of(name), "tiles/dp_tiles.cu", "dp_tiles_align", groups, 1)
 

@@ -21,7 +21,8 @@ _LOST, _MIN_LOST = (
 def plan_of(kernel: str, shape: Shape) -> Plan:
     """The plan of one of dispatch.GPU_KERNELS for pairs of a shape; `supports` says whether it can have one."""
     # It differs little with the number of pairs: most batches then find their plan made.
-    return _plan_of(kernel, dataclasses.replace(shape, count=1 << max(shape.count - 1, 0).bit_length()))
+    count, as_long = (1 << max(number - 1, 0).bit_length() for number in (shape.count, shape.as_long or shape.count))
+    return _plan_of(kernel, dataclasses.replace(shape, count=count, as_long=as_long))
 
 
 @functools.lru_cache(maxsize=256)
@@ -110,7 +111,7 @@ def _dp_tiles(band: int, shape: Shape) -> Plan:
     elif shape.likely < NO_BOUND:
         cost = np.full(1, shape.likely * tuning.GPU_BAND_MARGIN)
         band = int(tiles.narrow_band(band, shape.gaps, np.full(1, shape.length_difference), cost)[0])
-    lanes = tiles.lanes(band, shape.mismatch, shape.gaps, shape.path, shape.count, max(shape.longest, 1))
+    lanes = tiles.lanes(band, shape.mismatch, shape.gaps, shape.path, shape.as_long, max(shape.longest, 1))
     if lanes is None:
         raise ValueError(f"16 bits do not hold these costs in a band of {band} diagonals")
     pieces = len(shape.gaps)

@@ -29,6 +29,7 @@ class Shape:
         length_difference: maximum length difference of a pair's sequences.
         band: heuristic band: diagonals on either side of its centre, and scores after which it is centred again;
             (0, 0): all diagonals.
+        as_long: number of pairs as long as the longest one that have as many bases as all pairs; 0: count.
     """
 
     count: int
@@ -43,6 +44,7 @@ class Shape:
     length_difference: int = 0
     cut: int = 0
     band: tuple[int, int] = (0, 0)
+    as_long: int = 0
 
 
 @dataclass(frozen=True)

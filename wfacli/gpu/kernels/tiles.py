@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from . import dp
 
-# Builds: lanes that share two pairs. In the last one all warps of the GPU share all pairs.
-LANES = (4, 8, 16, 32, 256)
-COLUMNS = 16  # columns per lane
+# Builds: lanes that share two pairs. In the last two all warps of the GPU share all pairs; NARROW has stripes of half the
+# width, whose values fit 16 bits for higher costs of two pieces.
+NARROW = 128
+LANES = (4, 8, 16, 32, NARROW, 256)
 THREADS = 128  # threads per block
 _TOP, _FAR = 23000, 30500  # values in the sweep, as in dp_tile_workspace.cuh
 _SCALE = 16  # scale of values with directions
@@ -22,6 +23,7 @@ _GRAIN = 32  # granularity of narrower bands
 _WITH_DIRECTIONS = 2  # relative time of rows with directions
 _FULL, _HIDDEN, _SCHEDULERS = 1600, 0.35, 528  # warps, exponent, warps; measured on an H200 with 500 to 1,600 warps
 _SHARED = 1.1  # slowdown from waiting for other warps (estimate)
+_NARROWER = 1.2  # slowdown from what each row of a lane takes beside its columns (estimate)
 _STRIPE, _GROUP = 44, 56  # bytes of TileStripe; bytes of TileGroup and TileWave
 _WORKSPACE = 16e9  # bytes of workspace
 
@@ -33,9 +35,14 @@ def spread(lanes: int) -> bool:
     return lanes > 32
 
 
+def columns(lanes: int) -> int:
+    """Return the columns per lane."""
+    return 8 if lanes == NARROW else 16
+
+
 def width(lanes: int) -> int:
     """Return the columns of a stripe."""
-    return min(lanes, 32) * COLUMNS
+    return min(lanes, 32) * columns(lanes)
 
 
 def state_interval(lanes: int) -> int:
@@ -58,10 +65,10 @@ def stride(lanes: int, pieces: int, band: int, longest: int, path: bool, count: 
     stripes = (longest - 1) // width(lanes) + 1 if path or spread(lanes) else 2
     each, directions = rows * 8 * pieces + _STRIPE, 0
     if path:
-        words = COLUMNS * (1 + pieces) + pieces + 1
+        words = columns(lanes) * (1 + pieces) + pieces + 1
         states = (rows + of_warp - 2) // state_interval(lanes) + 1
         each += states * words * 4 * of_warp
-        directions = 16 + state_interval(lanes) * of_warp * 16 * pieces
+        directions = 16 + state_interval(lanes) * of_warp * columns(lanes) * pieces
     return -(-(stripes * each + directions + table) // 512) * 256
 
 
@@ -72,6 +79,8 @@ def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
     cells some rows and columns apart differ by at most one gap of that length each way: any extra or missing bases of
     one sequence join a path's gaps, and one gap of all bases is the cheapest. The drift adds as much again.
     """
+    if lanes == NARROW and len(gaps) == 1:
+        return False
     drift = min(e for _, e in gaps)
     opening = _opening(mismatch, gaps)
     if not (2 * drift <= 128 and mismatch - 2 * drift <= 127 and 8 * opening < _FAR - _TOP):
@@ -138,6 +147,7 @@ def lanes(
 
     def time(lanes: int) -> float:
         once = steps(lanes, band, path) * (_SHARED if spread(lanes) else 1.0)
+        once *= _NARROWER if lanes == NARROW else 1.0
         if count is None:
             return once
         resident = _WORKSPACE / stride(lanes, len(gaps), band, longest, path)
