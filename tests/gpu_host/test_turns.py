@@ -75,14 +75,14 @@ def test_processes_take_turns_in_order_and_never_have_them_together(bus: str) ->
     with holding(bus, 1.5) as a, holding(bus, 1.5) as b, holding(bus, 1.5) as c:
         said = [process.communicate()[0].split() for process in (a, b, c)]
     held = sorted(
-        (float(begin), float(end), who)
-        for who, times in enumerate(said)
+        (float(begin), float(end), number)
+        for number, times in enumerate(said)
         for begin, end in zip(times[::2], times[1::2], strict=True)
     )
-    assert {who for _, _, who in held} == {0, 1, 2}
+    assert {number for _, _, number in held} == {0, 1, 2}
     for (_, end, _), (begin, _, _) in itertools.pairwise(held):
         assert begin >= end
-    order = [who for _, _, who in held]
+    order = [number for _, _, number in held]
     middle = order[len(order) // 3 : 2 * len(order) // 3]  # all three want it then
     assert len(middle) > 3
     for three in zip(middle, middle[1:], middle[2:], strict=False):
@@ -92,7 +92,7 @@ def test_processes_take_turns_in_order_and_never_have_them_together(bus: str) ->
 def test_a_killed_process_leaves_its_turn(bus: str) -> None:
     with holding(bus, 60) as other:
         assert other.stdout
-        time.sleep(0.1)  # it has the turn, as nobody else wants it
+        time.sleep(0.1)  # it has the turn, as no other process wants it
         ours = Turns(gpu(bus), 60, 30)
         threading.Timer(0.3, other.kill).start()
         os.kill(other.pid, signal.SIGSTOP)
@@ -176,8 +176,8 @@ class _Driver:
 class _Launch:
     """A launch of some milliseconds, which notes when it ran."""
 
-    def __init__(self, who: int, log: list[tuple[float, float, int]]) -> None:
-        self._who, self._log = who, log
+    def __init__(self, number: int, log: list[tuple[float, float, int]]) -> None:
+        self._number, self._log = number, log
 
     def start(self, slot: Slot) -> None:
         self._begin = time.monotonic()
@@ -188,7 +188,7 @@ class _Launch:
     def finish(self, slot: Slot) -> Any:
         while not self.over(slot):
             time.sleep(0.001)
-        self._log.append((self._begin, time.monotonic(), self._who))
+        self._log.append((self._begin, time.monotonic(), self._number))
 
 
 def test_launches_of_two_devices_of_a_gpu_are_not_mixed(bus: str) -> None:
@@ -200,7 +200,7 @@ def test_launches_of_two_devices_of_a_gpu_are_not_mixed(bus: str) -> None:
     for device in devices:
         device.close()
     log.sort()
-    assert [sum(who == i for _, _, who in log) for i in (0, 1)] == [400, 400]
+    assert [sum(number == i for _, _, number in log) for i in (0, 1)] == [400, 400]
     changes = [(a, b) for a, b in itertools.pairwise(log) if a[2] != b[2]]
     for (_, end, _), (begin, _, _) in changes:
         assert begin >= end

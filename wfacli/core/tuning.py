@@ -196,6 +196,9 @@ GPU_WORKSPACE = 8e9  # bytes
 # Equivalent number of CPU threads that align while the GPU does: their times are divided by this before they are
 # compared. 16 threads on 8 cores did 6.7 to 10 times the work of one.
 THREADS_WITH_GPU = 8
+# Share of that for kernels where the CPU also maps reads, extends alignments and writes them, of several batches at a
+# time: what goes to the GPU instead makes all of this sooner (ONT, 16 threads on 8 cores beside an H100).
+CPU_SHARE_BESIDE_MAPPER = 0.25
 SHARED_CORES = 1.9  # latency of a pair there, relative to one alone: ten of 60 kb, 0.206 s each, 16 threads on 8 cores
 GPU_OPEN_SECONDS = 0.45  # seconds to open a GPU in a process that has none open (H100, 2026-11-26: 0.38 to 0.45)
 # Work of one of many threads, relative to a thread alone: 16 threads on 8 cores did 6.7 to 10 times its work.

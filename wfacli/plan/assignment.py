@@ -107,7 +107,7 @@ def one_suffices(table: CostTable, sample: Sample, spec: AlignSpec, limits: Limi
     if not table.kernels[mix.kernels[0]].any_band:
         return True
     # A band for all is as wide as the widest one needed, and pairs outside the sample may need a wider one.
-    own = CostTable(sample.pairs, spec, limits, table.cpu_names, own=True)
+    own = CostTable(sample.pairs, spec, limits, table.cpu_names, own=True, cpu_share=table.cpu_share)
     best_us = _total_us(own, _best(own, sample.weight), sample.weight)
     return _total_us(table, mix, sample.weight) < best_us + tuning.ROUTING_PER_PAIR * sample.count
 

@@ -86,6 +86,7 @@ class CostTable:
         latency_us: f64[kernels, n], time of a pair that is alone on the GPU.
         cpu_names, cpu_times_us: the CPU kernels, and f64[of them, n].
         cpu_us, cpu_kernel: f64[n] and str[n], the time of the fastest CPU kernel, and its name.
+        cpu_share: share of the CPU's time that these have.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class CostTable:
         kernels: Sequence[gpu_kernels.GpuKernel] | None = None,
         exceeded: F64 | None = None,
         own: bool = False,
+        cpu_share: float = 1.0,
     ) -> None:
         """Compute the table.
 
@@ -108,6 +110,7 @@ class CostTable:
             kernels: GPU kernels; None: all for the specification's costs.
             exceeded: costs (f64[n]) that pairs are known to exceed.
             own: True if each pair may have a band of its own, which needs an estimate of each.
+            cpu_share: share of the CPU's time that its kernels have.
         """
         forecast = Forecast(pairs, spec, limits, gpu=True)
         self.costs, self.spread = _expected(forecast, CostTraits.of(spec).edit, again=exceeded is not None)
@@ -122,8 +125,8 @@ class CostTable:
         self.p_fail = self._failing(reach, exceeded)
         self.max_p_fail = _MAX_P_FAIL if exceeded is None else _MAX_P_FAIL_AGAIN
         self.latency_us = np.array([kernel.alone(self.costs) for kernel in self.kernels]).reshape(shape)
-        times = np.array([forecast.microseconds(name) for name in cpu])
-        self.cpu_names, self.cpu_times_us = cpu, times
+        times = np.array([forecast.microseconds(name) for name in cpu]) / cpu_share
+        self.cpu_names, self.cpu_times_us, self.cpu_share = cpu, times, cpu_share
         self.cpu_us, self.cpu_kernel = times.min(axis=0), np.array(cpu)[times.argmin(axis=0)]
 
     @functools.cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,9 +32,9 @@ class GpuRoutes:
     Batches that resemble an earlier one (cost_table.Sample) get its choice, which so is made in microseconds.
     """
 
-    def __init__(self, spec: AlignSpec, limits: Limits) -> None:
+    def __init__(self, spec: AlignSpec, limits: Limits, cpu_share: float = 1.0) -> None:
         """See Planner."""
-        self._spec, self._limits = spec, limits
+        self._spec, self._limits, self._cpu_share = spec, limits, cpu_share
         self._cpu = candidates(spec)
         self._choices: dict[tuple[Any, ...], Any] = {}
 
@@ -119,12 +119,12 @@ class GpuRoutes:
         sample = pairs if len(some) == len(pairs) else pairs.subset(some)
         alike = Sample(sample, len(pairs), None if exceeded is None else exceeded[some])
         kernels, mix, compared = self._choice(("mix", few_on_cpu, alike), lambda: self._mix(alike, few_on_cpu))
-        table = CostTable(pairs, self._spec, self._limits, self._cpu, kernels, exceeded)
+        table = self._table_of(pairs, exceeded, kernels)
         return assign(table, mix, compared)
 
     def _mix(self, sample: Sample, few_on_cpu: bool) -> tuple[tuple[gpu_kernels.GpuKernel, ...], KernelMix, Compared]:
         """Return kernels, the mix of these alone, and what it was compared with."""
-        table = CostTable(sample.pairs, self._spec, self._limits, self._cpu, exceeded=sample.exceeded, own=True)
+        table = self._table_of(sample.pairs, sample.exceeded, own=True)
         mix = choose_mix(table, sample.weight, few_on_cpu)
         kernels = tuple(table.kernels[k] for k in mix.kernels)
         compared = compare(table, mix, sample.weight)
@@ -135,10 +135,17 @@ class GpuRoutes:
 
     def _table(self, sample: Sample) -> CostTable:
         """Return the sample's table, which estimates and routes of a batch both go by."""
-        pairs, exceeded = sample.pairs, sample.exceeded
-        return self._choice(
-            ("table", sample), lambda: CostTable(pairs, self._spec, self._limits, self._cpu, exceeded=exceeded)
-        )
+        return self._choice(("table", sample), lambda: self._table_of(sample.pairs, sample.exceeded))
+
+    def _table_of(
+        self,
+        pairs: PairBatch,
+        exceeded: F64 | None,
+        kernels: Sequence[gpu_kernels.GpuKernel] | None = None,
+        own: bool = False,
+    ) -> CostTable:
+        """Return the table of pairs; arguments as for CostTable."""
+        return CostTable(pairs, self._spec, self._limits, self._cpu, kernels, exceeded, own, self._cpu_share)
 
     def _choice(self, key: tuple[Any, ...], choose: Callable[[], T]) -> T:
         """Return the remembered choice for a key, or make it."""

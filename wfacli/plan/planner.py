@@ -43,7 +43,12 @@ class Planner:
     """Plans batches of one specification, in stages: estimates, then routes. Safe to share between threads."""
 
     def __init__(
-        self, spec: AlignSpec, limits: Limits | None = None, forced: str | None = None, gpus: int = 0
+        self,
+        spec: AlignSpec,
+        limits: Limits | None = None,
+        forced: str | None = None,
+        gpus: int = 0,
+        cpu_share: float = 1.0,
     ) -> None:
         """Make a planner.
 
@@ -52,16 +57,21 @@ class Planner:
             limits: bounds on memory.
             forced: a kernel for every pair, which the user has chosen.
             gpus: GPUs that there are.
+            cpu_share: share of the CPU's time that is left for kernels beside a GPU.
         """
         self.spec, self.limits, self.gpu = spec, limits or Limits(), gpus > 0
-        self._forced = forced
+        self._forced, self._cpu_share = forced, cpu_share
         self._bands = banded(spec) if self.gpu and not forced and only_banded(spec) else []
         # If all threads planned at once, all batches would be ready late, and the GPUs idle until then.
         self._turns: AbstractContextManager[Any] = (
             threading.BoundedSemaphore(_AT_A_TIME * gpus) if gpus else nullcontext()
         )
-        self._beside_gpu = GpuRoutes(spec, self.limits) if plainly_global(spec) else None
+        self._beside_gpu = GpuRoutes(spec, self.limits, cpu_share) if plainly_global(spec) else None
         self._prepared: dict[int, BatchPlan] = {}
+
+    def with_gpus(self, gpus: int) -> Planner:
+        """Return a planner that differs in the number of GPUs only."""
+        return Planner(self.spec, self.limits, self._forced, gpus, self._cpu_share)
 
     def plan(self, pairs: PairBatch) -> BatchPlan:
         """Return the plan of a batch; that of prepare(), if it was called for it."""

@@ -98,7 +98,7 @@ def opened_aligner(
     engine: Engine = CpuEngine(config.spec, config.limits, config.threads, stats=stats)
     gpus = 0
     if later:
-        late, planners = _late_gpu(config, engine, stats, tell), (planner, planner_of(config, 1))
+        late, planners = _late_gpu(config, engine, stats, tell), (planner, planner.with_gpus(1))
         return Aligner(
             late,
             0,
@@ -113,7 +113,7 @@ def opened_aligner(
         engine = with_gpu(config, engine, stats, tell, pool)
         gpus = engine.gpus if isinstance(engine, HybridEngine) else 0
     if gpus != expected_gpus(config):
-        planner = planner_of(config, gpus)
+        planner = planner.with_gpus(gpus)
 
     def align(pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
         return pairs, align_batch(engine, pairs, planner, stats)
@@ -155,9 +155,9 @@ def expected_gpus(config: Config) -> int:
     return len(config.devices or (0,))
 
 
-def planner_of(config: Config, gpus: int) -> Planner:
-    """Return the planner of a configuration beside a number of GPUs."""
-    return Planner(config.spec, config.limits, config.kernel, gpus)
+def planner_of(config: Config, gpus: int, cpu_share: float = 1.0) -> Planner:
+    """Return the planner of a configuration beside a number of GPUs; `cpu_share`: see Planner."""
+    return Planner(config.spec, config.limits, config.kernel, gpus, cpu_share)
 
 
 def protein_options(spec: AlignSpec) -> str:

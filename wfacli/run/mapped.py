@@ -11,6 +11,7 @@ from .._native import MappedReader, Reference
 from ..config import Config, Format, MappingSpec
 from ..core.batch import AlignmentBatch, PairBatch
 from ..core.stats import Stats, counted
+from ..core.tuning import CPU_SHARE_BESIDE_MAPPER
 from ..errors import InputError, text_of
 from ..io.mapper.mapped import MappedFiles, check_fits, mapped_reader, read_reference, reference_lines
 from ..io.read.ahead import Ahead
@@ -54,7 +55,7 @@ def mapped_run(
         See batch_run.opened.
     """
     later = gpu_wanted(config) and opens_later_for_reads(config, files)
-    stats, planner = Stats(), planner_of(config, 0 if later else expected_gpus(config))
+    stats, planner = Stats(), planner_of(config, 0 if later else expected_gpus(config), CPU_SHARE_BESIDE_MAPPER)
     inputs = MappedInputs(files, mapping, config, version, stats)
 
     def open_aligner() -> Aligner:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from . import dp
 
-# Builds: lanes that share two pairs. In the last two all warps of the GPU share all pairs; NARROW has stripes of half the
-# width, whose values fit 16 bits for higher costs of two pieces.
+# Builds: lanes that share two pairs. In the last two all warps of the GPU share all pairs; NARROW has stripes of half
+# the width, whose values fit 16 bits for higher costs of two pieces.
 NARROW = 128
 LANES = (4, 8, 16, 32, NARROW, 256)
 THREADS = 128  # threads per block
