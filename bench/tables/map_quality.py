@@ -91,14 +91,14 @@ class World:
     options: argparse.Namespace
 
 
-def world_of(a: argparse.Namespace, folder: Path) -> World:
-    """Make the reference and the donor."""
+def world_of(a: argparse.Namespace, folder: Path, sv_every: int = SV_EVERY) -> World:
+    """Make the reference and the donor, which has a structural variant for each `sv_every` bases."""
     rng = np.random.default_rng(a.seed)
     genome = read_fasta(a.reference, rng) if a.reference else random_genome(a.length, rng)
     reference = folder / "reference.fa"
     genome.write(reference)
     subprocess.run(["samtools", "faidx", str(reference)], check=True)
-    return World(genome, reference, make_donor(genome, rng, SNV, INDEL, SV_EVERY), folder, a)
+    return World(genome, reference, make_donor(genome, rng, SNV, INDEL, sv_every), folder, a)
 
 
 def commands(preset: str, world: World, reads: list[Path], out: dict[str, Path]) -> dict[str, list[str]]:

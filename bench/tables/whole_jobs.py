@@ -1,10 +1,11 @@
 """Whole jobs from files to files, beside what people use for them today.
 
     python -m bench.tables.whole_jobs [--length 2000000] [--seed N] [--rows TEXT ...] [--share S] [--threads N]
-        [--repeats N] [--engine auto] [--pairs 1000000] [--minutes M] [--save]
+        [--repeats N] [--engine auto] [--pairs 1000000] [--sv-every 120000] [--minutes M] [--save]
 
-Requires minimap2 and samtools. Reads are those of bench.tables.map_quality; --share scales their coverage and --pairs
-is the number of pairs of 150 bases. Programs alternate. TMPDIR chooses the folder of all files.
+Requires minimap2 and samtools. Reads are those of bench.tables.map_quality, of a donor with about as many structural
+variants as a person has (--sv-every); --share scales their coverage and --pairs is the number of pairs of 150 bases.
+Programs alternate. TMPDIR chooses the folder of all files.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Jobs:
 
     @cached_property
     def _world(self) -> World:
-        return world_of(self._options, self._folder)
+        return world_of(self._options, self._folder, self._options.sv_every)
 
     def __iter__(self) -> Iterator[Job]:
         for preset, name in MAPPED.items():
@@ -168,6 +169,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--length", type=int, default=2_000_000, help="bases of the random genome")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pairs", type=int, default=1_000_000)
+    parser.add_argument("--sv-every", type=int, default=120_000, help="bases for each structural variant")
     parser.add_argument("--engine", default="auto", choices=["auto", "cpu", "gpu"])
     parser.set_defaults(reference=None)
     return parser.parse_args(arguments)
@@ -181,7 +183,8 @@ def main(arguments: list[str] | None = None) -> None:
     usual = asked([])
     runner = table.Runner("whole-jobs", TIMED, a, console, part=(a.length, a.pairs) != (usual.length, usual.pairs))
     with tempfile.TemporaryDirectory(prefix="wfacli-whole-jobs-") as folder:
-        workload = {"bases": a.length, "seed": a.seed, "threads": a.threads, "engine": a.engine}
+        workload = {name: getattr(a, name) for name in ("seed", "threads", "engine", "share", "sv_every")}
+        workload |= {"bases": a.length}
         workload["peers"] = {name: version_of(name) for name in NEEDED}
         runner.measure(
             table.chosen(Jobs(a, Path(folder)), a),
