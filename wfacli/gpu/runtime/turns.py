@@ -14,8 +14,10 @@ from pathlib import Path
 
 from ..kernels.properties import Gpu
 
-_TURN = 0.5  # seconds of a turn while another process waits; then the launches in flight are finished
-_PATIENCE = 30.0  # seconds to wait for a turn; others may be suspended. Afterwards a process takes no more turns.
+_TURN = 0.6  # seconds of a turn while another process waits; then the launches in flight are finished
+# Seconds to wait as the next process, and as one of several behind it. The process that has the turn may be suspended,
+# or a launch may take long. A process that has waited so long takes no more turns, and its kernels get slices.
+_PATIENCE, _PATIENCE_BEHIND = 2.0, 10.0
 _POLL = 5e-4  # seconds
 _MPS = Path("/tmp/nvidia-mps/control")  # exists while NVIDIA MPS runs kernels of processes together
 
@@ -32,7 +34,7 @@ class Turns:
     """
 
     def __init__(self, gpu: Gpu, seconds: float = _TURN, patience: float = _PATIENCE) -> None:
-        """Take the GPU, the seconds of a turn, and the maximum seconds to wait for one."""
+        """Take the GPU, the seconds of a turn, and the maximum seconds to wait as the next process."""
         self._name = _name(gpu)
         self._seconds, self._patience = seconds, patience
         self._held: socket.socket | None = None
@@ -51,10 +53,9 @@ class Turns:
         if self._is_over:
             time.sleep(8 * _POLL)  # those that waited during the last turn look for a free name meanwhile
             self._is_over = False
-        until = time.monotonic() + self._patience
-        if next_one := _bound(f"{self._name}-next", until):
+        if next_one := _bound(f"{self._name}-next", time.monotonic() + _PATIENCE_BEHIND):
             with next_one:
-                self._held = _bound(self._name, until)
+                self._held = _bound(self._name, time.monotonic() + self._patience)
         if not self._held:
             self._name = ""
         self._until = time.monotonic() + self._seconds
