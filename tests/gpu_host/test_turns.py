@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -148,6 +150,22 @@ def test_some_gpus_need_no_turns(bus_name: str, variable: str | None, monkeypatc
     ours = Turns(gpu(bus_name))
     ours.take()
     assert not ours.has_it
+
+
+@pytest.mark.parametrize("fails", ["socket", "bind"])
+def test_a_system_that_denies_sockets_has_no_turns(bus: str, fails: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "denied")
+
+    class Denied(socket.socket):
+        bind = denied
+
+    monkeypatch.setattr(socket, "socket", denied if fails == "socket" else Denied)
+    ours, begin = Turns(gpu(bus)), time.monotonic()
+    ours.take()
+    assert not ours.has_it and not ours.is_over()
+    assert time.monotonic() - begin < 1
+    ours.end()
 
 
 def test_parts_of_a_gpu_have_turns_of_their_own(bus: str, monkeypatch: pytest.MonkeyPatch) -> None:

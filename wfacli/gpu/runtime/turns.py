@@ -7,6 +7,7 @@ and 4 to 7% longer in turns that last for many launches.
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import time
@@ -87,13 +88,16 @@ def _name(gpu: Gpu) -> str:
 
 
 def _bound(name: str, until: float = 0.0) -> socket.socket | None:
-    """Bind a name as soon as it is free, until a moment of time.monotonic() at most; None if it was not free."""
-    held = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    """Bind a name as soon as it is free, until a moment of time.monotonic() at most; None if that failed."""
+    try:
+        held = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    except OSError:
+        return None
     while True:
         try:
             held.bind(name)
-        except OSError:
-            if time.monotonic() >= until:
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or time.monotonic() >= until:
                 held.close()
                 return None
             time.sleep(_POLL)
