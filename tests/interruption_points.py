@@ -52,6 +52,8 @@ class Points:
 
     @property
     def first(self) -> list[int]:
+        if not self._first:
+            raise RuntimeError("no point was met: this version of Python may report no instructions to tracers")
         return [*self._first.values(), max(self.passed - 1, 0)]
 
     def __enter__(self) -> Points:
