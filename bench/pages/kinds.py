@@ -107,7 +107,7 @@ KINDS = {
 NO_TABLE = {
     "crossover": "models of the times of kernels (`python -m bench.experiments.crossover`)",
     "cluster-overhead": "a Dask cluster beside the same shards alone (`python -m bench.experiments.cluster_overhead`)",
-    "shared-gpu": "two shards side by side on one GPU (`python -m bench.experiments.shared_gpu`)",
+    "shared-gpu": "two shards in parallel on one GPU (`python -m bench.experiments.shared_gpu`)",
     "mapped-gpu": "`wfacli map` beside a GPU with wide and narrow stripes of tiles, and `minimap2 -a` in the same run",
     "fuzz-space": "random cases of the whole option space compared with an oracle (`make fuzz`)",
 }
