@@ -317,23 +317,6 @@ def test_beside_a_gpu_the_cpu_s_threads_count_together():
     assert alone == pytest.approx(tuning.THREADS_WITH_GPU * beside)
 
 
-@pytest.mark.parametrize(("cpu_share", "least", "most"), [(1.0, 0, 20), (tuning.CPU_SHARE_BESIDE_MAPPER, 130, 130)])
-def test_the_gpu_gets_more_where_the_cpu_has_other_work(cpu_share, least, most):
-    spec = AlignSpec(Metric.AFFINE2P, Penalties(4, ((4, 2), (24, 1)), 2))  # map-ont's costs
-    lengths = (7000 * np.exp(0.5 * np.random.default_rng(6).normal(size=130))).astype(np.int32)
-    batch = with_edits((0.085 * lengths).astype(int), 20_000)
-    batch = dataclasses.replace(batch, q_len=lengths, t_len=lengths)
-    planner = Planner(spec, gpus=1, cpu_share=cpu_share)
-    for one in (planner, planner.with_gpus(1)):
-        assert least <= sum(len(r.rows) for r in one.routes(batch) if on_gpu(r.kernel)) <= most
-
-
-def test_a_few_long_pairs_among_many_are_shared_by_all_warps():
-    shape = Shape(100_000, 10_000, 6, ((4, 3), (24, 2)), NO_BOUND, True, cut=2048)
-    assert plan_of("gpu-tiles-2048", dataclasses.replace(shape, as_long=100_000)).rows[0].name == "tiles-16-pieces-2"
-    assert plan_of("gpu-tiles-2048", dataclasses.replace(shape, as_long=300)).rows[0].name == "tiles-128-pieces-2"
-
-
 def test_batches_that_are_alike_are_decided_once(monkeypatch):
     spec, rng = spec_for(AFFINE), np.random.default_rng(4)
     planner, made = Planner(spec, gpus=1), Counter()

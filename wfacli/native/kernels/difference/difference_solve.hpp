@@ -23,6 +23,8 @@ class Difference {
 
  public:
   static constexpr std::int32_t kDivided = 512;  // cells of a band that dividing the pair pays for
+  // The same for similar pairs: their bound is at most a mismatch for each kSimilar symbols.
+  static constexpr std::int32_t kDividedSimilar = 64, kSimilar = 64;
 
   Difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar)
       : Difference(task, {task.query[-1], task.target[-1]}, memory, cigar) {
@@ -45,7 +47,7 @@ class Difference {
   // Aligns the pair, or divides it.
   KernelAnswer run() {
     for (search_.start();;) {
-      if (divides_ && bounds_.band(search_.bound()).cells(0) > kDivided) {
+      if (divides_ && bounds_.band(search_.bound()).cells(0) > divided_cells()) {
         divides_ = false;
         const SeedBound* seeds = search_.seeds();
         divided_ = find_certain(t_, !seeds || seeds->mostly_present(), m_.certain);
@@ -68,6 +70,12 @@ class Difference {
 
  private:
   static constexpr std::int64_t kNone = INT64_MAX;
+
+  // Returns the cells of a band above which the pair is divided.
+  std::int32_t divided_cells() const {
+    const std::int64_t most = std::int64_t{t_.costs.mismatch} * smaller(t_.query_len, t_.target_len);
+    return search_.bound() * kSimilar <= most ? kDividedSimilar : kDivided;
+  }
 
   // Cells where one sequence ends: the cheapest one so far, including the symbols then skipped, and the last one
   // visited.
