@@ -7,12 +7,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import pytest
 
 from tests import pairgen
 from tests.oracle_spans import EXTENSION, Ends, Optimum, optima
 from tests.oracles import Pair
-from wfacli._native import instruction_set, instruction_sets
+from wfacli._native import instruction_sets
 from wfacli.config import AlignSpec, FreeEnds, Limits, Metric, Mode, Penalties
 from wfacli.core import cigar
 from wfacli.core.batch import AlignmentBatch, PairBatch, Status
@@ -48,9 +47,6 @@ SCHEMES = [
     (Metric.AFFINE2P, (4, 4, 2, 24, 1), 2),
     (Metric.AFFINE2P, (3, 1, 4, 9, 1), 1),
 ]
-
-# Kernels are chosen by the times of each instruction set.
-on_avx512 = pytest.mark.skipif(instruction_set() != "x86-64-v4", reason="the choice is that of AVX-512")
 
 
 def seed_of(*parts: object) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from wfacli.cli import signals
+from wfacli.plan import forecast
 
 
 @pytest.fixture
@@ -22,3 +23,12 @@ def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for number, handler in zip(numbers, before, strict=True):
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def avx512_times(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Choose kernels by the times of AVX-512, whatever this machine has."""
+    forecast.forecaster.cache_clear()
+    monkeypatch.setattr(forecast, "instruction_set", lambda: "x86-64-v4")
+    yield
+    forecast.forecaster.cache_clear()

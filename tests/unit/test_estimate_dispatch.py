@@ -9,7 +9,7 @@ import pytest
 
 import wfacli
 from tests import oracles, pairgen
-from tests.engines.agreement import SCHEMES, after, on_avx512, route, spec_for, with_estimates
+from tests.engines.agreement import SCHEMES, after, route, spec_for, with_estimates
 from wfacli._native import Aligner, CancelFlag, estimate_edits, rows_summary, survey
 from wfacli.config import Ambiguous, Heuristics, Limits, Mode
 from wfacli.core.batch import Flag, Status
@@ -190,7 +190,7 @@ def test_a_batch_keeps_its_symbols():
     assert estimated.bases is batch.bases and estimated.est_edits.dtype == np.int32
 
 
-@on_avx512
+@pytest.mark.usefixtures("avx512_times")
 def test_some_reads_speak_for_all():
     rng = random.Random(4)
     pairs = []
@@ -250,7 +250,7 @@ def test_estimates_stay_unknown_where_looking_takes_too_long():
     assert free_estimate(b"ACGT" * 10, b"ACGT") >= 36  # at least 36 bases must be inserted
 
 
-@on_avx512
+@pytest.mark.usefixtures("avx512_times")
 def test_some_short_reads_speak_for_all_where_ends_are_free():
     rng = random.Random(3)
     spec = spec_for(AFFINE, Mode.SEMIGLOBAL)

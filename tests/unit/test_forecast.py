@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from tests.engines.agreement import AMPLE, SCHEMES, on_avx512, route, spec_for, with_estimates
+from tests.engines.agreement import AMPLE, SCHEMES, route, spec_for, with_estimates
 from wfacli._native import Forecaster, estimate_edits, instruction_set
 from wfacli.config import Ambiguous, FreeEnds, Limits, Metric, Mode
 from wfacli.core import tuning
@@ -232,7 +232,7 @@ def test_queries_inside_targets_by_edits():
     assert inside_times(1000, 90_000, 20)[INSIDE] > 10 * near
 
 
-@on_avx512
+@pytest.mark.usefixtures("avx512_times")
 def test_who_looks_for_queries_inside_targets():
     def first(q_len, t_len, edits, flags=0, **rest):
         spec = spec_for(EDIT, Mode.SEMIGLOBAL, **rest)
@@ -273,7 +273,7 @@ def plainly_best(batch, spec, limits, rows):
     return name if totals[name] <= sum(best) + len(pairs) * tuning.ROUTING_PER_PAIR else None
 
 
-@on_avx512
+@pytest.mark.usefixtures("avx512_times")
 def test_only_the_rows_that_speak_for_all_are_asked():
     batch = pairs_of(["A" * 1500] * 3, ["A" * 1500] * 3).with_edits(np.array([40, 0, 1500], np.int32))
     best = [best_for_all(batch, np.array([row], np.int32), spec_for(EDIT), Limits()) for row in range(3)]
