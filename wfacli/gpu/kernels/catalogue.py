@@ -158,7 +158,7 @@ def _dp() -> Iterator[Row]:
         yield _dp_row(name, "dp/dp_warp.cu", "dp_warp_align", sizes, 0)
         yield _dp_row(coded_of(name), "dp/dp_warp.cu", "dp_warp_align", sizes, 1)
     for lanes, pieces in itertools.product(tiles.LANES, (1, 2)):
-        if lanes == tiles.NARROW and pieces == 1:
+        if not tiles.exists(lanes, pieces):
             continue
         name, spread = dp_tiles(lanes, pieces), int(tiles.spread(lanes))
         groups: tuple[tuple[str, int], ...] = (("WFACLI_LANES", min(lanes, 32)), ("WFACLI_SPREAD", spread))

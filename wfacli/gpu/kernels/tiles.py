@@ -35,6 +35,11 @@ def spread(lanes: int) -> bool:
     return lanes > 32
 
 
+def exists(lanes: int, pieces: int) -> bool:
+    """Return whether there is a build for gap costs of `pieces` pieces."""
+    return lanes != NARROW or pieces == 2
+
+
 def columns(lanes: int) -> int:
     """Return the columns per lane."""
     return 8 if lanes == NARROW else 16
@@ -79,7 +84,7 @@ def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
     cells some rows and columns apart differ by at most one gap of that length each way: any extra or missing bases of
     one sequence join a path's gaps, and one gap of all bases is the cheapest. The drift adds as much again.
     """
-    if lanes == NARROW and len(gaps) == 1:
+    if not exists(lanes, len(gaps)):
         return False
     drift = min(e for _, e in gaps)
     opening = _opening(mismatch, gaps)

@@ -124,10 +124,11 @@ class Device:
         running: deque[_Running] = deque()
         more, pause = True, _SHORTEST
         while more or running:
-            if turns.is_over() and running:  # launches after these are for the next turn
+            is_over = turns.is_over()
+            if is_over and running:  # launches after these are for the next turn
                 _end(running.popleft(), free)
                 continue
-            if not running and (turns.is_over() or self._waiting.empty()):
+            if is_over or (not running and self._waiting.empty()):
                 turns.end()
             # `item` must not keep the previous launch alive while this iteration waits.
             item = self._next(0.0 if running else None) if more and free else None

@@ -1,7 +1,7 @@
 """Turns of the processes that share a GPU, so that their kernels do not interrupt each other.
 
 A GPU runs kernels of several processes in slices of milliseconds, and saves and restores the state of all
-multiprocessors between them. Two runs side by side on an H100 took 9 to 16% longer than one with all of their pairs,
+multiprocessors between them. Two runs side by side on an H100 took 9 to 11% longer than one with all of their pairs,
 and 4 to 7% longer in turns that last for many launches.
 """
 
