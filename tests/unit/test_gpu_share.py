@@ -16,6 +16,7 @@ from wfacli.plan.kernels import on_gpu
 from wfacli.plan.planner import Planner
 
 
+@pytest.mark.usefixtures("avx512_times")
 @pytest.mark.parametrize(("cpu_share", "least", "most"), [(1.0, 0, 20), (tuning.CPU_SHARE_BESIDE_MAPPER, 130, 130)])
 def test_the_gpu_gets_more_where_the_cpu_has_other_work(cpu_share, least, most):
     spec = AlignSpec(Metric.AFFINE2P, Penalties(4, ((4, 2), (24, 1)), 2))  # map-ont's costs
