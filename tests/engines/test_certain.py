@@ -101,7 +101,7 @@ def noisy_pair(rng: random.Random) -> tuple[bytes, bytes]:
             noisy(rng, unit, rng.choice([0.0, 0.03, 0.1])) for _ in range(rng.choice([300, 700]) // len(unit))
         )
         query = query[:at] + copies + query[at:]
-    target = noisy(rng, query, rng.choice([0.02, 0.05, 0.08, 0.12]))
+    target = noisy(rng, query, rng.choice([0.02, 0.05, 0.08, 0.12, 0.17]))
     for _ in range(rng.choice([0, 0, 1, 2])):
         at, size = rng.randrange(len(target)), rng.choice([20, 60, 200, 500])
         target = target[:at] + changed(rng, target[at : at + size], query[:size]) + target[at + size :]

@@ -1,5 +1,5 @@
 // Vectors of 64-bit lanes at the instruction set's full width, and operations that GCC's vector extensions lack.
-// Included by bits_isa.cpp only; everything here exists once per instruction set.
+// Everything here exists once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +55,10 @@ WFACLI_INLINE V or_differ(V a, V b, V c) { return WFACLI_LOGIC(0xf6, a, b, c, a 
 WFACLI_INLINE V or_both(V a, V b, V c) { return WFACLI_LOGIC(0xf8, a, b, c, a | (b & c)); }
 WFACLI_INLINE V and_both(V a, V b, V c) { return WFACLI_LOGIC(0x80, a, b, c, a & b & c); }
 WFACLI_INLINE V and_only(V a, V b, V c) { return WFACLI_LOGIC(0x40, a, b, c, a & b & ~c); }
+// (a | b) & c
+WFACLI_INLINE V either_and(V a, V b, V c) { return WFACLI_LOGIC(0xa8, a, b, c, (a | b) & c); }
+// ~((a & b) | c)
+WFACLI_INLINE V neither_both(V a, V b, V c) { return WFACLI_LOGIC(0x15, a, b, c, ~((a & b) | c)); }
 WFACLI_INLINE V neither(V a, V b) { return WFACLI_LOGIC(0x01, a, a, b, ~(a | b)); }
 
 // Adds 1 to `counter` in lanes where a and b share no bit.

@@ -32,7 +32,7 @@ class Certain {
   bool find(bool proves) {
     const std::int32_t k = rare_seed(t_);
     if (!k || !c_.set(t_.costs, k)) return false;
-    find_seeds(t_, c_, m_.seeds, m_.places);
+    find_seeds(t_, c_, m_.seeds, m_.places, m_.hashes);
     const std::size_t max_runs = t_.checkpoint_bytes / (sizeof(ExactRun) + sizeof(Front));
     if (!chain_path(t_, c_, m_.seeds, m_.places, m_.anchors, m_.stops, m_.runs, max_runs)) return false;
     m_.k = c_.k;
@@ -108,7 +108,7 @@ class Certain {
     m_.starts.clear();
     const std::int32_t k = rare_seed(t_);
     if (!k || !c_.set_high(t_.costs, k)) return nothing_certain();
-    find_seeds(t_, c_, m_.seeds, m_.places);
+    find_seeds(t_, c_, m_.seeds, m_.places, m_.hashes);
     charged_seeds();
   }
 

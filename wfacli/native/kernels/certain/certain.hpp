@@ -29,6 +29,8 @@ struct CertainPart {
   std::int64_t max_cost;  // cost of some path of the part
   std::int32_t matches;
   bool close = true;  // whether max_cost is hardly more than the least cost
+  std::int32_t low = 0, high = -1;  // diagonals of all cheapest paths, if they are known
+  bool confined() const { return low <= high; }
 };
 
 // The cost of C up to a row, minus what shifts between diagonals up to there cost at least, as deletions or as insertions.
@@ -68,6 +70,7 @@ struct Departure {
 struct CertainMemory {
   Buffer<Seed> seeds;
   Buffer<SeedPlace> places;  // hash table of the k-mers of seeds
+  Buffer<std::uint64_t> hashes;
   Buffer<Anchor> anchors;
   Buffer<ExactRun> runs;
   Buffer<Stop> stops;
@@ -79,6 +82,8 @@ struct CertainMemory {
   Buffer<std::int32_t> kmers;    // of each column
   Buffer<std::uint16_t> counts;  // of each k-mer
   Buffer<Departure> departures;  // of each run
+  Buffer<ExactRun> clipped;      // runs of a part
+  Buffer<std::int64_t> paid, least_before;  // by block, and by run: difference_confine.hpp
 };
 
 // Writes the runs of a path, operation by operation.

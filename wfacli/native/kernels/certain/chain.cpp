@@ -11,35 +11,44 @@ constexpr std::size_t kLookBack = 16;  // anchors before an anchor that may prec
 
 class SeedTable {
  public:
-  explicit SeedTable(Buffer<SeedPlace>& places) : places_(places) {}
+  SeedTable(Buffer<SeedPlace>& places, Buffer<std::uint64_t>& hashes) : places_(places), hashes_(hashes) {}
 
   void clear(std::int32_t seeds) {
     bits_ = 4;
     while ((std::int64_t{1} << bits_) < 2 * std::int64_t{seeds}) ++bits_;
     places_.resize(std::size_t{1} << bits_);
     for (std::size_t x = 0; x < places_.size(); ++x) places_[x].used = false;
+    hashes_.resize(places_.size() * kBits / 64);
+    for (std::size_t x = 0; x < hashes_.size(); ++x) hashes_[x] = 0;
   }
 
   std::int32_t add(std::uint32_t kmer) {
-    const std::size_t at = find(kmer);
+    const std::size_t at = find(kmer), bit = hash(kmer) >> (32 - bits_ - kMoreBits);
     if (!places_[at].used) places_[at] = {kmer, kAbsent, true};
+    hashes_[bit / 64] |= std::uint64_t{1} << bit % 64;
     return static_cast<std::int32_t>(at);
   }
 
   void occurs(std::uint32_t kmer, std::int32_t j) {
+    const std::size_t bit = hash(kmer) >> (32 - bits_ - kMoreBits);
+    if (!(hashes_[bit / 64] >> bit % 64 & 1)) return;  // most k-mers of a target are no seeds
     SeedPlace& place = places_[find(kmer)];
     if (place.used) place.target = place.target == kAbsent ? j : kRepeated;
   }
 
  private:
+  static constexpr int kMoreBits = 4, kBits = 1 << kMoreBits;  // bits of `hashes` for each place
+
+  static std::uint32_t hash(std::uint32_t kmer) { return kmer * 0x9E3779B1u; }
   std::size_t find(std::uint32_t kmer) const {
     const std::size_t mask = (std::size_t{1} << bits_) - 1;
-    std::size_t at = (kmer * 0x9E3779B1u) >> (32 - bits_);
+    std::size_t at = hash(kmer) >> (32 - bits_);
     while (places_[at].used && places_[at].kmer != kmer) at = (at + 1) & mask;
     return at;
   }
 
   Buffer<SeedPlace>& places_;
+  Buffer<std::uint64_t>& hashes_;  // a bit is set if the k-mer of some place has it as its hash
   int bits_ = 0;
 };
 
@@ -142,9 +151,10 @@ void connect(const KernelTask& task, std::int32_t k, Buffer<Anchor>& anchors, st
 
 }  // namespace
 
-void find_seeds(const KernelTask& task, const SeedCharge& charge, Buffer<Seed>& seeds, Buffer<SeedPlace>& places) {
+void find_seeds(const KernelTask& task, const SeedCharge& charge, Buffer<Seed>& seeds, Buffer<SeedPlace>& places,
+                Buffer<std::uint64_t>& hashes) {
   const std::int32_t count = std::max(0, (task.query_len + charge.period - charge.k) / charge.period);
-  SeedTable table(places);
+  SeedTable table(places, hashes);
   table.clear(count);
   seeds.resize(static_cast<std::size_t>(count));
   for (std::int32_t s = 0; s < count; ++s) {

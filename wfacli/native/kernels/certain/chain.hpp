@@ -38,8 +38,9 @@ struct Stop {
   std::int32_t i, j;
 };
 
-// Finds the seeds of the query and their places in the target.
-void find_seeds(const KernelTask& task, const SeedCharge& charge, Buffer<Seed>& seeds, Buffer<SeedPlace>& places);
+// Finds the seeds of the query and their places in the target. `hashes`: scratch memory.
+void find_seeds(const KernelTask& task, const SeedCharge& charge, Buffer<Seed>& seeds, Buffer<SeedPlace>& places,
+                Buffer<std::uint64_t>& hashes);
 
 // Sets `runs` to those of a path through the best chain of unique seeds (`stops`), from an empty or longer run at (0, 0) to
 // one that ends at (query_len, target_len). Between seeds the path has one gap at the best place, or an insertion and a

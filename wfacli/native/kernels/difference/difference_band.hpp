@@ -46,6 +46,12 @@ class Bounds {
     const std::int64_t below = larger<std::int64_t>(beyond(-start_low_, -end_low_, bound), larger(0, -end_high_));
     return ordered(smaller<std::int64_t>(m_, above), larger<std::int64_t>(-n_, -below));
   }
+  // Narrows the band of a bound by the seeds of the whole query. Some path costs no more than the bound.
+  void narrow_by_all(Band& band, const SeedBound& seeds, std::int64_t bound) const {
+    narrow_by_seeds(band, seeds, seeds.charge(0), seeds.charge(0), SeedBound::kScale * bound);
+  }
+  // Returns the band between two diagonals.
+  Band between(std::int32_t low, std::int32_t high) const { return ordered(high, low); }
   // Returns true if the band contains the whole matrix.
   bool whole(const Band& band) const { return band.lo <= -n_ && band.hi >= m_; }
   // Returns true if row r of the band has cells of the matrix.

@@ -21,9 +21,10 @@ class BoundSearch {
       : t_(task), bounds_(bounds), m_(memory), free_(task.free.any()),
         free_query_(task.free.query_begin || task.free.query_end), total_(task.query_len + task.target_len) {}
 
-  // Sets the first bound.
-  void start() {
-    upper_bound_ = t_.max_score;
+  // Sets the first bound: the highest cost of interest if that is known to be enough.
+  void start(bool enough) {
+    upper_bound_ = bound_ = t_.max_score;
+    if (enough) return;
     narrows_ = free_;
     bound_ = free_ ? first_free_bound() : first_bound();
     if (bound_ < 0) {
@@ -71,6 +72,7 @@ class BoundSearch {
 
  private:
   static constexpr double kHardlyWider = 2;  // times the cells
+  static constexpr std::int64_t kTooHigh = 16;  // times the bound that the narrowest window proves
   static constexpr std::int32_t kShort = 200;  // symbols; few pairs this short need more than the narrowest window
 
   // Returns the smallest bound that is worth trying, or a negative value if no window covers its band.
@@ -79,7 +81,11 @@ class BoundSearch {
     if (t_.estimate >= 0) {
       const Band b = bounds_.band(t_.estimate + t_.estimate / 4);
       cells = window_cells(b.cells(0));
-      if (cells > S::kWindowCells) cells = 64;
+      if (cells > S::kWindowCells) {
+        // A sample of the pair says that it costs more than any window proves. Only the cost of some path may be too high.
+        if (t_.estimate < t_.max_score || t_.estimate > kTooHigh * bounds_.provable(64)) return -1;
+        cells = 64;
+      }
     }
     for (; cells <= S::kWindowCells; cells = window_cells(cells + 1))
       if (const std::int64_t bound = bounds_.provable(cells); bound >= 0) return bound;

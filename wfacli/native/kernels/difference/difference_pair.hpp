@@ -2,6 +2,7 @@
 // (difference_linear_isa.cpp and the others), since together they take the compiler longer than any other kernel.
 #pragma once
 
+#include "kernels/difference/difference_confine.hpp"
 #include "kernels/difference/difference_gap.hpp"
 #include "kernels/difference/difference_solve.hpp"
 
@@ -14,13 +15,14 @@ class ChainPath {
  public:
   ChainPath(const KernelTask& task, const Sentinels& sentinels, DifferenceMemory& memory)
       : t_(task), sentinels_(sentinels), memory_(memory),
-        kept_(kUseful * memory.certain.stops.size() >= memory.certain.seeds.size()) {}
+        short_seeds_(kUseful * memory.certain.stops.size() >= memory.certain.seeds.size()) {}
 
-  // Returns true if find() sets certain.runs: so few errors are on the path that short seeds may divide the pair.
-  bool kept() const { return kept_; }
+  // Returns true if so few errors are on the path that short seeds may divide the pair.
+  bool short_seeds() const { return short_seeds_; }
 
-  // Returns the cost of a path through a part: the cheapest one between seeds that are some hundred rows apart; or -1
-  // if some are so far apart that this would take as long as a band of `cells` cells a row, or if there are too many runs.
+  // Returns the cost of a path through a part, the cheapest one between seeds that are some hundred rows apart, and sets
+  // certain.runs to its runs; or -1 if some seeds are so far apart that this would take as long as a band of `cells` cells a
+  // row, or if there are too many runs.
   std::int64_t find(const CertainPart& part, std::int32_t cells) {
     const std::int64_t most = (std::int64_t{part.query_len} + part.target_len) * cells / 16;
     const std::int32_t end_i = part.i + part.query_len, end_j = part.j + part.target_len, k = memory_.certain.k;
@@ -46,12 +48,12 @@ class ChainPath {
   static constexpr std::int32_t kLeap = 256;
   static constexpr std::size_t kUseful = 3;  // about 11% errors, where a third of the seeds are on the path
 
-  // Adds the cost of a cheapest path from (i, j) to (end_i, end_j), and its runs if they are kept.
+  // Adds the cost of a cheapest path from (i, j) to (end_i, end_j), and its runs.
   bool between(std::int32_t i, std::int32_t j, std::int32_t end_i, std::int32_t end_j, RunBuilder& runs, std::int64_t& cost) {
     KernelTask task = t_;
     task.query += i, task.target += j;
     task.query_len = end_i - i, task.target_len = end_j - j;
-    task.path = kept_;
+    task.path = true;
     const std::int32_t shorter = smaller(task.query_len, task.target_len);
     const std::int64_t rest = task.query_len + task.target_len - 2 * shorter;
     task.max_score = static_cast<std::int32_t>(std::int64_t{t_.costs.mismatch} * shorter + gap_cost(t_.costs, rest));
@@ -71,7 +73,7 @@ class ChainPath {
   const KernelTask& t_;
   Sentinels sentinels_;
   DifferenceMemory& memory_;
-  const bool kept_;
+  const bool short_seeds_;
 };
 
 // Sets `part` to a part of the task.
@@ -82,6 +84,20 @@ inline void place(KernelTask& part, const KernelTask& task, const CertainPart& p
   part.target_len = p.target_len;
   part.max_score = static_cast<std::int32_t>(smaller<std::int64_t>(p.max_cost, task.max_score));
   part.estimate = p.close ? part.max_score : -1;
+}
+
+// Finds the diagonals of all cheapest paths of a piece of a part if its band is wide, along the part's path in certain.runs.
+inline void confine(const KernelTask& task, const CertainPart& whole, DifferenceMemory& memory, CertainPart& piece) {
+  constexpr std::int32_t kWide = 256;  // cells
+  KernelTask part = task;
+  place(part, task, piece);
+  const Bounds bounds(part);
+  Band band = bounds.band(piece.max_cost);
+  if (band.cells(0) <= kWide || part.query_len == 0 || part.target_len == 0) return;
+  SeedBound seeds;
+  if (seeds.count(part, memory)) bounds.narrow_by_all(band, seeds, piece.max_cost);
+  const Diagonals found = Confinement(part, memory.certain).find(piece.i - whole.i, piece.j - whole.j, {band.lo, band.hi});
+  piece.low = found.low, piece.high = found.high;
 }
 
 // Divides the parts whose bands are wide once more, along a path that is made cheaper.
@@ -97,13 +113,16 @@ static void divide_wide_parts(const KernelTask& task, const Sentinels& sentinels
     const std::int32_t cells = Bounds(part).band(part.max_score).cells(0);
     const bool wide = cells > Difference<S>::kDivided;
     const std::int64_t cost = wide ? path.find(p, cells) : p.max_cost;
-    if (wide && cost >= 0 && cost <= part.max_score && path.kept()) {  // pieces may cost no more than the path, as parts
+    const std::size_t first = pieces.size();
+    if (wide && cost >= 0 && cost <= part.max_score && path.short_seeds()) {  // pieces may cost no more than the path
       find_certain_beside(part, p, memory.certain, pieces);
     } else {
       pieces.push(p);
       pieces.back().close = cost >= 0;
       if (cost >= 0) pieces.back().max_cost = smaller(cost, p.max_cost);
     }
+    if (wide && cost >= 0 && cost <= p.max_cost)  // so that max_cost is that of the path
+      for (std::size_t y = first; y < pieces.size(); ++y) confine(task, p, memory, pieces[y]);
   }
 }
 
@@ -119,8 +138,10 @@ static KernelAnswer in_parts(const KernelTask& task, DifferenceMemory& memory, C
     if (task.path) cigar.add(kEqual, p.matches);
     place(part, task, p);
     const bool empty = part.query_len == 0 || part.target_len == 0;
+    const Band within = Bounds(part).between(p.low, p.high);
     const KernelAnswer answer =
-        empty ? one_gap(part, cigar) : Difference<S>(part, sentinels, memory, cigar).run();
+        empty ? one_gap(part, cigar)
+              : Difference<S>(part, sentinels, memory, cigar, p.confined() ? &within : nullptr).run();
     if (answer.status != Status::Ok) return answer;
     whole.score += answer.score;
   }

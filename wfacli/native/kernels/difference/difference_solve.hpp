@@ -31,8 +31,10 @@ class Difference {
     divides_ = !free_ && !task.wildcard;
   }
 
-  // `task`: a part of a pair with these sentinels, which is not divided again.
-  Difference(const KernelTask& task, const Sentinels& sentinels, DifferenceMemory& memory, Cigar& cigar)
+  // `task`: a part of a pair with these sentinels, which is not divided again. `within`: the band of all cheapest paths, if
+  // it is known.
+  Difference(const KernelTask& task, const Sentinels& sentinels, DifferenceMemory& memory, Cigar& cigar,
+             const Band* within = nullptr)
       : t_(task), m_(memory), cigar_(cigar), free_(task.free.any()),
         free_query_(task.free.query_begin || task.free.query_end),
         s_(task.costs, task.wildcard, smaller(task.free.target_end, task.target_len),
@@ -40,13 +42,13 @@ class Difference {
         bounds_(task), search_(task, bounds_, memory),
         text_(task, sentinels, memory.text), rows_(s_, task, memory.rows), wide_(s_, text_),
         checkpoints_(rows_, memory, task.checkpoint_bytes - Rows<S>::bytes(task)),
-        total_(task.query_len + task.target_len) {
+        total_(task.query_len + task.target_len), within_(within) {
     set_piece();
   }
 
   // Aligns the pair, or divides it.
   KernelAnswer run() {
-    for (search_.start();;) {
+    for (search_.start(within_ != nullptr);;) {
       if (divides_ && bounds_.band(search_.bound()).cells(0) > divided_cells()) {
         divides_ = false;
         const SeedBound* seeds = search_.seeds();
@@ -91,7 +93,7 @@ class Difference {
   std::int64_t forward() {
     const std::int64_t bound = search_.bound();
     const bool narrows = search_.narrows();
-    Band band = bounds_.band(bound);
+    Band band = within_ ? *within_ : bounds_.band(bound);
     m_.pieces.clear();
     checkpoints_.drop(0);
     const std::int32_t start = total_ & 1;
@@ -346,6 +348,7 @@ class Difference {
   const Wide<S> wide_;
   Checkpoints<S> checkpoints_;
   const std::int32_t total_;
+  const Band* within_;
   std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
   bool whole_ = false;
   bool divides_ = false, divided_ = false;  // the pair may be, or is, divided at certain matches

@@ -1,0 +1,60 @@
+// Diagonals of all cheapest paths of pairs, along given paths (kernels/difference/difference_confine.hpp): reads lines
+// "mismatch open extend open extend query target CIGAR", where a negative second opening means one piece, and prints two
+// lines for each: the first and the last diagonal, with twice what all blocks cost at least, and the indels of the blocks of
+// 64 rows, one behind the other, without the matches of the path. Compiled and run by test_confined.py.
+#include "kernels/difference/difference_confine.hpp"
+
+#include <iostream>
+#include <sstream>
+#include <string>
+
+using namespace wfacli;
+using namespace wfacli::WFACLI_ISA;
+
+// Matches of the path, and the target's other symbols, in order.
+static void count(const KernelTask& task, const Buffer<ExactRun>& runs) {
+  constexpr std::int32_t kBlock = BlockIndels::kBlock, kRows = kBlock * kLanes;
+  BlockIndels indels;
+  for (std::int32_t first = 0; first + kBlock <= task.query_len; first += kRows) {
+    indels.set(task, first, kBlock);
+    std::size_t r = 0;
+    for (std::int32_t j = 0; j < task.target_len; ++j) {
+      while (r < runs.size() && runs[r].j + runs[r].length <= j) ++r;
+      const std::int32_t row = r < runs.size() && runs[r].j <= j ? runs[r].i + j - runs[r].j - first : -1;
+      if (row >= 0 && row < kRows)
+        indels.take_beside(task.target[j], row / kBlock, row % kBlock);
+      else
+        indels.take(task.target[j]);
+    }
+    for (int l = 0; l < kLanes && first + (l + 1) * kBlock <= task.query_len; ++l) std::cout << indels.least(l) << ' ';
+  }
+}
+
+int main() {
+  CertainMemory memory;
+  CancelFlag cancelled;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream fields(line);
+    Costs costs;
+    std::string query, target, path;
+    fields >> costs.mismatch >> costs.gap[0].open >> costs.gap[0].extend >> costs.gap[1].open >> costs.gap[1].extend;
+    fields >> query >> target >> path;
+    costs.pieces = costs.gap[1].open < 0 ? 1 : 2;
+    KernelTask task{};
+    task.query = reinterpret_cast<const std::uint8_t*>(query.data());
+    task.target = reinterpret_cast<const std::uint8_t*>(target.data());
+    task.query_len = static_cast<std::int32_t>(query.size());
+    task.target_len = static_cast<std::int32_t>(target.size());
+    task.costs = costs;
+    task.cancelled = &cancelled;
+    RunBuilder runs(costs, memory.runs);
+    std::istringstream operations(path);
+    std::int32_t length;
+    for (char op; operations >> length >> op;)
+      runs.add(op == '=' ? kEqual : op == 'X' ? kDifferent : op == 'I' ? kInsertion : kDeletion, length);
+    const Diagonals found = Confinement(task, memory).find(0, 0, {-task.query_len, task.target_len});
+    std::cout << found.low << ' ' << found.high << ' ' << memory.paid.back() << '\n';
+    count(task, memory.runs);
+    std::cout << '\n';
+  }
+}
