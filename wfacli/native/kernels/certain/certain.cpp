@@ -29,7 +29,7 @@ class Certain {
  public:
   Certain(const KernelTask& task, CertainMemory& memory) : t_(task), m_(memory) {}
 
-  bool find(bool proves) {
+  bool find() {
     const std::int32_t k = rare_seed(t_);
     if (!k || !c_.set(t_.costs, k)) return false;
     find_seeds(t_, c_, m_.seeds, m_.places, m_.hashes);
@@ -38,7 +38,7 @@ class Certain {
     m_.k = c_.k;
     nothing_certain();
     // Parts may cost no more than C's, which the whole may not.
-    if (proves && m_.runs.back().cost <= t_.max_score) {
+    if (mostly_present() && m_.runs.back().cost <= t_.max_score) {
       charged_seeds();
       prove();
     }
@@ -69,6 +69,14 @@ class Certain {
     from_.resize(count);
     to_.resize(count);
     for (std::size_t r = 0; r < count; ++r) from_[r] = INT32_MAX, to_[r] = -1;
+  }
+
+  // Returns true if most seeds occur in the target. Otherwise a path through them hardly costs less than its charges.
+  bool mostly_present() const {
+    std::size_t absent = 0;
+    for (std::size_t s = 0; s < m_.seeds.size(); ++s)
+      absent += m_.seeds[s].place >= 0 && m_.places[static_cast<std::size_t>(m_.seeds[s].place)].target == kAbsent;
+    return 20 * absent < 9 * m_.seeds.size();
   }
 
   bool any_certain() const {
@@ -320,8 +328,8 @@ void RunBuilder::add(Op op, std::int32_t length) {
   }
 }
 
-bool find_certain(const KernelTask& task, bool proves, CertainMemory& memory) {
-  return Certain(task, memory).find(proves);
+bool find_certain(const KernelTask& task, CertainMemory& memory) {
+  return Certain(task, memory).find();
 }
 
 void find_certain_beside(const KernelTask& task, const CertainPart& whole, CertainMemory& memory,

@@ -101,9 +101,9 @@ class RunBuilder {
 };
 
 // Finds a path C, and divides a pair, from its end as it is stored (KernelTask), at certain matches. Returns false if there
-// is no C; memory.parts has a single part if no match is certain, or without `proves`. Requires that no end is free, and no
-// wildcards. Takes about 2 ns per symbol.
-bool find_certain(const KernelTask& task, bool proves, CertainMemory& memory);
+// is no C; memory.parts has a single part if no match is certain. Requires that no end is free, and no wildcards. Takes
+// about 2 ns per symbol.
+bool find_certain(const KernelTask& task, CertainMemory& memory);
 
 // Divides a part (`task`, which is `whole` of the pair) along memory.runs, a path of it that should be nearly a cheapest
 // one, and adds its parts to `parts`. Requires the same. Takes about 20 ns per symbol.

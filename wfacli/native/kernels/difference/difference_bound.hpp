@@ -21,6 +21,9 @@ class BoundSearch {
       : t_(task), bounds_(bounds), m_(memory), free_(task.free.any()),
         free_query_(task.free.query_begin || task.free.query_end), total_(task.query_len + task.target_len) {}
 
+  // Returns true if the pair is expected to cost more than windows prove.
+  bool is_high() const { return !free_ && first_bound() < 0; }
+
   // Sets the first bound: the highest cost of interest if that is known to be enough.
   void start(bool enough) {
     upper_bound_ = bound_ = t_.max_score;

@@ -45,7 +45,7 @@ class ChainPath {
   }
 
  private:
-  static constexpr std::int32_t kLeap = 256;
+  static constexpr std::int32_t kLeap = 160;
   static constexpr std::size_t kUseful = 3;  // about 11% errors, where a third of the seeds are on the path
 
   // Adds the cost of a cheapest path from (i, j) to (end_i, end_j), and its runs.

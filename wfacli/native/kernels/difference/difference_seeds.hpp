@@ -44,8 +44,6 @@ class SeedBound {
   std::int64_t min_cost(std::int64_t end) const {
     return SeedCharge::rounded_up(charge(0) + (end < 0 ? -end * c_.insertion : end * c_.deletion), kScale);
   }
-  // Returns true if most seeds occur in the target. Otherwise a path through them hardly costs less than its charges.
-  bool mostly_present() const { return 20 * std::int64_t{absent_[0]} < 9 * std::int64_t{seeds_}; }
   std::int64_t deletion() const { return c_.deletion; }
   std::int64_t insertion() const { return c_.insertion; }
 
@@ -54,10 +52,10 @@ class SeedBound {
 
   // Sets absent[b] to the number of absent seeds from seed b on. Seeds with other symbols than A, C, G and T do not count.
   void suffix(const KernelTask& task, const Buffer<std::uint64_t>& present, Buffer<std::int32_t>& absent) {
-    seeds_ = (task.query_len + c_.period - c_.k) / c_.period;
-    absent.resize(static_cast<std::size_t>(seeds_ + 2));
-    absent[seeds_] = absent[seeds_ + 1] = 0;
-    for (std::int32_t b = seeds_ - 1; b >= 0; --b) {
+    const std::int32_t seeds = (task.query_len + c_.period - c_.k) / c_.period;
+    absent.resize(static_cast<std::size_t>(seeds + 2));
+    absent[seeds] = absent[seeds + 1] = 0;
+    for (std::int32_t b = seeds - 1; b >= 0; --b) {
       std::uint32_t kmer;
       const bool known = kmer_at(task.query + b * c_.period, c_.k, kmer);
       absent[b] = absent[b + 1] + (known && !(present[kmer >> 6] >> (kmer & 63) & 1));
@@ -65,7 +63,6 @@ class SeedBound {
   }
 
   SeedCharge c_;
-  std::int32_t seeds_ = 0;
   const std::int32_t* absent_ = nullptr;
 };
 

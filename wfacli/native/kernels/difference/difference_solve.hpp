@@ -48,13 +48,10 @@ class Difference {
 
   // Aligns the pair, or divides it.
   KernelAnswer run() {
+    const std::int64_t expected = t_.estimate < 0 ? t_.max_score : t_.estimate;
+    if (divides_ && search_.is_high() && bounds_.band(expected).cells(0) > kDivided && divide()) return {};
     for (search_.start(within_ != nullptr);;) {
-      if (divides_ && bounds_.band(search_.bound()).cells(0) > divided_cells()) {
-        divides_ = false;
-        const SeedBound* seeds = search_.seeds();
-        divided_ = find_certain(t_, !seeds || seeds->mostly_present(), m_.certain);
-        if (divided_) return {};
-      }
+      if (divides_ && bounds_.band(search_.bound()).cells(0) > divided_cells() && divide()) return {};
       const std::int64_t cost = forward();
       if (halt_ != Status::Ok) return {halt_};
       if (cost <= search_.bound()) {
@@ -72,6 +69,12 @@ class Difference {
 
  private:
   static constexpr std::int64_t kNone = INT64_MAX;
+
+  // Divides the pair, if possible; tries it only once.
+  bool divide() {
+    divides_ = false;
+    return divided_ = find_certain(t_, m_.certain);
+  }
 
   // Returns the cells of a band above which the pair is divided.
   std::int32_t divided_cells() const {
