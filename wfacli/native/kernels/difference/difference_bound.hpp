@@ -21,8 +21,13 @@ class BoundSearch {
       : t_(task), bounds_(bounds), m_(memory), free_(task.free.any()),
         free_query_(task.free.query_begin || task.free.query_end), total_(task.query_len + task.target_len) {}
 
-  // Returns true if the pair is expected to cost more than windows prove.
-  bool is_high() const { return !free_ && first_bound() < 0; }
+  // Returns true if the pair is expected to cost far more than windows prove. A sample of the pair may be believed sooner
+  // than the cost of some path.
+  bool is_far() const {
+    if (free_ || t_.estimate < 0) return false;
+    if (t_.estimate >= t_.max_score) return t_.estimate > kTooHigh * bounds_.provable(64);
+    return bounds_.band(t_.estimate).cells(0) > kFar;
+  }
 
   // Sets the first bound: the highest cost of interest if that is known to be enough.
   void start(bool enough) {
@@ -76,6 +81,7 @@ class BoundSearch {
  private:
   static constexpr double kHardlyWider = 2;  // times the cells
   static constexpr std::int64_t kTooHigh = 16;  // times the bound that the narrowest window proves
+  static constexpr std::int32_t kFar = 576;     // cells of a band
   static constexpr std::int32_t kShort = 200;  // symbols; few pairs this short need more than the narrowest window
 
   // Returns the smallest bound that is worth trying, or a negative value if no window covers its band.
@@ -85,8 +91,7 @@ class BoundSearch {
       const Band b = bounds_.band(t_.estimate + t_.estimate / 4);
       cells = window_cells(b.cells(0));
       if (cells > S::kWindowCells) {
-        // A sample of the pair says that it costs more than any window proves. Only the cost of some path may be too high.
-        if (t_.estimate < t_.max_score || t_.estimate > kTooHigh * bounds_.provable(64)) return -1;
+        if (is_far()) return -1;
         cells = 64;
       }
     }

@@ -48,8 +48,7 @@ class Difference {
 
   // Aligns the pair, or divides it.
   KernelAnswer run() {
-    const std::int64_t expected = t_.estimate < 0 ? t_.max_score : t_.estimate;
-    if (divides_ && search_.is_high() && bounds_.band(expected).cells(0) > kDivided && divide()) return {};
+    if (divides_ && search_.is_far() && divide()) return {};
     for (search_.start(within_ != nullptr);;) {
       if (divides_ && bounds_.band(search_.bound()).cells(0) > divided_cells() && divide()) return {};
       const std::int64_t cost = forward();
