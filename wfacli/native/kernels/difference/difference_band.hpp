@@ -234,7 +234,8 @@ class Wide {
       as[g] = rows.array[R::kA + g];
       bs[g] = rows.array[R::kB + g];
     }
-    for (std::int32_t i = hi - L::kCount + 1; i > lo - L::kCount; i -= L::kCount) {
+    // Aligned vectors: their stores would often span two cache lines. Slots beyond lo and hi are set before they are read.
+    for (std::int32_t i = hi / L::kCount * L::kCount; i > lo - L::kCount; i -= L::kCount) {
       Vector u = L::load(us + i), v = L::load(vs + i - 1), a[P + 1], b[P + 1];
       for (int g = 0; g < P; ++g) {
         a[g] = L::load(as[g] + i - 1);
