@@ -53,8 +53,15 @@ def __getattr__(name: str) -> "Any":
         errors = import_module(".errors", __name__)
         return errors if name == "errors" else getattr(errors, name)
     if name in __all__:
-        from . import api, config, results
-        from .core import batch
+        try:
+            from . import api, config, results
+            from .core import batch
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}._native":
+                raise
+            from .errors import NOT_COMPILED
+
+            raise ModuleNotFoundError(f"{error} ({NOT_COMPILED})", name=error.name) from None
 
         modules = (api, batch, config, results)
         value = globals()[name] = next(getattr(module, name) for module in modules if hasattr(module, name))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 _RELEASED = False  # True once `pip install wfacli` finds a package
+# Python finds the source before the installed package if it is started in a checkout.
+NOT_COMPILED = "wfacli's source is in this folder, its compiled module is not: start Python in another folder"
 
 
 def install(extra: str) -> str:

@@ -18,7 +18,7 @@ EXIT_PIPE = EXIT_SIGNAL + signal.SIGPIPE
 # Set before numpy is imported: its linear algebra is not used here, and the OpenBLAS threads would only spin.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from ..errors import OutputClosed, UsageError, WfacliError
+from ..errors import NOT_COMPILED, OutputClosed, UsageError, WfacliError
 from .console import error, redirect_to_null, warning
 from .signals import Terminated, catch, ignore
 
@@ -63,6 +63,8 @@ def _reason(problem: BaseException) -> str:
         while isinstance(problem.__context__, ImportError):  # numpy wraps the cause in pages of advice
             problem = problem.__context__
         hint = "" if "built for processors" in str(problem) else " (too little memory, or a broken installation)"
+        if problem.name == "wfacli._native" and isinstance(problem, ModuleNotFoundError):
+            hint = f" ({NOT_COMPILED})"
         return f"a part of wfacli cannot be loaded: {problem}{hint}"
     if isinstance(problem, OSError) and problem.strerror:
         return _system_reason(problem)
