@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from wfacli.gpu.kernels.properties import Gpu
+from wfacli.gpu.runtime import device as device_module
 from wfacli.gpu.runtime import turns
 from wfacli.gpu.runtime.device import Device, Slot
 from wfacli.gpu.runtime.turns import Turns
@@ -225,3 +226,51 @@ def test_launches_of_two_devices_of_a_gpu_are_not_mixed(bus: str, monkeypatch: p
     for (_, end, _), (begin, _, _) in changes:
         assert begin >= end
     assert 2 <= len(changes) <= 20  # 200 launches of 4 ms, 3 at a time, take about three turns of each
+
+
+def launched(device: Device) -> None:
+    device.submit(_Launch(0, [])).result(30)
+
+
+def test_a_device_keeps_its_turn_between_launches(bus: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_module, "_KEPT", 60.0)
+    taken: list[bool] = []
+    take = Turns.take
+    monkeypatch.setattr(Turns, "take", lambda turns: (taken.append(not turns.has_it), take(turns)))
+    device = Device(lambda: _Driver(bus))  # type: ignore[arg-type, return-value]
+    for _ in range(3):
+        launched(device)
+    device.close()
+    assert taken == [True, False, False]
+    assert is_free(bus)
+
+
+def test_an_idle_device_lets_another_process_have_its_turn(bus: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_module, "_KEPT", 60.0)
+    device = Device(lambda: _Driver(bus))  # type: ignore[arg-type, return-value]
+    launched(device)
+    assert not is_free(bus)
+    others = Turns(gpu(bus), patience=30.0)
+    others.take()
+    assert others.has_it
+    others.end()
+    launched(device)
+    device.close()
+
+
+def test_an_idle_device_ends_its_turn_after_a_moment(bus: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_module, "_KEPT", 0.02)
+    device = Device(lambda: _Driver(bus))  # type: ignore[arg-type, return-value]
+    launched(device)
+    until = time.monotonic() + 30
+    while not is_free(bus) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert is_free(bus)
+    device.close()
+
+
+def is_free(bus: str) -> bool:
+    """Return whether no process has its turn."""
+    if held := turns._bound(turns._name(gpu(bus))):
+        held.close()
+    return held is not None

@@ -89,7 +89,7 @@ def decisions(pairs: PairBatch, spec: AlignSpec, limits: Limits, gpu: bool) -> I
     """Yield a line for each first route of a batch, and for each retry after the failure of some rows."""
     planner = Planner(spec, limits, gpus=int(gpu))
     plan = planner.plan(pairs)
-    pairs, waiting = plan.applied_to(pairs), [(0, found) for found in plan.routes]
+    pairs, waiting = plan.pairs, [(0, found) for found in plan.routes]
     while waiting:
         depth, done = waiting.pop(0)
         yield f"{'>' * depth}{_told(done)}"

@@ -148,6 +148,7 @@ def test_what_is_known_of_short_reads_beside_a_gpu(other):
     batch = with_estimates(pairs_of(*zip(*pairs, strict=True)).subset(chosen), spec_for(AFFINE), gpu=True)
     assert batch.extent is not None and batch.extent.non_acgt_pairs == other
     assert batch.max_estimate == batch.est_edits.max() > 0
+    assert batch.rows_with_edits.tolist() == np.flatnonzero(batch.est_edits >= 0).tolist()
     looked_up = dataclasses.replace(batch, extent=None)
     routes, same = (route(b, spec_for(AFFINE), Limits(), gpu=True) for b in (batch, looked_up))
     assert [(r.kernel, r.cut, r.rows.tolist()) for r in routes] == [(r.kernel, r.cut, r.rows.tolist()) for r in same]
@@ -173,8 +174,18 @@ def test_few_rows_that_speak_for_all_are_estimated_alone_beside_a_gpu():
     batch = pairs_of(*zip(*pairs, strict=True)).subset(np.arange(5000, dtype=np.int32) % 4)
     known = with_estimates(batch, spec_for(AFFINE), gpu=True)
     assert 0 < (known.est_edits >= 0).sum() < 500
+    assert known.rows_with_edits.tolist() == np.flatnonzero(known.est_edits >= 0).tolist()
     (only,) = route(known, spec_for(AFFINE), Limits(), gpu=True)
     assert only.kernel.startswith("gpu-") and len(only.rows) == 5000
+
+
+def test_rows_with_edits_are_those_of_the_column():
+    batch = pairs_of([b"ACGT"] * 9, [b"ACGA"] * 9)
+    some = batch.with_some_edits(np.array([1, 4, 8], np.int32), np.array([3, -1, 0], np.int32))
+    assert some.rows_with_edits.tolist() == [1, 8] and some.rows_with_edits.dtype == np.int32
+    assert some.subset(np.array([8, 0, 1])).rows_with_edits.tolist() == [0, 2]
+    assert some.with_edits(np.arange(9, dtype=np.int32) - 7).rows_with_edits.tolist() == [7, 8]
+    assert batch.rows_with_edits.tolist() == []
 
 
 def test_an_estimate_is_never_less_than_the_lengths_say():

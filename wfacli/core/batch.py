@@ -192,18 +192,22 @@ class PairBatch:
         records = Records(none, places, places, lengths, lengths, places)
         return PairBatch(0, none, places, places, *columns, records)
 
-    def with_edits(self, edits: I32) -> PairBatch:
-        """Return the same pairs with these estimates (i32[n])."""
-        return dataclasses.replace(self, est_edits=edits)
+    def with_edits(self, edits: I32, rows: I32 | None = None) -> PairBatch:
+        """Return the same pairs with these estimates (i32[n]), which only `rows` (i32[k], in order) may have."""
+        found = dataclasses.replace(self, est_edits=edits)
+        if rows is not None:  # the stages that need them are spared a search of the column
+            found.__dict__["rows_with_edits"] = rows[edits[rows] >= 0]
+        return found
 
     def with_some_edits(self, rows: I32, edits: I32) -> PairBatch:
         """Return the same pairs with estimates (i32[k]) for some rows (i32[k], in order) only."""
         column: I32 = np.full(len(self), -1, np.int32)
         column[rows] = edits
-        return dataclasses.replace(self, est_edits=column)
+        return self.with_edits(column, rows)
 
+    @functools.cached_property
     def rows_with_edits(self) -> I32:
-        """Return the rows (i32[k]) that have an estimate."""
+        """Rows (i32[k]) that have an estimate, in order. Searched once: several stages of a batch need them."""
         return np.flatnonzero(self.est_edits >= 0).astype(np.int32)
 
     @property

@@ -19,7 +19,7 @@ from .parts import gather
 def align_batch(engine: Engine, pairs: PairBatch, planner: Planner, stats: Stats) -> AlignmentBatch:
     """Plan and align a batch; a failed pair gets the status of the last kernel that tried it. Raises Cancelled."""
     plan = planner.plan(pairs)
-    return execute(engine, plan.applied_to(pairs), plan.routes, planner, stats)
+    return execute(engine, plan.pairs, plan.routes, planner, stats)
 
 
 def execute(engine: Engine, pairs: PairBatch, routes: list[Route], planner: Planner, stats: Stats) -> AlignmentBatch:

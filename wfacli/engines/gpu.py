@@ -310,7 +310,7 @@ class GpuEngine:
 
 def _operations(pairs: PairBatch) -> float:
     """Estimate the mean number of CIGAR operations per pair from a sample: two per edit, and eight."""
-    rows = pairs.rows_with_edits()
+    rows = pairs.rows_with_edits
     edits = pairs.est_edits[rows[:: max(len(rows) // _SPEAKING, 1)]]
     return 8.0 + 2 * float(edits.mean()) if len(edits) else 8.0
 

@@ -72,7 +72,7 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> l
     sure = surely_inside(pairs, spec)
     if sure.all():
         return [Route(all_rows(len(pairs)), INSIDE, sample=all_rows(0))]
-    names, estimated = candidates(spec), pairs.rows_with_edits()
+    names, estimated = candidates(spec), pairs.rows_with_edits
     sampled = 0 < len(estimated) <= np.count_nonzero(~sure) / 2
     if sampled:
         choice = np.full(len(pairs), expected_us(pairs.subset(estimated), spec, limits).sum(axis=1).argmin())
@@ -117,7 +117,7 @@ def best_for_all(pairs: PairBatch, rows: I32, spec: AlignSpec, limits: Limits) -
 
 def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> tuple[str | None, I32]:
     """Return best_for_all of a batch of which most pairs have no estimate, and its sample."""
-    estimated = pairs.rows_with_edits()
+    estimated = pairs.rows_with_edits
     if len(estimated) > len(pairs) / 2:
         return None, estimated
     rows = estimated if len(estimated) else np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1), dtype=np.int32)

@@ -66,9 +66,9 @@ def estimates_beside_gpu(
         every = len(pairs) // GPU_SAMPLE
         *extent, edits = survey(pairs, every, MEDIUM, _ALL_EDITS, costs, min(_FEW_THREADS, threads_beside_gpu()))
         pairs = dataclasses.replace(pairs, extent=Extent(*extent))
-        if edits is not None:
-            return pairs.with_edits(edits)
         rows = _spread(pairs, GPU_SAMPLE)
+        if edits is not None:
+            return pairs.with_edits(edits, rows)
         some = pairs.subset(rows)
         some = some.with_edits(_estimated(some, usual, costs))
         if sample_suffices(some, len(pairs)):

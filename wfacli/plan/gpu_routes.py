@@ -85,7 +85,7 @@ class GpuRoutes:
         if few_on_cpu and (own := self._quick_on_cpu(pairs, rows)):
             return own
         every = is_all_rows(rows, len(pairs))
-        estimated = pairs.rows_with_edits() if every else rows[pairs.est_edits[rows] >= 0]
+        estimated = pairs.rows_with_edits if every else rows[pairs.est_edits[rows] >= 0]
         if len(estimated) <= len(rows) / 2:
             return [self._by_sample(pairs, rows, estimated, few_on_cpu, exceeded)]
         some, known = (
@@ -100,8 +100,7 @@ class GpuRoutes:
     def _by_sample(self, pairs: PairBatch, rows: I32, estimated: I32, few_on_cpu: bool, exceeded: F64 | None) -> Route:
         """Return one route for all rows, by those that have an estimate or, if none has, by some that get one."""
         chosen = estimated if len(estimated) else rows[:: -(-len(rows) // SAMPLE)]
-        some = pairs.subset(chosen)
-        sample = pairs.shapes(chosen) if len(estimated) else with_many_estimates(some, self._spec)
+        sample = pairs.shapes(chosen) if len(estimated) else with_many_estimates(pairs.subset(chosen), self._spec)
         known = None if exceeded is None else exceeded[chosen]
         if known is not None:
             sample = _at_least(sample, known, self._spec)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..config import AlignSpec, Limits
-from ..core.batch import I32, U8, Extent, PairBatch
+from ..core.batch import I32, U8, PairBatch
 from ..core.route import Route
 from . import retry
 from .dispatch import first_routes, forced_route, routes_in_bands
@@ -25,18 +25,12 @@ class BatchPlan:
     """Where the pairs of a batch go first.
 
     Attributes:
-        edits: i32[n], estimates; -1 where none was needed.
-        extent: of the batch, if it was surveyed.
+        pairs: the batch with the estimates that its routes needed, and its extent, if it was surveyed.
         routes: together they have every row once.
     """
 
-    edits: I32
-    extent: Extent | None
+    pairs: PairBatch
     routes: list[Route]
-
-    def applied_to(self, pairs: PairBatch) -> PairBatch:
-        """Return the batch with the plan's estimates."""
-        return replace(pairs, est_edits=self.edits, extent=self.extent)
 
 
 class Planner:
@@ -79,7 +73,7 @@ class Planner:
             return ready
         with self._turns:
             pairs = self.estimated(pairs)
-            return BatchPlan(pairs.est_edits, pairs.extent, self.routes(pairs))
+            return BatchPlan(pairs, self.routes(pairs))
 
     def prepare(self, pairs: PairBatch) -> None:
         """Make the plan of a batch and keep it until plan() asks for it, by the batch's ordinal."""

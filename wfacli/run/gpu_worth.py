@@ -101,9 +101,8 @@ def _are_short(path: str) -> bool:
 def _seconds(pairs: PairBatch, planner: Planner) -> float:
     """Return the seconds that the first kernels of a plan are expected to take: with a GPU, or one thread's."""
     plan, total = planner.plan(pairs), 0.0
-    planned = plan.applied_to(pairs)
     for route in plan.routes:
-        part = planned.subset(route.rows)
+        part = plan.pairs.subset(route.rows)
         times = Forecast(part, planner.spec, planner.limits, planner.gpu).microseconds(route.kernel)
         times = np.where(np.isfinite(times), times, 0.0) / 1e6
         if planner.gpu and not on_gpu(route.kernel):  # engines/long.py

@@ -65,12 +65,17 @@ class Turns:
         """Return whether this process has had its turn and another one waits."""
         if not self._held or (now := time.monotonic()) < self._until:
             return False
-        if next_one := _bound(f"{self._name}-next"):
-            next_one.close()
+        if not self.is_wanted():
             self._until = now + self._seconds
             return False
         self._is_over = True
         return True
+
+    def is_wanted(self) -> bool:
+        """Return whether another process waits for the turn."""
+        if next_one := _bound(f"{self._name}-next"):
+            next_one.close()
+        return next_one is None
 
     def end(self) -> None:
         """Let the next process have its turn."""
