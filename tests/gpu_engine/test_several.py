@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -66,12 +67,15 @@ def test_same_bytes(align, folder, gpus, devices, used):  # noqa: F811
 
 
 def test_symbols_are_locked_once_for_all_gpus(align, folder, gpus, monkeypatch):  # noqa: F811
-    upload, lent = EmulatedDriver.upload, set()
+    upload, lent, both = EmulatedDriver.upload, set(), threading.Barrier(2)
 
     def uploaded(self, address, source, stream):
         begin = source.ctypes.data
         if any(at <= begin < at + size for at, size in gpus[0].locks.items()):
-            lent.update(index for index, gpu in gpus.items() if gpu is self)
+            own = next(index for index, gpu in gpus.items() if gpu is self)
+            if own not in lent:
+                lent.add(own)
+                both.wait(30)  # a GPU that is idle first would get all batches
         upload(self, address, source, stream)
 
     monkeypatch.setattr(EmulatedDriver, "upload", uploaded)
