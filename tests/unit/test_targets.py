@@ -15,9 +15,9 @@ from wfacli.io.write.targets import sq_lines
 LIMITS = (0, 1, 40, 10**6)  # targets in memory
 
 
-def lines_of(path, limit, weight=300):
+def lines_of(path, limit, weight=300, threads=1):
     batches = read_batches((Source(str(path)),), "targets", weight, keep_bases=False)
-    return b"".join(bytes(np.asarray(piece)) for piece in sq_lines(str(path), batches, limit)).decode()
+    return b"".join(bytes(np.asarray(piece)) for piece in sq_lines(str(path), batches, limit, threads)).decode()
 
 
 def write(path, targets):
@@ -32,6 +32,20 @@ def test_each_target_once_in_order_of_appearance(tmp_path, limit):
     path = write(tmp_path / "t", [(f"n{n}", n % 9) for n in numbers])
     expected = "".join(f"@SQ\tSN:n{n}\tLN:{n % 9}\n" for n in dict.fromkeys(numbers) if n % 9)
     assert lines_of(path, limit) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("limit", [3000, 10**6])
+def test_threads_share_batches_of_many_ranges(tmp_path, limit, threads):
+    rng = random.Random(7)
+    numbers = [rng.randrange(20_000) for _ in range(40_000)]
+    targets = [(f"n{n}", n % 9) for n in numbers]
+    path = write(tmp_path / "t", targets)
+    expected = "".join(f"@SQ\tSN:n{n}\tLN:{n % 9}\n" for n in dict.fromkeys(numbers) if n % 9)
+    assert lines_of(path, limit, weight=70_000, threads=threads) == expected
+    clash = next(n for n in reversed(numbers) if n % 9)
+    with pytest.raises(InputError, match=rf"n{clash}\b.*two lengths"):
+        lines_of(write(path, [*targets, (f"n{clash}", 9), ("n1", 5)]), limit, weight=70_000, threads=threads)
 
 
 @pytest.mark.parametrize("limit", LIMITS)

@@ -191,7 +191,7 @@ class PairSurvey:
         if config.output.format is Format.SAM:
             batches = with_sam_names(batches, files.query, files.reference)
         if has_sam_header(config):
-            yield from header_around(sq_lines(files.reference, batches), config, self._version)
+            yield from header_around(sq_lines(files.reference, batches, threads=config.threads), config, self._version)
         else:
             yield from drained(batches)
 

@@ -43,7 +43,7 @@ def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterato
     try:
         batches = read_batches((source,), layout, _SCAN_WEIGHT, keep_bases=False, threads=config.threads)
         scan = Ahead(_until_fault(batches), _SCANNED)
-        yield from header_around(sq_lines(path, scan), config, version)
+        yield from header_around(sq_lines(path, scan, threads=config.threads), config, version)
     finally:
         if scan:
             scan.close()

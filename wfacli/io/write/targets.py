@@ -24,16 +24,19 @@ _TWO_LENGTHS = "is the name of targets of two lengths, which SAM cannot express;
 _NO_NAME = "a target has no name, which SAM cannot express; --format paf can"
 
 
-def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int | None = None) -> Iterator[bytes | U8]:
+def sq_lines(
+    path: str, batches: Iterator[PairBatch], in_memory: int | None = None, threads: int = 1
+) -> Iterator[bytes | U8]:
     """Yield @SQ lines of the distinct targets that are not empty, in the order of first appearance.
 
-    The first `in_memory` targets are kept in a table; later ones are spilled to temporary files, partitioned by hash,
-    which are searched for duplicates one at a time.
+    Targets are kept in a table until it has `in_memory` of them. Those of later batches are spilled to temporary
+    files, partitioned by hash, which are searched for duplicates one at a time.
 
     Args:
         path: origin of the batches, for error messages.
         batches: pairs with names and lengths of the targets.
-        in_memory: maximum distinct targets in the table; None for a number that suits the machine's memory.
+        in_memory: distinct targets that fill the table; None for a number that suits the machine's memory.
+        threads: threads that fill the table.
 
     Raises:
         InputError: a target without a name, a name that SAM does not allow, or one name with two lengths.
@@ -47,13 +50,14 @@ def sq_lines(path: str, batches: Iterator[PairBatch], in_memory: int | None = No
                 raise InputError(path, _NO_NAME)
             if (unfit := unfit_target(pairs)) >= 0:
                 raise InputError(path, NO_TARGET, pairs.records.target_name(unfit))
-            clash, lines, spilled, spilled_lines = table.add(pairs)
-            yield lines
-            if clash >= 0:
-                raise InputError(path, _TWO_LENGTHS, pairs.records.target_name(clash))
+            clash, lines, spilled = table.add(pairs, threads)
             if len(spilled):
                 spill = spill or _Spill(path)
-                spill.add(spilled.reshape(-1, 3), spilled_lines)
+                spill.add(spilled.reshape(-1, 3), np.concatenate(lines))
+            else:
+                yield from lines
+            if clash >= 0:
+                raise InputError(path, _TWO_LENGTHS, pairs.records.target_name(clash))
         if spill:
             yield from spill.distinct()
     except OSError as error:

@@ -117,12 +117,12 @@ void bind_reader(nb::module_& m) {
       .def(nb::init<std::int64_t>(), nb::arg("max_entries"))
       .def(
           "add",
-          [](TargetTable& self, nb::handle batch) {
+          [](TargetTable& self, nb::handle batch, int threads) {
             const BatchView view = batch_with_records(batch);
             TargetTable::Added added;
             {
               nb::gil_scoped_release release;
-              added = self.add(view);
+              added = self.add(view, threads);
             }
             Buffer<std::uint64_t> spilled;
             for (std::size_t i = 0; i < added.spilled.size(); ++i) {
@@ -130,11 +130,12 @@ void bind_reader(nb::module_& m) {
               const std::uint64_t columns[] = {e.hash, e.more, static_cast<std::uint64_t>(e.length)};
               spilled.append(columns, 3);
             }
-            return nb::make_tuple(added.clash, to_numpy(added.lines.buffer()), to_numpy(spilled),
-                                  to_numpy(added.spilled_lines.buffer()));
+            nb::list lines;
+            for (Text& some : added.lines) lines.append(to_numpy(some.buffer()));
+            return nb::make_tuple(added.clash, lines, to_numpy(spilled));
           },
-          nb::arg("batch"),
-          "(row that clashes or -1, @SQ lines, spilled u64[3k]: hash, hash, length, their @SQ lines)");
+          nb::arg("batch"), nb::arg("threads") = 1,
+          "(row that clashes or -1, arrays of new @SQ lines, spilled u64[3k]: hash, hash, length of those lines)");
 }
 
 }  // namespace wfacli

@@ -1,7 +1,9 @@
 // Distinct target names and lengths, for the @SQ lines of a SAM header.
 #pragma once
 
+#include <array>
 #include <string>
+#include <vector>
 
 #include "base/text.hpp"
 #include "base/types.hpp"
@@ -9,8 +11,9 @@
 
 namespace wfacli {
 
-// Hash table of target names: 96-bit hashes, 16 bytes per entry, up to a maximum number of entries. Targets beyond
-// that are returned as spilled; the caller deduplicates them on disk.
+// Hash table of target names: 96-bit hashes, 16 bytes per entry, in parts that several threads fill. Once it has
+// `max_entries` entries it does not grow any more, and new targets are returned as spilled; the caller deduplicates
+// them on disk.
 class TargetTable {
  public:
   struct Entry {
@@ -18,24 +21,37 @@ class TargetTable {
     std::uint32_t more;   // the other 32 bits of the hash
     std::int32_t length;  // -1: empty slot
   };
-  // @SQ lines of new targets. Spilled targets are not in the table, but may repeat earlier spilled ones.
+  // New targets of a batch.
   struct Added {
-    Text lines, spilled_lines;
-    Buffer<Entry> spilled;
+    std::vector<Text> lines;  // their @SQ lines, in order
+    Buffer<Entry> spilled;    // all of them, if the table was full; they may repeat each other and earlier spilled ones
     std::int64_t clash = -1;  // first row whose target name is in the table with another length, or -1
   };
 
   explicit TargetTable(std::int64_t max_entries) : max_entries_(max_entries) {}
-  // Adds the nonempty targets of the batch, up to the first clash.
-  Added add(const BatchView& batch);
+  // Adds the nonempty targets of the batch, up to the first clash, with up to `threads` threads.
+  Added add(const BatchView& batch, int threads);
 
  private:
-  static Entry entry_of(const BatchView& batch, std::int64_t i);
-  Entry& find(const Entry& target);
-  void grow();
+  static constexpr int kPartBits = 6, kParts = 1 << kPartBits;
 
-  Buffer<Entry> entries_;
-  std::int64_t max_entries_, count_ = 0;
+  // The targets whose hashes have the same first bits.
+  struct alignas(64) Part {  // a cache line of its own
+    Entry& find(const Entry& target);
+    void grow();
+    void prefetch(const Entry& target) const;
+    Buffer<Entry> entries;
+    std::size_t count = 0;
+  };
+  struct Work;
+
+  static Entry entry_of(const BatchView& batch, std::int64_t i);
+  static int part_of(const Entry& target) { return static_cast<int>(target.hash >> (64 - kPartBits)); }
+  void add_part(Work& work, int part, bool full);
+  bool full() const;
+
+  std::array<Part, kParts> parts_;
+  std::int64_t max_entries_;
 };
 
 // Returns the @SQ lines of the sequences first .. last - 1 that are not empty. Throws std::invalid_argument with the
