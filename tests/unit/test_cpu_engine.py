@@ -19,3 +19,16 @@ def test_few_long_pairs_are_shared_among_threads(count, length, parts):
     assert (ticket.job.parts if ticket.job else 0) == parts
     assert (engine.collect(ticket).status == 0).all()
     engine.close()
+
+
+@pytest.mark.parametrize(("count", "length", "helpers"), [(2000, 150, [3, 1, 1, 0, 0]), (6, 8000, [3, 3, 3, 3, 3])])
+def test_several_batches_of_short_pairs_share_the_threads(count, length, helpers):
+    sequences = ["ACGT" * (length // 4)] * count
+    pairs = pairs_of(sequences, sequences)
+    engine = CpuEngine(AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE)), Limits(), 4)
+    route = Route(np.arange(count, dtype=np.int32), DIFFERENCE)
+    for _ in range(2):  # a collected route leaves its threads to later ones
+        tickets = [engine.submit(pairs, route) for _ in helpers]
+        assert [len(ticket.helpers) for ticket in tickets] == helpers
+        assert all((engine.collect(ticket).status == 0).all() for ticket in tickets)
+    engine.close()

@@ -13,11 +13,10 @@ from ..core.route import Route
 from ..core.stats import Stats
 from ..plan.kernels import CAPPED, CPU, CPU_KERNELS, DIFFERENCE, LINEAR, STRIPES, TABLE
 from ..plan.traits import CostTraits, free_in_query
-from .threads import ThreadedEngine, bases_of
+from .threads import LONG, ThreadedEngine, bases_of
 
-# Minimum bases of a route that threads share: fewer take less time than waking a thread. If its pairs have at least
-# _LONG bases on average, the minimum is _SHARED_LONG, because each may take milliseconds.
-_SHARED, _SHARED_LONG, _LONG = 500_000, 20_000, 4_000
+# Minimum bases of a route that threads share: fewer take less time than waking a thread. The second is for long pairs.
+_SHARED, _SHARED_LONG = 500_000, 20_000
 
 
 def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions:
@@ -84,7 +83,7 @@ class CpuEngine(ThreadedEngine[Aligner]):
 
     def _shared(self, pairs: PairBatch, route: Route) -> int:
         n_bases = bases_of(pairs, route) if len(route.rows) > 1 else 0
-        return n_bases if n_bases >= (_SHARED if n_bases < _LONG * len(route.rows) else _SHARED_LONG) else 0
+        return n_bases if n_bases >= (_SHARED if n_bases < LONG * len(route.rows) else _SHARED_LONG) else 0
 
     def _job(self, pairs: PairBatch, route: Route, part: int) -> AlignTask:
         rows = self._rows_of_a_part(route)

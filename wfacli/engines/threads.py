@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,6 +22,7 @@ from ..errors import Cancelled
 # Size of the parts of a shared route, in bases: parts per thread, minimum and maximum. Small enough for all threads to
 # finish together, and large enough for kernels that align many short pairs at a time.
 _PARTS_A_THREAD, _PART_LEAST, _PART_MOST = 32, 16_000, 160_000
+LONG = 4_000  # mean bases of a route's pairs from which each may take milliseconds
 
 
 class NativeAligner(Protocol):
@@ -77,6 +79,8 @@ class ThreadedEngine(ABC, Generic[A]):
         self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="wfacli-cpu")
         self._stats = stats or Stats()
         self._closed = False
+        self._lock = threading.Lock()
+        self._submitted = 0  # shared routes that are not collected yet
 
     @abstractmethod
     def _shared(self, pairs: PairBatch, route: Route) -> int:
@@ -107,13 +111,29 @@ class ThreadedEngine(ABC, Generic[A]):
             return Ticket(pairs, route, None, [])
         part = min(max(n_bases // (_PARTS_A_THREAD * self._threads), _PART_LEAST), _PART_MOST)
         job = self._job(pairs, route, part)
-        helpers = min(self._threads, job.parts) - 1  # collect() takes part as well
+        # collect() takes part as well.
+        helpers = min(self._threads_for(n_bases >= LONG * len(route.rows)), job.parts) - 1
         try:
             return Ticket(pairs, route, job, [self._pool.submit(self._work, job) for _ in range(helpers)])
-        except RuntimeError:
-            if not self._cancel.is_set:
+        except BaseException as error:
+            self._collected()
+            if not isinstance(error, RuntimeError) or not self._cancel.is_set:
                 raise
             raise Cancelled("stopped") from None  # cancel() has shut the pool down
+
+    def _threads_for(self, long: bool) -> int:
+        """Return the threads that share another route.
+
+        Routes of short pairs get an equal share of the threads each: they are done within milliseconds, and each thread
+        that takes part costs the interpreter 50 us.
+        """
+        with self._lock:
+            self._submitted += 1
+            return self._threads if long else -(-self._threads // self._submitted)
+
+    def _collected(self) -> None:
+        with self._lock:
+            self._submitted -= 1
 
     def collect(self, ticket: Ticket) -> PartialResult:
         """Align the rest of a route and return its results, in the route's order. Raises Cancelled after cancel()."""
@@ -121,10 +141,13 @@ class ThreadedEngine(ABC, Generic[A]):
             with self._aligner() as aligner:
                 found = self._alone(aligner, ticket.pairs, ticket.route)
         else:
-            self._work(ticket.job)
-            for helper in ticket.helpers:
-                helper.cancel()  # a helper that has not begun would find no part left
-            found = ticket.job.results()
+            try:
+                self._work(ticket.job)
+                for helper in ticket.helpers:
+                    helper.cancel()  # a helper that has not begun would find no part left
+                found = ticket.job.results()
+            finally:
+                self._collected()
         result = self._result(ticket.route, found)
         if self._cancel.is_set and (result.status == Status.DROPPED).any():
             raise Cancelled("stopped")
