@@ -11,7 +11,7 @@ from .output import OutputSpec
 
 MIB = 1 << 20
 MAX_THREADS = 1 << 20  # that the native code accepts, beyond any real machine
-CPU_BATCH, GPU_BATCH = 2_800_000, 64_000_000  # default bases of a batch, queries and targets together
+CPU_BATCH, GPU_BATCH = 5_600_000, 64_000_000  # default bases of a batch, queries and targets together
 
 
 @dataclass(frozen=True)

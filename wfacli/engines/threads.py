@@ -124,8 +124,8 @@ class ThreadedEngine(ABC, Generic[A]):
     def _threads_for(self, long: bool) -> int:
         """Return the threads that share another route.
 
-        Routes of short pairs get an equal share of the threads each: they are done within milliseconds, and each thread
-        that takes part costs the interpreter 50 us.
+        Routes of short pairs get an equal share of the threads each. They are done within milliseconds, and each
+        thread that takes part costs the interpreter 50 us.
         """
         with self._lock:
             self._submitted += 1
