@@ -1,4 +1,4 @@
-"""Merging parts of a batch."""
+"""Batches: rows with estimates, and merging of parts."""
 
 import dataclasses
 import random
@@ -128,3 +128,12 @@ def test_columns_that_do_not_fit_are_refused():
         gather([good, dataclasses.replace(good, cigar=np.zeros(99, np.uint32))], [0, 1], batch_of(3), KERNELS)
     with pytest.raises(IndexError):
         gather([good, good], [0, 1], batch_of(1), KERNELS)
+
+
+def test_rows_with_edits_are_those_of_the_column():
+    batch = pairs_of([b"ACGT"] * 9, [b"ACGA"] * 9)
+    some = batch.with_some_edits(np.array([1, 4, 8], np.int32), np.array([3, -1, 0], np.int32))
+    assert some.rows_with_edits.tolist() == [1, 8] and some.rows_with_edits.dtype == np.int32
+    assert some.subset(np.array([8, 0, 1])).rows_with_edits.tolist() == [0, 2]
+    assert some.with_edits(np.arange(9, dtype=np.int32) - 7).rows_with_edits.tolist() == [7, 8]
+    assert batch.rows_with_edits.tolist() == []

@@ -179,15 +179,6 @@ def test_few_rows_that_speak_for_all_are_estimated_alone_beside_a_gpu():
     assert only.kernel.startswith("gpu-") and len(only.rows) == 5000
 
 
-def test_rows_with_edits_are_those_of_the_column():
-    batch = pairs_of([b"ACGT"] * 9, [b"ACGA"] * 9)
-    some = batch.with_some_edits(np.array([1, 4, 8], np.int32), np.array([3, -1, 0], np.int32))
-    assert some.rows_with_edits.tolist() == [1, 8] and some.rows_with_edits.dtype == np.int32
-    assert some.subset(np.array([8, 0, 1])).rows_with_edits.tolist() == [0, 2]
-    assert some.with_edits(np.arange(9, dtype=np.int32) - 7).rows_with_edits.tolist() == [7, 8]
-    assert batch.rows_with_edits.tolist() == []
-
-
 def test_an_estimate_is_never_less_than_the_lengths_say():
     pairs = [*pairgen.random_pairs(1, 400, 60, pairgen.ALPHABETS["mixed"]), (b"", b"ACGT"), (b"ACG", b""), (b"", b"")]
     for (query, target), found in zip(pairs, estimates(pairs), strict=True):
