@@ -1,14 +1,17 @@
-"""Batches: rows with estimates, and merging of parts."""
+"""Batches: rows with estimates, plans, and merging of parts."""
 
 import dataclasses
 import random
+import weakref
 
 import numpy as np
 import pytest
 
+from wfacli.config import AlignSpec, Metric, Penalties
 from wfacli.core.batch import PartialResult
 from wfacli.engines.parts import gather
 from wfacli.io.read.memory import pairs_of
+from wfacli.plan.planner import Planner
 
 KERNELS = ("first", "second")
 
@@ -137,3 +140,16 @@ def test_rows_with_edits_are_those_of_the_column():
     assert some.subset(np.array([8, 0, 1])).rows_with_edits.tolist() == [0, 2]
     assert some.with_edits(np.arange(9, dtype=np.int32) - 7).rows_with_edits.tolist() == [7, 8]
     assert batch.rows_with_edits.tolist() == []
+
+
+@pytest.mark.parametrize("count", [0, 3, 3000])
+def test_a_prepared_plan_goes_with_its_batch(count):
+    batch = pairs_of([b"ACGT" * 30] * count, [b"ACGA" * 30] * count)
+    planner = Planner(AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE)), gpus=1)
+    planner.prepare(batch)
+    plan = planner.plan(batch)
+    assert plan.pairs.bases is batch.bases and sum(len(route.rows) for route in plan.routes) == count
+    planner.prepare(batch)
+    bases = weakref.ref(batch.bases)
+    del batch, plan
+    assert bases() is None

@@ -133,9 +133,9 @@ class Extent:
     non_acgt_pairs: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PairBatch:
-    """n pairs of sequences.
+    """n pairs of sequences. A batch is equal to itself only.
 
     Attributes:
         ordinal: position of the batch in the input, from 0.

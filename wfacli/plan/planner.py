@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..config import AlignSpec, Limits
@@ -61,7 +62,7 @@ class Planner:
             threading.BoundedSemaphore(_AT_A_TIME * gpus) if gpus else nullcontext()
         )
         self._beside_gpu = GpuRoutes(spec, self.limits, cpu_share) if plainly_global(spec) else None
-        self._prepared: dict[int, BatchPlan] = {}
+        self._prepared: weakref.WeakKeyDictionary[PairBatch, BatchPlan] = weakref.WeakKeyDictionary()
 
     def with_gpus(self, gpus: int) -> Planner:
         """Return a planner that differs in the number of GPUs only."""
@@ -69,15 +70,17 @@ class Planner:
 
     def plan(self, pairs: PairBatch) -> BatchPlan:
         """Return the plan of a batch; that of prepare(), if it was called for it."""
-        if (ready := self._prepared.pop(pairs.ordinal, None)) is not None:
+        if (ready := self._prepared.pop(pairs, None)) is not None:
             return ready
         with self._turns:
             pairs = self.estimated(pairs)
             return BatchPlan(pairs, self.routes(pairs))
 
     def prepare(self, pairs: PairBatch) -> None:
-        """Make the plan of a batch and keep it until plan() asks for it, by the batch's ordinal."""
-        self._prepared[pairs.ordinal] = self.plan(pairs)
+        """Make the plan of a batch and keep it until plan() asks for it, or the batch is dropped."""
+        plan = self.plan(pairs)
+        # A plan that referred to its own key would keep it.
+        self._prepared[pairs] = plan if plan.pairs is not pairs else replace(plan, pairs=replace(pairs))
 
     def estimated(self, pairs: PairBatch) -> PairBatch:
         """Return the batch with the estimates that its routes need."""
