@@ -13,7 +13,7 @@ using namespace wfacli::WFACLI_ISA;
 
 // Matches of the path, and the target's other symbols, in order.
 static void count(const KernelTask& task, const Buffer<ExactRun>& runs) {
-  constexpr std::int32_t kBlock = BlockIndels::kBlock, kRows = kBlock * kLanes;
+  constexpr std::int32_t kBlock = BlockIndels::kBlock, kRows = kBlock * BlockIndels::kBlocks;
   BlockIndels indels;
   for (std::int32_t first = 0; first + kBlock <= task.query_len; first += kRows) {
     indels.set(task, first, kBlock);
@@ -21,12 +21,14 @@ static void count(const KernelTask& task, const Buffer<ExactRun>& runs) {
     for (std::int32_t j = 0; j < task.target_len; ++j) {
       while (r < runs.size() && runs[r].j + runs[r].length <= j) ++r;
       const std::int32_t row = r < runs.size() && runs[r].j <= j ? runs[r].i + j - runs[r].j - first : -1;
-      if (row >= 0 && row < kRows)
-        indels.take_beside(task.target[j], row / kBlock, row % kBlock);
-      else
+      if (row >= 0 && row < kRows) {
+        indels.choose_block(row / kBlock);
+        indels.take_beside(task.target[j], row % kBlock);
+      } else {
         indels.take(task.target[j]);
+      }
     }
-    for (int l = 0; l < kLanes && first + (l + 1) * kBlock <= task.query_len; ++l) std::cout << indels.least(l) << ' ';
+    for (int b = 0; b < BlockIndels::kBlocks && first + (b + 1) * kBlock <= task.query_len; ++b) std::cout << indels.least(b) << ' ';
   }
 }
 

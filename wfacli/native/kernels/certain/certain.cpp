@@ -51,12 +51,12 @@ class Certain {
     nothing_certain();
     if (charge_near(kZones[0])) prove();
     std::int32_t reach = kZones[0].reach;  // paths that stay so near are known not to avoid the certain rows
-    for (std::size_t z = 1; z < std::size(kZones) && any_certain(); ++z) {
+    for (std::size_t z = 1; z < std::size(kZones) && any_certain() && goes_beyond(reach); ++z) {
       if (!charge_near(kZones[z])) continue;
       drop_avoidable(reach);
       reach = kZones[z].reach;
     }
-    if (any_certain()) {
+    if (any_certain() && goes_beyond(reach)) {
       charge_everywhere();
       drop_avoidable(reach);
     }
@@ -152,10 +152,26 @@ class Certain {
     }
   }
 
-  // Drops the certain rows of runs that a path avoids which leaves C, begins to match a seed more than `reach` diagonals
+  // Returns true if a path that leaves C, goes more than `reach` diagonals beside it, and returns to it, may cost no more
+  // than C, whatever seeds it matches.
+  bool goes_beyond(std::int32_t reach) {
+    if (reach >= t_.target_len) return false;
+    m_.starts.clear();
+    bool any = false;
+    each_avoidable(reach, [&](std::size_t) { any = true; });
+    return any;
+  }
+
+  // Drops the certain rows of runs that a path avoids which goes beyond `reach`.
+  void drop_avoidable(std::int32_t reach) {
+    each_avoidable(reach, [&](std::size_t r) { from_[r] = INT32_MAX, to_[r] = -1; });
+  }
+
+  // Calls visit(r) for each run that a path avoids which leaves C, begins to match a seed more than `reach` diagonals
   // beside it, and returns to it, and may cost no more than C. It deletes the symbols up to that diagonal and inserts
   // those from there on, or the other way round.
-  void drop_avoidable(std::int32_t reach) {
+  template <class Visit>
+  void each_avoidable(std::int32_t reach, Visit visit) {
     const std::int64_t both = c_.deletion + c_.insertion, beyond = both * (std::int64_t{reach} + 1);
     const std::size_t count = m_.runs.size();
     const auto diagonal = [&](std::size_t r) { return both * (m_.runs[r].j - m_.runs[r].i); };
@@ -181,7 +197,7 @@ class Certain {
       from = m_.departures[r];
       if (back.insertion >= from.above + beyond || back.above >= from.deletion + beyond ||
           back.deletion >= from.below + beyond || back.below >= from.insertion + beyond)
-        from_[r] = INT32_MAX, to_[r] = -1;
+        visit(r);
     }
   }
 

@@ -15,51 +15,73 @@ namespace WFACLI_ISA {
 class BlockIndels {
  public:
   static constexpr std::int32_t kBlock = 64;  // rows of a block
+  // Blocks that take each symbol together: two vectors, since each waits for its previous results most of the time.
+  static constexpr std::int32_t kBlocks = 2 * kLanes;
 
-  // Sets the symbols of kLanes blocks, one every `period` rows from row `first` on. Rows behind the query, and symbols other
-  // than A, C, G and T, match everything.
+  // Sets the symbols of kBlocks blocks, one every `period` rows from row `first` on. Rows behind the query, and symbols
+  // other than A, C, G and T, match everything.
   void set(const KernelTask& task, std::int32_t first, std::int32_t period) {
-    std::memset(matches_, 0, sizeof(matches_));
-    for (int l = 0; l < kLanes; ++l)
-      for (std::int32_t x = 0; x < kBlock; ++x) {
-        const std::int32_t i = first + l * period + x;
-        const int digit = i < task.query_len ? kDigits.of[task.query[i]] : 4;
-        for (int d = 0; d < 4; ++d)
-          if (digit == d || digit == 4) matches_[d][l] |= Word{1} << x;
+    for (int b = 0; b < kBlocks; ++b) {
+      const std::int32_t begin = first + b * period, rows = smaller(kBlock, larger(0, task.query_len - begin));
+      const Word behind = rows < kBlock ? ~Word{0} << rows : 0;
+      for (int d = 0; d < 4; ++d) matches_[d][b] = behind;
+      for (std::int32_t x = 0; x < rows; ++x) {
+        const int digit = kDigits.of[task.query[begin + x]];
+        if (digit < 4)
+          matches_[digit][b] |= Word{1} << x;
+        else
+          for (int d = 0; d < 4; ++d) matches_[d][b] |= Word{1} << x;
       }
-    positive_ = ones(), zero_ = V{};
-    last_ = least_ = V{} + kBlock;
+    }
+    low_ = high_ = Column();
   }
 
   // Takes a symbol of the target.
-  WFACLI_INLINE void take(std::uint8_t code) { advance(matching(code)); }
-  // The same without the match with a row of a block.
-  WFACLI_INLINE void take_beside(std::uint8_t code, std::int32_t block, std::int32_t row) {
-    const V here = (V)(numbers() == V{} + static_cast<Word>(block));
-    advance(matching(code) & ~(here & (V{} + (Word{1} << row))));
+  WFACLI_INLINE void take(std::uint8_t code) {
+    low_.advance(matching(code, 0));
+    high_.advance(matching(code, kLanes));
+  }
+  // Chooses the block of take_beside().
+  WFACLI_INLINE void choose_block(std::int32_t block) {
+    low_chosen_ = (V)(numbers() == V{} + static_cast<Word>(block));
+    high_chosen_ = (V)(numbers() + kLanes == V{} + static_cast<Word>(block));
+  }
+  // Takes a symbol without its match with a row of the chosen block.
+  WFACLI_INLINE void take_beside(std::uint8_t code, std::int32_t row) {
+    const V here = V{} + (Word{1} << row);
+    low_.advance(matching(code, 0) & ~(low_chosen_ & here));
+    high_.advance(matching(code, kLanes) & ~(high_chosen_ & here));
   }
 
-  std::int32_t least(std::int32_t block) const { return static_cast<std::int32_t>(least_[block]); }
+  std::int32_t least(std::int32_t block) const {
+    return static_cast<std::int32_t>(block < kLanes ? low_.least[block] : high_.least[block - kLanes]);
+  }
 
  private:
-  WFACLI_INLINE V matching(std::uint8_t code) const {
-    const int digit = kDigits.of[code];
-    return digit < 4 ? load(matches_[digit]) : ones();
-  }
+  // A column of kLanes blocks.
+  struct Column {
+    V positive = ones(), zero{};  // rows where the number of indels rises by 1, or stays, from the row above; the first is 0
+    V last = V{} + kBlock, least = V{} + kBlock;  // in the last row: at this column, and the least so far
 
-  // `match`: rows that match the next column's symbol.
-  WFACLI_INLINE void advance(V match) {
-    const V one = V{} + 1;
-    // Cells with as many indels as the cell before them on the diagonal.
-    const V same = xor_or((match & positive_) + positive_, positive_, or_neither(match, positive_, zero_));
-    const V falls = same & positive_, free = positive_ & ~same, begins = same & zero_;  // from the column before
-    const V level = or_only(begins, free, free + either_and(begins << 1, one, free));  // and runs of `free` behind them
-    const V rises = neither(falls, level);
-    last_ += (rises >> (kBlock - 1)) - (falls >> (kBlock - 1));
-    least_ = lesser(least_, last_);
-    const V above_rises = rises << 1, above_level = (level << 1) | one;
-    zero_ = choose(zero_ & above_rises, above_level, same);
-    positive_ = neither_both(same, above_rises, zero_);
+    // `match`: rows that match the next column's symbol.
+    WFACLI_INLINE void advance(V match) {
+      const V one = V{} + 1;
+      // Cells with as many indels as the cell before them on the diagonal.
+      const V same = xor_or((match & positive) + positive, positive, or_neither(match, positive, zero));
+      const V falls = same & positive, free = positive & ~same, begins = same & zero;  // from the column before
+      const V level = or_only(begins, free, free + either_and(begins << 1, one, free));  // and runs of `free` behind them
+      const V rises = neither(falls, level);
+      last += (rises >> (kBlock - 1)) - (falls >> (kBlock - 1));
+      least = lesser(least, last);
+      const V above_rises = rises << 1, above_level = (level << 1) | one;
+      zero = choose(zero & above_rises, above_level, same);
+      positive = neither_both(same, above_rises, zero);
+    }
+  };
+
+  WFACLI_INLINE V matching(std::uint8_t code, std::int32_t first) const {
+    const int digit = kDigits.of[code];
+    return digit < 4 ? load(matches_[digit] + first) : ones();
   }
 
   static WFACLI_INLINE V numbers() {
@@ -68,9 +90,9 @@ class BlockIndels {
     return v;
   }
 
-  alignas(64) Word matches_[4][kLanes];
-  V positive_, zero_;    // rows where the number of indels rises by 1, or stays, from the row above; the first row is 0
-  V last_, least_;       // in the last row: at this column, and the least so far
+  alignas(64) Word matches_[4][kBlocks];
+  Column low_, high_;
+  V low_chosen_{}, high_chosen_{};
 };
 
 }  // namespace WFACLI_ISA

@@ -70,15 +70,15 @@ class Confinement {
 
   // Sets m_.paid: twice what the blocks before each block cost at least.
   void count_indels() {
-    constexpr std::int32_t kBlock = BlockIndels::kBlock;
+    constexpr std::int32_t kBlock = BlockIndels::kBlock, kBlocks = BlockIndels::kBlocks;
     const std::int32_t blocks = t_.query_len < kBlock ? 0 : (t_.query_len - kBlock) / period_ + 1;
     m_.paid.resize(static_cast<std::size_t>(blocks) + 1);
     m_.paid[0] = 0;
     std::size_t r = 0;
     BlockIndels indels;
-    for (std::int32_t b = 0; b < blocks; b += kLanes) {
+    for (std::int32_t b = 0; b < blocks; b += kBlocks) {
       if (t_.cancelled->is_set()) return m_.paid.resize(static_cast<std::size_t>(b) + 1);
-      const std::int32_t first = b * period_, end = first + kLanes * period_;
+      const std::int32_t first = b * period_, end = first + kBlocks * period_;
       indels.set(t_, first, period_);
       std::int32_t j = larger(0, first + limits_.low);
       const auto go_to = [&](std::int32_t column) {
@@ -89,16 +89,17 @@ class Confinement {
         const ExactRun& run = m_.clipped[x];
         std::int32_t i = larger(run.i, first);
         go_to(run.j + i - run.i);
-        for (; i < smaller(end, run.i + run.length); ++i, ++j) {
-          const std::int32_t block = (i - first) / period_, row = i - first - block * period_;
-          if (row < kBlock)
-            indels.take_beside(t_.target[j], block, row);
-          else
-            indels.take(t_.target[j]);
+        for (const std::int32_t behind = smaller(end, run.i + run.length); i < behind;) {
+          const std::int32_t block = (i - first) / period_, begin = first + block * period_;
+          indels.choose_block(block);
+          for (; i < smaller(behind, begin + kBlock); ++i, ++j) indels.take_beside(t_.target[j], i - begin);
+          const std::int32_t rest = smaller(behind, begin + period_) - i;
+          go_to(j + rest);
+          i += rest;
         }
       }
       go_to(smaller(t_.target_len, end + limits_.high));
-      for (std::int32_t x = b; x < smaller(blocks, b + kLanes); ++x)
+      for (std::int32_t x = b; x < smaller(blocks, b + kBlocks); ++x)
         m_.paid[x + 1] = m_.paid[x] + twice_the_cost(indels.least(x - b));
     }
   }
