@@ -76,7 +76,7 @@ Parsed parse_ahead(std::string_view text, std::size_t block, RecordParts::Keep k
   const File file(text);
   RecordStream stream(keep);
   // Without threads the stream parses the blocks itself, in the same way.
-  stream.read_ahead(std::make_shared<wfacli::ThreadPool>(0), file.descriptor(), 0, block);
+  stream.read_ahead(std::make_shared<wfacli::ThreadPool>(0), file.descriptor(), 0, INT64_MAX, block);
   return parse(stream, keep, Random(seed), [] { HOLDS(!"a file needs no input"); });
 }
 

@@ -192,69 +192,121 @@ void BatchBuilder::end_target() {
   pair_classes_ = 0;
 }
 
-void BatchBuilder::copy_records(const RecordColumns& from, std::size_t first, std::size_t count, const Columns& to) {
-  const RecordLocation* records = from.locations.data() + first;
-  std::size_t total_bytes = 0, text = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto len = static_cast<std::size_t>(records[i].len);
-    total_bytes += aligned(len);
-    text += static_cast<std::size_t>(records[i].name_len);
-    if (to.quality && records[i].quality != RecordLocation::kNone) text += len;
+namespace {
+
+// Bytes of bases, each sequence padded, and of text of `count` records.
+struct RecordBytes {
+  std::size_t bases = 0, text = 0;
+  RecordBytes(const RecordColumns& from, std::size_t first, std::size_t count, bool quality) {
+    for (const RecordLocation *r = from.locations.data() + first, *end = r + count; r < end; ++r) {
+      bases += aligned(static_cast<std::size_t>(r->len));
+      text += static_cast<std::size_t>(r->name_len);
+      if (quality && r->quality != RecordLocation::kNone) text += static_cast<std::size_t>(r->len);
+    }
   }
-  std::int64_t *start = to.start.extend(count), *name = to.name.extend(count);
-  std::int32_t *len = to.len.extend(count), *name_len = to.name_len.extend(count);
-  std::int64_t* quality = to.quality ? to.quality->extend(count) : nullptr;
-  if (!keep_.bases) total_bytes = 0;
-  auto at = static_cast<std::int64_t>(bases_.size()), text_at = static_cast<std::int64_t>(text_.size());
-  std::uint8_t *out = bases_.extend(total_bytes), *text_out = text_.extend(text);
-  const auto add = [](std::uint8_t*& to_bytes, const std::uint8_t* from_bytes, std::int32_t n) {
-    std::memcpy(to_bytes, from_bytes, static_cast<std::size_t>(n));
-    to_bytes += n;
-    return n;
+};
+
+// Columns of one file's records, from the first row on; `quality` is null if qualities are not wanted.
+struct RecordRows {
+  std::int64_t *start, *name, *quality;
+  std::int32_t *len, *name_len;
+};
+
+// Copies records behind the offsets `at` and `text_at`, which move on.
+void copy_records(const RecordLocation* records, const RecordColumns& from, std::size_t count, const RecordRows& to,
+                  bool keep_bases, std::uint8_t* bases, std::uint8_t* text, std::size_t& at, std::size_t& text_at) {
+  const auto add = [&](const std::uint8_t* bytes, std::int32_t n) {
+    std::memcpy(text + text_at, bytes, static_cast<std::size_t>(n));
+    text_at += static_cast<std::size_t>(n);
   };
   for (std::size_t i = 0; i < count; ++i) {
     const RecordLocation& r = records[i];
-    start[i] = at, len[i] = r.len, name[i] = text_at, name_len[i] = r.name_len;
-    if (keep_.bases && r.len) {
+    to.start[i] = static_cast<std::int64_t>(at), to.len[i] = r.len;
+    to.name[i] = static_cast<std::int64_t>(text_at), to.name_len[i] = r.name_len;
+    if (keep_bases && r.len) {
       const std::size_t room = aligned(static_cast<std::size_t>(r.len));
-      std::memset(out + room - kAlign, 0, kAlign);
-      std::memcpy(out, from.bases_at(r.sequence), static_cast<std::size_t>(r.len));
-      out += room, at += static_cast<std::int64_t>(room);
+      std::memset(bases + at + room - kAlign, 0, kAlign);
+      std::memcpy(bases + at, from.bases_at(r.sequence), static_cast<std::size_t>(r.len));
+      at += room;
     }
-    if (r.name_len) text_at += add(text_out, from.text_at(r.name), r.name_len);
-    if (!quality) continue;
-    quality[i] = r.quality == RecordLocation::kNone ? -1 : text_at;
-    if (quality[i] >= 0 && r.len) text_at += add(text_out, from.text_at(r.quality), r.len);
+    if (r.name_len) add(from.text_at(r.name), r.name_len);
+    if (!to.quality) continue;
+    to.quality[i] = r.quality == RecordLocation::kNone ? -1 : static_cast<std::int64_t>(text_at);
+    if (to.quality[i] >= 0 && r.len) add(from.text_at(r.quality), r.len);
   }
 }
 
-std::size_t BatchBuilder::add_pairs(const RecordColumns& queries, std::size_t q, const RecordColumns& targets,
-                                    std::size_t t, std::size_t max_pairs, std::int64_t weight) {
-  const RecordLocation *query = queries.locations.data() + q, *target = targets.locations.data() + t;
+}  // namespace
+
+void PairCopy::copy_to(BatchColumns& c, std::uint8_t* bases, std::uint8_t* text) const {
+  std::size_t at = bases_at, text_to = text_at;
+  const RecordLocation* of_targets = targets->locations.data() + target;
+  if (queries) {
+    const RecordLocation* of_queries = queries->locations.data() + query;
+    copy_records(of_queries, *queries, count,
+                 {c.q_start.data() + row, c.q_name.data() + row, c.qual.data() + row, c.q_len.data() + row,
+                  c.q_name_len.data() + row},
+                 keep_bases, bases, text, at, text_to);
+    for (std::size_t i = 0; i < count; ++i) c.flags[row + i] = of_queries[i].flags | of_targets[i].flags;
+  } else {
+    for (auto* column : {&c.q_start, &c.q_name}) std::fill_n(column->data() + row, count, 0);
+    for (auto* column : {&c.q_len, &c.q_name_len}) std::fill_n(column->data() + row, count, 0);
+    std::fill_n(c.qual.data() + row, count, -1);
+    for (std::size_t i = 0; i < count; ++i) c.flags[row + i] = of_targets[i].flags;
+  }
+  copy_records(of_targets, *targets, count,
+               {c.t_start.data() + row, c.t_name.data() + row, nullptr, c.t_len.data() + row, c.t_name_len.data() + row},
+               keep_bases, bases, text, at, text_to);
+}
+
+void BatchBuilder::add(PairCopy copy) {
+  RecordBytes bytes(*copy.targets, copy.target, copy.count, false);
+  if (copy.queries) {
+    const RecordBytes more(*copy.queries, copy.query, copy.count, true);
+    bytes.bases += more.bases, bytes.text += more.text;
+  }
+  copy.row = c_.t_len.size(), copy.bases_at = bases_.size(), copy.text_at = text_.size(), copy.keep_bases = keep_.bases;
+  for (auto* column : {&c_.q_start, &c_.t_start, &c_.q_name, &c_.t_name, &c_.qual}) column->extend(copy.count);
+  for (auto* column : {&c_.q_len, &c_.t_len, &c_.q_name_len, &c_.t_name_len}) column->extend(copy.count);
+  c_.flags.extend(copy.count);
+  bases_.extend(keep_.bases ? bytes.bases : 0);
+  text_.extend(bytes.text);
+  const bool owned = copy.targets.use_count() && (!copy.queries || copy.queries.use_count());
+  if (!pool_ || !owned) return copy.copy_to(c_, bases_.data(), text_.data());
+  copies_.push_back(std::move(copy));
+  if (copies_.size() >= kMaxCopies) copy_all();
+}
+
+void BatchBuilder::copy_all() {
+  if (copies_.empty()) return;
+  pool_->for_each(static_cast<int>(copies_.size()), [&](int i) {
+    PairCopy& copy = copies_[static_cast<std::size_t>(i)];
+    copy.copy_to(c_, bases_.data(), text_.data());
+    copy = {};  // so that the memory of the records is free at once
+  });
+  copies_.clear();
+}
+
+std::size_t BatchBuilder::add_pairs(std::shared_ptr<const RecordColumns> queries, std::size_t q,
+                                    std::shared_ptr<const RecordColumns> targets, std::size_t t, std::size_t max_pairs,
+                                    std::int64_t weight) {
+  const RecordLocation *query = queries->locations.data() + q, *target = targets->locations.data() + t;
   std::size_t count = 0;
   std::int64_t total_weight = this->weight();
   for (; count < max_pairs && total_weight < weight; ++count)
     total_weight += kPairWeight + query[count].len + target[count].len;
-  copy_records(queries, q, count, {c_.q_start, c_.q_name, c_.q_len, c_.q_name_len, &c_.qual});
-  copy_records(targets, t, count, {c_.t_start, c_.t_name, c_.t_len, c_.t_name_len, nullptr});
-  std::uint8_t* flags = c_.flags.extend(count);
-  for (std::size_t i = 0; i < count; ++i) flags[i] = query[i].flags | target[i].flags;
+  add({std::move(queries), std::move(targets), q, t, count, 0, 0, 0, true});
   weight_ = total_weight - kPairWeight * pairs();
   return count;
 }
 
-std::size_t BatchBuilder::add_targets(const RecordColumns& targets, std::size_t t, std::size_t max_pairs,
-                                      std::int64_t weight) {
-  const RecordLocation* target = targets.locations.data() + t;
+std::size_t BatchBuilder::add_targets(std::shared_ptr<const RecordColumns> targets, std::size_t t,
+                                      std::size_t max_pairs, std::int64_t weight) {
+  const RecordLocation* target = targets->locations.data() + t;
   std::size_t count = 0;
   std::int64_t total_weight = this->weight();
   for (; count < max_pairs && total_weight < weight; ++count) total_weight += kPairWeight + target[count].len;
-  for (auto* column : {&c_.q_start, &c_.q_name}) std::fill_n(column->extend(count), count, 0);
-  for (auto* column : {&c_.q_len, &c_.q_name_len}) std::fill_n(column->extend(count), count, 0);
-  std::fill_n(c_.qual.extend(count), count, -1);
-  copy_records(targets, t, count, {c_.t_start, c_.t_name, c_.t_len, c_.t_name_len, nullptr});
-  std::uint8_t* flags = c_.flags.extend(count);
-  for (std::size_t i = 0; i < count; ++i) flags[i] = target[i].flags;
+  add({nullptr, std::move(targets), 0, t, count, 0, 0, 0, true});
   weight_ = total_weight - kPairWeight * pairs();
   return count;
 }
@@ -265,6 +317,7 @@ BatchBuilder::Filled BatchBuilder::pair(std::size_t row) {
 }
 
 BatchColumns BatchBuilder::take() {
+  copy_all();
   std::memset(bases_.extend(kOverread), 0, kOverread);
   BatchColumns taken = std::move(c_);
   taken.bases = std::move(bases_);

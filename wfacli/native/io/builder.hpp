@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "base/types.hpp"
+#include "io/thread_pool.hpp"
 
 namespace wfacli {
 
@@ -160,6 +162,17 @@ class RecordBuilder : public RecordParts {
   std::int64_t bases_stored_ = 0;
 };
 
+// Pairs of a batch whose records are still to be copied from two files; of targets only if `queries` is null.
+struct PairCopy {
+  std::shared_ptr<const RecordColumns> queries, targets;
+  std::size_t query, target, count;   // their first records, and how many
+  std::size_t row, bases_at, text_at;  // where they go: first row, and offsets of their bases and text
+  bool keep_bases;
+
+  // Copies them into columns whose bases and text are at these addresses.
+  void copy_to(BatchColumns& columns, std::uint8_t* bases, std::uint8_t* text) const;
+};
+
 // Builder of batches of pairs: add the parts of a query, end_query(), the parts of its target, end_target(); or add
 // records of two files at once.
 class BatchBuilder : public RecordParts {
@@ -176,12 +189,16 @@ class BatchBuilder : public RecordParts {
   void add_weight(std::int64_t bases) { weight_ += bases; }
   void end_query();
   void end_target();
+  // Lets threads copy records that are added with a share in their memory.
+  void use_pool(std::shared_ptr<ThreadPool> pool) { pool_ = std::move(pool); }
   // Adds up to `max_pairs` pairs, of records from q and t on, until the batch reaches `weight`. Returns the number of
-  // pairs added.
-  std::size_t add_pairs(const RecordColumns& queries, std::size_t q, const RecordColumns& targets, std::size_t t,
-                        std::size_t max_pairs, std::int64_t weight);
+  // pairs added. Records without a share in their memory (use_count() is 0) are copied before it returns.
+  std::size_t add_pairs(std::shared_ptr<const RecordColumns> queries, std::size_t q,
+                        std::shared_ptr<const RecordColumns> targets, std::size_t t, std::size_t max_pairs,
+                        std::int64_t weight);
   // Same as add_pairs(), with empty, unnamed queries.
-  std::size_t add_targets(const RecordColumns& targets, std::size_t t, std::size_t max_pairs, std::int64_t weight);
+  std::size_t add_targets(std::shared_ptr<const RecordColumns> targets, std::size_t t, std::size_t max_pairs,
+                          std::int64_t weight);
 
   // Writable access to the bases and flags of a pair that was added; text() is writable text from an offset on.
   struct Filled {
@@ -200,16 +217,16 @@ class BatchBuilder : public RecordParts {
 
  private:
   static constexpr std::int64_t kPairWeight = 16;
+  static constexpr std::size_t kMaxCopies = 64;  // records that wait to be copied keep the blocks of files in memory
   void end_sequence(Buffer<std::int64_t>& start, Buffer<std::int32_t>& len);
-  // Columns that copy_records() extends; `quality` is null if qualities are not wanted.
-  struct Columns {
-    Buffer<std::int64_t>&start, &name;
-    Buffer<std::int32_t>&len, &name_len;
-    Buffer<std::int64_t>* quality;
-  };
-  void copy_records(const RecordColumns& from, std::size_t first, std::size_t count, const Columns& to);
+  // Adds rows for the records of a copy, and copies them now or later.
+  void add(PairCopy copy);
+  // Copies all records that are still to be copied.
+  void copy_all();
 
   BatchColumns c_;
+  std::shared_ptr<ThreadPool> pool_;  // null: this thread copies all records
+  std::vector<PairCopy> copies_;
   std::int64_t weight_ = 0;
   std::uint8_t pair_classes_ = 0;
 };

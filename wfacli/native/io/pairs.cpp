@@ -86,7 +86,7 @@ Next PairReader::add_pairs(std::int64_t weight) {
     }
     const std::size_t max_pairs = std::min(first_.left(), second_.left());
     const std::size_t added =
-        builder_.add_pairs(first_.records(), first_.at(), second_.records(), second_.at(), max_pairs, weight);
+        builder_.add_pairs(first_.shared(), first_.at(), second_.shared(), second_.at(), max_pairs, weight);
     first_.taken(added);
     second_.taken(added);
     done_ += static_cast<std::int64_t>(added);
@@ -121,7 +121,7 @@ Next PairReader::add_targets(std::int64_t weight) {
   while (builder_.weight() < weight) {
     const ParseResult got = first_.more();
     if (got != ParseResult::Item) return got == ParseResult::End ? Next::End : Next::NeedQuery;
-    const std::size_t added = builder_.add_targets(first_.records(), first_.at(), first_.left(), weight);
+    const std::size_t added = builder_.add_targets(first_.shared(), first_.at(), first_.left(), weight);
     first_.taken(added);
     done_ += static_cast<std::int64_t>(added);
   }

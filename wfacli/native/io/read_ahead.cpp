@@ -3,10 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
-
-#include "base/waiting.hpp"
 
 namespace wfacli {
 namespace {
@@ -91,70 +90,6 @@ void ParsedBlock::fill(int descriptor) {
   }
 }
 
-bool ThreadPool::Task::begin() {
-  int waiting = kWaiting;
-  return state_.compare_exchange_strong(waiting, kBegun, std::memory_order_acq_rel);
-}
-
-void ThreadPool::Task::wait() const {
-  wait_until(state_, [](int state) { return state == kDone; });
-}
-
-void ThreadPool::Task::finish() {
-  if (!begin()) return wait();
-  work();
-  state_.store(kDone, std::memory_order_release);
-}
-
-void ThreadPool::Task::drop() {
-  if (!begin()) return wait();
-  state_.store(kDone, std::memory_order_release);
-}
-
-ThreadPool::ThreadPool(int threads) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
-}
-
-ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard<std::mutex> lock(lock_);
-    stop_ = true;
-  }
-  more_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-}
-
-void ThreadPool::add(std::shared_ptr<Task> task, int max_queued) {
-  bool wake;
-  {
-    const std::lock_guard<std::mutex> lock(lock_);
-    tasks_.push_back(std::move(task));
-    wake = asleep_ > 0 && static_cast<int>(tasks_.size()) > max_queued * (threads() - asleep_);
-  }
-  if (wake) more_.notify_one();
-}
-
-void ThreadPool::run() {
-  for (;;) {
-    std::shared_ptr<Task> task;
-    {
-      std::unique_lock<std::mutex> lock(lock_);
-      if (tasks_.empty() && !stop_) {
-        ++asleep_;
-        more_.wait(lock, [&] { return stop_ || !tasks_.empty(); });
-        --asleep_;
-      }
-      if (stop_) return;
-      task = std::move(tasks_.front());
-      tasks_.pop_front();
-    }
-    if (!task->begin()) continue;
-    task->work();
-    task->state_.store(Task::kDone, std::memory_order_release);
-    task->state_.notify_all();
-  }
-}
-
 struct ReadAhead::Slot : ThreadPool::Task {
   ParsedBlock block;
   int descriptor;
@@ -171,6 +106,7 @@ ReadAhead::ReadAhead(std::shared_ptr<ThreadPool> pool, int descriptor, std::int6
       end_(end),
       block_(block),
       mark_(mark),
+      keep_(keep),
       tracked_(tracked) {
   if (descriptor_ < 0) throw InputFault(std::strerror(errno), 0, {});
   const int ahead = kBlocksAhead * pool_->threads() + kMinBlocks;
@@ -195,12 +131,21 @@ void ReadAhead::begin(const std::shared_ptr<Slot>& slot) {
   pool_->add(slot, kPatience);
 }
 
-ParsedBlock* ReadAhead::next() {
+// Returns a slot whose block nothing refers to any more, or a new one.
+std::shared_ptr<ReadAhead::Slot> ReadAhead::free_slot() {
+  if (returned_.front().use_count() > 1) return std::make_shared<Slot>(keep_, descriptor_);
+  std::atomic_thread_fence(std::memory_order_acquire);  // what other threads did with the block is done
+  std::shared_ptr<Slot> free = std::move(returned_.front());
+  returned_.pop_front();
+  return free;
+}
+
+std::shared_ptr<ParsedBlock> ReadAhead::next() {
   if (used_ && !ended_) {
-    std::shared_ptr<Slot> free = std::move(slots_.front());
+    returned_.push_back(std::move(slots_.front()));
     slots_.pop_front();
-    begin(free);
-    slots_.push_back(std::move(free));
+    slots_.push_back(free_slot());
+    begin(slots_.back());
   }
   if (ended_) return nullptr;
   used_ = true;
@@ -208,7 +153,7 @@ ParsedBlock* ReadAhead::next() {
   slot.finish();
   if (slot.block.error) std::rethrow_exception(slot.block.error);
   ended_ = slot.block.reader.lines().buffered().size() < block_;
-  return &slot.block;
+  return {slots_.front(), &slot.block};
 }
 
 }  // namespace wfacli

@@ -2,16 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <exception>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "io/records.hpp"
+#include "io/thread_pool.hpp"
 
 namespace wfacli {
 
@@ -53,51 +50,6 @@ struct ParsedBlock {
   void parse();
 };
 
-// Thread pool with a queue of tasks, first in, first out.
-class ThreadPool {
- public:
-  // Task that runs once: in a thread of the pool, or in the thread that needs its result before the pool has begun it.
-  class Task {
-   public:
-    virtual ~Task() = default;
-    // Runs the task here if it has not begun; otherwise waits until it is done.
-    void finish();
-    // Cancels the task if it has not begun; otherwise waits until it is done.
-    void drop();
-    // Makes the task ready to be added (again).
-    void prepare() { state_.store(kWaiting, std::memory_order_release); }
-
-   protected:
-    virtual void work() = 0;
-
-   private:
-    friend class ThreadPool;
-    enum State { kWaiting, kBegun, kDone };
-    bool begin();
-    void wait() const;
-    std::atomic<int> state_{kDone};
-  };
-
-  explicit ThreadPool(int threads);
-  ~ThreadPool();  // waits for tasks that have begun; discards the others
-  ThreadPool(const ThreadPool&) = delete;
-  ThreadPool& operator=(const ThreadPool&) = delete;
-  int threads() const { return static_cast<int>(threads_.size()); }
-  // Adds a prepared task. Wakes a thread only if more than `max_queued` tasks are queued per thread that is awake,
-  // since waking a thread is slow for the caller.
-  void add(std::shared_ptr<Task> task, int max_queued = 0);
-
- private:
-  void run();
-
-  std::vector<std::thread> threads_;
-  std::mutex lock_;
-  std::condition_variable more_;
-  std::deque<std::shared_ptr<Task>> tasks_;
-  int asleep_ = 0;
-  bool stop_ = false;
-};
-
 // Parsed blocks of one file, in file order.
 class ReadAhead {
  public:
@@ -108,20 +60,24 @@ class ReadAhead {
             char mark, RecordParts::Keep keep, bool tracked);
   ~ReadAhead();
 
-  // Returns the next block, valid until the next call, or null at the end of the file. Rethrows errors of reading.
-  ParsedBlock* next();
+  // Returns the next block, or null at the end of the file. Its memory is reused once nothing else refers to the block.
+  // Rethrows errors of reading.
+  std::shared_ptr<ParsedBlock> next();
 
  private:
   struct Slot;
   void begin(const std::shared_ptr<Slot>& slot);
+  std::shared_ptr<Slot> free_slot();
 
   std::shared_ptr<ThreadPool> pool_;
   int descriptor_;
   std::int64_t position_, end_;
   std::size_t block_;
   char mark_;
+  RecordParts::Keep keep_;
   bool tracked_;
-  std::deque<std::shared_ptr<Slot>> slots_;  // in file order
+  std::deque<std::shared_ptr<Slot>> slots_;    // in file order
+  std::deque<std::shared_ptr<Slot>> returned_; // were returned, and may still be referred to
   bool used_ = false, ended_ = false;        // used_: the first slot has been returned; ended_: it is the last
 };
 

@@ -47,15 +47,21 @@ ParseResult RecordStream::parse() {
   return got;
 }
 
+// Forgets the records, which are all taken.
+void RecordStream::release() {
+  block_.reset();
+  records_.locations.clear();
+  if (records_.bases.capacity() + records_.text.capacity() > kMuch) records_ = RecordColumns();
+  at_ = 0;
+}
+
 ParseResult RecordStream::more() {
   while (left() == 0) {
-    if (records_.bases.capacity() + records_.text.capacity() > kMuch) records_ = RecordColumns(), at_ = 0;
+    release();
     if (behind_) {
-      std::swap(records_, behind_->columns);
-      std::swap(starts_, behind_->starts);
-      at_ = 0;
-      if (behind_->fault) fault_ = std::move(behind_->fault);
-      behind_ = nullptr;
+      block_ = std::move(behind_);
+      std::swap(starts_, block_->starts);
+      if (block_->fault) fault_ = std::move(block_->fault);
       continue;
     }
     if (fault_) throw *fault_;
@@ -72,7 +78,6 @@ ParseResult RecordStream::more() {
     builder_.take(records_);
     std::swap(starts_, built_);
     built_.clear();
-    at_ = 0;
   }
   return ParseResult::Item;
 }
@@ -90,11 +95,11 @@ void RecordStream::next_block() {
     if (!ahead_)
       ahead_ = std::make_unique<ReadAhead>(file_.pool, file_.descriptor, file_.position, file_.end, file_.block,
                                            reader_.mark(), keep_, tracked_);
-    ParsedBlock* block = ahead_->next();
+    std::shared_ptr<ParsedBlock> block = ahead_->next();
     if (!block) return reader_.lines().close();
     bytes_read_ahead_.fetch_add(static_cast<std::int64_t>(block->reader.lines().buffered().size()),
                                 std::memory_order_relaxed);
-    join(*block);
+    join(std::move(block));
   } catch (const InputFault& fault) {
     builder_.drop_record();
     fault_ = std::make_unique<InputFault>(fault);
@@ -116,7 +121,8 @@ void RecordStream::first_block() {
 
 // Accepts a helper's records if the bytes between them and the previous records are complete records as well. Otherwise
 // the helper guessed the start of a record wrong, and the block is parsed again here.
-void RecordStream::join(ParsedBlock& block) {
+void RecordStream::join(std::shared_ptr<ParsedBlock> joined) {
+  ParsedBlock& block = *joined;
   const std::string_view text = block.reader.lines().buffered();
   if (!block.parsed) return append(text);
   append(text.substr(0, block.first));
@@ -134,7 +140,7 @@ void RecordStream::join(ParsedBlock& block) {
     start.lines += before.lines;
   }
   if (block.fault) block.fault->line += reader_.lines().number();
-  behind_ = &block;
+  behind_ = std::move(joined);
   if (block.fault) return;
   reader_.lines().pass(block.rest - block.first, block.lines);
   append(text.substr(block.rest));

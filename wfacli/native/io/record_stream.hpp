@@ -30,9 +30,12 @@ class RecordStream {
   // InputFault once the records before the fault are taken.
   ParseResult more();
   // Parsed records; those from at() on have not been taken.
-  const RecordColumns& records() const { return records_; }
+  const RecordColumns& records() const { return block_ ? block_->columns : records_; }
+  // Returns the same with a share in their memory if they are a helper's block; else use_count() is 0, and they are
+  // valid until more() is called.
+  std::shared_ptr<const RecordColumns> shared() const { return {block_, &records()}; }
   std::size_t at() const { return at_; }
-  std::size_t left() const { return records_.size() - at_; }
+  std::size_t left() const { return records().size() - at_; }
   void taken(std::size_t count) { at_ += count, taken_ += static_cast<std::int64_t>(count); }
 
   // Keeps the place of each record from now on.
@@ -46,20 +49,22 @@ class RecordStream {
   ParseResult parse();
   void next_block();
   void first_block();
-  void join(ParsedBlock& block);
+  void join(std::shared_ptr<ParsedBlock> joined);
+  void release();
   void append(std::string_view bytes);
 
   RecordParts::Keep keep_;
   RecordReader reader_;  // for bytes that no helper parses
   RecordBuilder builder_;
-  RecordColumns records_;
+  RecordColumns records_;               // parsed here
+  std::shared_ptr<ParsedBlock> block_;  // a helper's block, whose records come before those parsed here; or null
   std::size_t at_ = 0;
   std::int64_t taken_ = 0;
   bool tracked_ = false;
-  std::vector<RecordStart> starts_, built_;  // of records_, and of the records in builder_
+  std::vector<RecordStart> starts_, built_;  // of records(), and of the records in builder_
   RecordStart open_{};                       // of the record that builder_ is in
   std::unique_ptr<InputFault> fault_;  // fault that follows records_
-  ParsedBlock* behind_ = nullptr;      // block whose records follow records_
+  std::shared_ptr<ParsedBlock> behind_;  // block whose records follow records_
   std::unique_ptr<ReadAhead> ahead_;
   struct {
     std::shared_ptr<ThreadPool> pool;

@@ -22,7 +22,9 @@ void StreamReader::commit(int stream, std::size_t bytes) {
 }
 
 void StreamReader::start_threads(int threads) {
-  if (threads > 0) pool_ = std::make_shared<ThreadPool>(threads);
+  if (threads <= 0) return;
+  pool_ = std::make_shared<ThreadPool>(threads);
+  builder_.use_pool(pool_);
 }
 
 void StreamReader::attach(int stream, int descriptor, std::int64_t position, std::size_t block, std::int64_t end) {
