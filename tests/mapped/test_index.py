@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import struct
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pysam
@@ -62,6 +64,29 @@ def test_windows_longer_than_what_is_read_at_a_time(tmp_path: Path) -> None:
     path.write_text(">x\n" + "".join(symbols[i : i + 61] + "\n" for i in range(0, len(symbols), 61)))
     pysam.faidx(str(path))
     assert read_reference(Source(str(path))).bases(0, 5, 49_000).tobytes().decode() == symbols[5:49_000]
+
+
+def test_blocks_that_are_read_often_stay_in_memory(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    symbols = "".join(rng.choices("ACGT", k=200_000))  # three whole blocks of the file, and a part of one
+    path = tmp_path / "often.fa"
+    path.write_text(">x\n" + "".join(symbols[i : i + 61] + "\n" for i in range(0, len(symbols), 61)))
+    pysam.faidx(str(path))
+    reference = read_reference(Source(str(path)))
+
+    def windows_are_right(seed: int, longest: int) -> bool:
+        draws = random.Random(seed)
+        windows = [(begin, begin + draws.randrange(longest)) for begin in draws.choices(range(200_000), k=300)]
+        return all(reference.bases(0, *window).tobytes().decode() == symbols[slice(*window)] for window in windows)
+
+    # Several threads read the blocks for the 16th time.
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(windows_are_right, range(12), [1, 200, 400, 150_000] * 3))
+    path.write_bytes(b"\0" * path.stat().st_size)
+    assert reference.bases(0, 0, 190_000).tobytes().decode() == symbols[:190_000]
+    assert reference.matches_index
+    assert set(reference.bases(0, 199_000, 199_100).tobytes()) == {ord("N")}
+    assert not reference.matches_index
 
 
 def _older(path: Path) -> None:

@@ -17,10 +17,10 @@ from wfacli.io.read import reader
 from wfacli.io.read.reader import batches_of
 
 
-def write(folder: Path, rng: random.Random, reads: int, longest: int) -> MappedFiles:
-    """Write reads from both strands of a reference, not in the order of their mappings.
+def write(folder: Path, rng: random.Random, reads: int, longest: int, in_order: bool) -> MappedFiles:
+    """Write reads from both strands of a reference. Some are mapped twice, some are unmapped.
 
-    Some are mapped twice, some are unmapped.
+    `in_order`: whether the mappings are in the order of the reads.
     """
     reference = "".join(rng.choices("ACGTNacgtR", (30, 30, 30, 30, 1, 3, 3, 3, 3, 1), k=3 * longest))
     records, mappings = [], []
@@ -37,7 +37,8 @@ def write(folder: Path, rng: random.Random, reads: int, longest: int) -> MappedF
                 f"{at + length - first}\t1\t1\t7\ttp:A:{kind}\n"
             )
         mappings.append("".join(lines))
-    rng.shuffle(mappings)
+    if not in_order:
+        rng.shuffle(mappings)
     for name, text in (("ref", f">chr\n{reference}\n"), ("reads", "".join(records)), ("map", "".join(mappings))):
         (folder / name).write_text(text)
     return MappedFiles(*(str(folder / name) for name in ("reads", "ref", "map")))
@@ -60,14 +61,21 @@ def columns(batch: PairBatch) -> list[np.ndarray]:
     return [*parts, *vars(batch.records).values(), *vars(mapped).values()]
 
 
+@pytest.mark.parametrize("in_order", [False, True])
 @pytest.mark.parametrize("whole_reads", [True, False])
 @pytest.mark.parametrize(("reads", "longest", "block"), [(300, 400, 1000), (60, 30_000, 20_000)])
 def test_several_threads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reads: int, longest: int, block: int, whole_reads: bool
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    reads: int,
+    longest: int,
+    block: int,
+    whole_reads: bool,
+    in_order: bool,
 ) -> None:
     monkeypatch.setattr(reader, "_BLOCK", block)
-    files = write(tmp_path, random.Random(reads), reads, longest)
-    spec = MappingSpec(keep_unmapped=True)
+    files = write(tmp_path, random.Random(reads), reads, longest, in_order)
+    spec = MappingSpec(keep_unmapped=True, in_order=in_order)
     alone, shared = (batches(files, spec, whole_reads, threads) for threads in (1, 4))
     assert len(alone) == len(shared) and sum(map(len, alone)) > reads
     for one, other in zip(alone, shared, strict=True):

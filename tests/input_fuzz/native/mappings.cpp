@@ -1,5 +1,5 @@
 // Mappings in PAF, SAM and BAM.
-// Needs: io/read_ahead base/buffer io/builder base/symbols mapped/mappings mapped/mapping_tags mapped/tags io/records io/reference
+// Needs: io/read_ahead base/thread_pool base/buffer io/builder base/symbols mapped/mappings mapped/mapping_tags mapped/tags io/records io/reference io/file_blocks
 #include "mapped/mappings.hpp"
 
 #include "readers.hpp"

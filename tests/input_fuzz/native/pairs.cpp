@@ -1,5 +1,5 @@
 // Pairs from two files of records, .seq files and tables.
-// Needs: io/read_ahead base/buffer io/builder base/symbols io/pairs io/record_stream io/records io/streams
+// Needs: io/read_ahead base/thread_pool base/buffer io/builder base/symbols io/pairs io/record_stream io/records io/streams
 #include "io/pairs.hpp"
 
 #include "readers.hpp"

@@ -1,5 +1,5 @@
 // Records of FASTA and FASTQ.
-// Needs: io/read_ahead base/buffer io/builder base/symbols io/record_stream io/records
+// Needs: io/read_ahead base/thread_pool base/buffer io/builder base/symbols io/record_stream io/records
 //
 // The target also reads the input ahead as a file, in blocks that guess record boundaries, and parses the records again
 // after writing them. All must give the same records.

@@ -1,5 +1,5 @@
 // Sequences read on demand from an indexed file. The input is the index (.fai), a byte 0xff, and the file.
-// Needs: io/read_ahead base/buffer io/builder base/symbols io/records io/reference
+// Needs: io/read_ahead base/thread_pool base/buffer io/builder base/symbols io/records io/reference io/file_blocks
 #include "io/reference.hpp"
 
 #include <charconv>

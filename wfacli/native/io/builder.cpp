@@ -26,7 +26,8 @@ bool only_acgt(const std::uint8_t* p, std::size_t n) {
 
 std::int64_t add_text(Buffer<std::uint8_t>& text, std::string_view value) {
   const std::int64_t at = static_cast<std::int64_t>(text.size());
-  text.append(reinterpret_cast<const std::uint8_t*>(value.data()), value.size());
+  std::uint8_t* room = text.extend(value.size());
+  if (value.data() && !value.empty()) std::memcpy(room, value.data(), value.size());
   return at;
 }
 

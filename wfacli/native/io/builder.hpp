@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/thread_pool.hpp"
 #include "base/types.hpp"
-#include "io/thread_pool.hpp"
 
 namespace wfacli {
 
@@ -82,8 +82,8 @@ class RecordParts {
   void name(std::string_view name, std::size_t header = 0);
   // Appends to the sequence. Returns false, and appends nothing, if a byte is invalid in a sequence; `bad` receives it.
   bool sequence(std::string_view sequence, std::uint8_t& bad);
-  // Appends symbols that are known to be valid; the caller sets their classes later. With a null pointer, appends
-  // `count` uninitialised symbols.
+  // Appends symbols that are known to be valid; the caller sets their classes later. With a null pointer, here and in
+  // quality() and extra(), appends as many uninitialised symbols, which the caller sets later.
   void append_sequence(const char* sequence, std::int64_t count);
   void quality(std::string_view quality);
   // Appends to the quality; no other text may have been added since quality().

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/thread_pool.hpp"
 #include "io/records.hpp"
-#include "io/thread_pool.hpp"
 
 namespace wfacli {
 

@@ -34,6 +34,8 @@ class RecordStream {
   // Returns the same with a share in their memory if they are a helper's block; else use_count() is 0, and they are
   // valid until more() is called.
   std::shared_ptr<const RecordColumns> shared() const { return {block_, &records()}; }
+  // True if shared() has a share in the memory.
+  bool shares() const { return block_ != nullptr; }
   std::size_t at() const { return at_; }
   std::size_t left() const { return records().size() - at_; }
   void taken(std::size_t count) { at_ += count, taken_ += static_cast<std::int64_t>(count); }

@@ -1,15 +1,11 @@
 #include "io/reference.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "base/hashing.hpp"
-#include "io/read_ahead.hpp"
+#include "io/records.hpp"
 
 namespace wfacli {
 namespace {
@@ -18,8 +14,9 @@ constexpr std::int64_t kBlock = 1 << 14;  // bytes per read; holds most windows
 
 // True if all bytes may be bases: no whitespace, control characters or '>'.
 bool all_bases_valid(const std::uint8_t* text, std::int64_t count) {
-  bool wrong = false;
-  for (std::int64_t i = 0; i < count; ++i) wrong |= text[i] <= ' ' || text[i] == '>';
+  std::uint8_t wrong = 0;  // a byte, so that the loop has vectors of bytes
+  for (std::int64_t i = 0; i < count; ++i)
+    wrong |= static_cast<std::uint8_t>(static_cast<std::uint8_t>(text[i] <= ' ') | static_cast<std::uint8_t>(text[i] == '>'));
   return !wrong;
 }
 
@@ -29,10 +26,6 @@ std::uint32_t hash_of(std::string_view name) {
 }
 
 }  // namespace
-
-Reference::~Reference() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
 
 void Reference::push(Record record) {
   if (3 * slots_.size() < 4 * (records_.size() + 1)) grow();
@@ -71,10 +64,7 @@ void Reference::add(const BatchView& batch) {
   }
 }
 
-void Reference::use_file(int descriptor) {
-  descriptor_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  if (descriptor_ < 0) throw std::runtime_error(std::strerror(errno));
-}
+void Reference::use_file(int descriptor) { file_ = std::make_unique<FileBlocks>(descriptor); }
 
 void Reference::add_indexed(std::string name, std::int64_t length, std::int64_t offset, std::int64_t line_bases,
                             std::int64_t line_bytes) {
@@ -91,6 +81,7 @@ void Reference::set_loader(std::vector<std::int64_t> starts, Loader loader) {
   loaded_.assign(starts.size(), false);
   starts_ = std::move(starts);
   loader_ = std::move(loader);
+  file_->keep_none();
 }
 
 void Reference::load(const std::vector<Window>& windows) const {
@@ -120,7 +111,7 @@ void Reference::copy(std::int32_t i, std::int64_t begin, std::int64_t end, std::
   if (begin >= end) return;
   const Record& record = at(i);
   const auto count = static_cast<std::size_t>(end - begin);
-  if (descriptor_ < 0) {
+  if (!file_) {
     std::memcpy(to, bases_.data() + record.start + begin, count);
   } else if (!copy_lines(record, begin, end, to)) {
     std::memset(to, 'N', count);
@@ -141,7 +132,7 @@ bool Reference::copy_lines(const Record& record, std::int64_t begin, std::int64_
   for (std::int64_t at = offset_of(record, begin); at < last;) {
     const auto size = static_cast<std::size_t>(std::min(kBlock, last - at));
     try {
-      if (read_at(descriptor_, record.start + at, block, size) != size) return false;
+      if (file_->read(record.start + at, block, size) != size) return false;
     } catch (const InputFault&) {
       return false;
     }
@@ -164,7 +155,7 @@ bool Reference::copy_lines(const Record& record, std::int64_t begin, std::int64_
 
 void Reference::prefetch(std::int32_t i, std::int64_t begin, std::int64_t end) const {
   constexpr std::int64_t kLine = 64, kMaxPrefetched = 1024;  // beyond that the hardware prefetcher takes over
-  if (descriptor_ >= 0) return;
+  if (file_) return;
   const std::uint8_t* first = bases_.data() + at(i).start + begin;
   for (std::int64_t offset = 0; offset < std::min(end - begin, kMaxPrefetched); offset += kLine)
     __builtin_prefetch(first + offset);

@@ -3,19 +3,20 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "base/types.hpp"
+#include "io/file_blocks.hpp"
 
 namespace wfacli {
 
 class Reference {
  public:
   Reference() = default;
-  ~Reference();
   Reference(const Reference&) = delete;
   Reference& operator=(const Reference&) = delete;
 
@@ -73,7 +74,7 @@ class Reference {
   bool copy_lines(const Record& record, std::int64_t begin, std::int64_t end, std::uint8_t* to) const;
 
   Buffer<std::uint8_t> bases_;
-  int descriptor_ = -1;
+  std::unique_ptr<FileBlocks> file_;  // null: bases are in bases_
   std::vector<std::int64_t> starts_;  // file offsets of blocks, ascending
   Loader loader_;
   mutable std::mutex load_mutex_;

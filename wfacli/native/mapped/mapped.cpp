@@ -11,6 +11,8 @@
 namespace wfacli {
 namespace {
 
+constexpr std::size_t kAhead = 12;  // reads between a prefetch of the set of names and its use
+
 std::string_view view(const std::uint8_t* text, std::int32_t count) {
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(count)};
 }
@@ -133,12 +135,6 @@ bool MappedReader::begin_template() {
   return true;
 }
 
-// Prefetches the memory that this thread will need for the next read.
-void MappedReader::prefetch(const Mapping& mapping, std::string_view read) {
-  if (!pool_) reference_.prefetch(mapping.target, mapping.t_beg, mapping.t_end);
-  seen_.prefetch(read);
-}
-
 // Collects the mappings of the next template; returns Item once they are complete.
 ParseResult MappedReader::next_group() {
   for (;;) {
@@ -170,7 +166,8 @@ ParseResult MappedReader::next_group() {
     paired_ = paired_ || mate;
     ahead_name_ = mate && mate_of_name(name) == mate ? without_mate(name) : name;
     looked_ahead_ = true;
-    if (ahead_.kind != MappingKind::Unmapped) prefetch(ahead_, ahead_name_);
+    // This thread will need them.
+    if (!pool_ && ahead_.kind != MappingKind::Unmapped) reference_.prefetch(ahead_.target, ahead_.t_beg, ahead_.t_end);
   }
 }
 
@@ -183,8 +180,9 @@ ParseResult MappedReader::find_read(ReadView& read) {
   // The name of a first mate may lack /1.
   const bool may_lack = mates_by_name() && mate_of_name(name) == 1;
   const std::string other = may_lack ? std::string(without_mate(name)) : std::string();
-  if (spill_.take(name, read) || (may_lack && spill_.take(other, read))) return ParseResult::Item;
-  if (seen_.has(name) || (may_lack && seen_.has(other))) {
+  const bool seen = seen_.has(name), other_seen = may_lack && seen_.has(other);
+  if ((seen && spill_.take(name, read)) || (other_seen && spill_.take(other, read))) return ParseResult::Item;
+  if (seen || other_seen) {
     InputFault fault("mappings of a read are in two places of the file: they must follow one another, as they do when the "
                      "file is sorted by names",
                      group_[done_].line, group_name_);
@@ -225,7 +223,13 @@ ParseResult MappedReader::next_read(ReadView& read) {
     return got;
   }
   const RecordColumns& records = reads.records();
+  read.lasts = pool_ && reads.shares();
+  if (read.lasts && (lasting_.empty() || lasting_.back().get() != &records)) lasting_.push_back(reads.shared());
   const RecordLocation& place = records.locations[reads.at()];
+  if (reads.left() > kAhead) {
+    const RecordLocation& ahead = *(&place + kAhead);
+    seen_.prefetch(view(records.text_at(ahead.name), ahead.name_len));
+  }
   reads.taken(1);
   read.name = view(records.text_at(place.name), place.name_len);
   read.bases = view(records.bases_at(place.sequence), place.len);

@@ -78,21 +78,27 @@ class MappedReader : public StreamReader {
   std::size_t earliest_named() { return spill_.earliest_taken(); }
 
  private:
-  // Row whose bases are incomplete: the target is to be copied, and a read on the reverse strand to be reverse
-  // complemented.
+  // Row whose bases are incomplete: the target is to be copied, and the read, if it `lasts`; a read on the reverse strand is
+  // to be reverse complemented.
   struct PendingRow {
     std::size_t row;
-    std::int32_t target;
-    std::int64_t t_beg, t_end;          // target window
-    std::int64_t text, quality;  // offsets of the whole read and its quality in the text, as read; or -1
+    std::int32_t target = -1;            // -1: the read is unmapped
+    std::int64_t t_beg = 0, t_end = 0;   // target window
+    std::int64_t text, quality;          // offsets of the whole read and its quality in the text, as read; or -1
+    std::int64_t q_beg = 0;              // of the part that is aligned, in the read as sequenced
     std::int64_t read_len;
-    bool reverse;
+    const char *bases, *qualities;  // of the read that lasts; or null
+    bool reverse = false;
+
+    // Sets the members about the read, whose bases are at `text_at` in the text.
+    void set_read(const ReadView& read, std::size_t number, std::int64_t text_at);
   };
   class FillTask;
 
   Next fill_from_lines(std::int64_t weight) override;
   void complete() override;
   void fill_in(const PendingRow& row);
+  void copy_read(const PendingRow& row, const BatchBuilder::Filled& pair);
   Lines& lines(int stream) override { return stream == 1 ? mappings_.lines() : reads_of(stream).lines(); }
   const RecordStream* records(int stream) const override {
     return stream == 1 ? nullptr : stream == 0 ? &reads_ : &mates_;
@@ -101,7 +107,6 @@ class MappedReader : public StreamReader {
   Next step();
   ParseResult next_group();
   bool begin_template();
-  void prefetch(const Mapping& mapping, std::string_view read);
   bool mates_by_name() const { return paired_ || options_.mates; }
   // True if unmapped records among the mappings become rows at their position.
   bool keeps_place() const { return options_.in_order && options_.keep_unmapped; }
@@ -154,6 +159,7 @@ class MappedReader : public StreamReader {
 
   MappedColumns columns_;
   std::vector<PendingRow> pending_;
+  std::vector<std::shared_ptr<const RecordColumns>> lasting_;  // keeps what pending_ refers to
   std::string tags_;           // tags of the current read
   std::int64_t tags_at_ = 0;   // their offset in the text of the batch
   std::string row_tags_;       // tags of the current mapping and read

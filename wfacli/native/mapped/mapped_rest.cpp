@@ -14,7 +14,10 @@ constexpr std::uint8_t kNoQuality = 0;
 void MappedReader::add_unmapped(const ReadView& read, std::int32_t flags, const Mapping* mapping) {
   begin_read(read);
   push_tags(mapping);
-  columns_.read_start.push(begin_row(read, true));
+  const auto row = static_cast<std::size_t>(builder_.pairs());
+  const std::int64_t text = begin_row(read, true);
+  columns_.read_start.push(text);
+  if (read.lasts && text >= 0) pending_.emplace_back().set_read(read, row, text);
   builder_.add_weight(static_cast<std::int64_t>(read.bases.size()));
   builder_.end_query();
   builder_.name({});

@@ -1,5 +1,6 @@
 // Rows of mapped reads: the parts of reads and targets that are aligned, and the fields of their records.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/reverse_complement.hpp"
@@ -20,6 +21,7 @@ void MappedReader::drop_faulty(const ReadView& read) {
   const auto is_faulty = [&](const Mapping& m) {
     if (m.kind == MappingKind::Unmapped) return false;
     if (m.q_len == read_length) {
+      if (reference_.length(m.target) <= INT32_MAX) return false;
       const Window w = window_of(m, Room{0, read_length}, reference_.length(m.target), options_.window);
       if (w.t_end - w.t_beg <= INT32_MAX) return false;
       skip_or_throw(InputFault("the mapping spans " + std::to_string(w.t_end - w.t_beg) + " bases of its target; the maximum is " +
@@ -81,15 +83,15 @@ void MappedReader::push_tags(const Mapping* mapping) {
   const bool group =
       mapping && options_.whole_reads && !options_.read_group && !has_group_ && !mapping->tags.group.empty();
   if (mapping && (group || !mapping->tags.fields.empty())) {
-    row_tags_ = mapping->tags.fields;
-    const auto add = [&](const std::string& more) {
-      if (!row_tags_.empty() && !more.empty()) row_tags_ += '\t';
-      row_tags_ += more;
-    };
-    if (group) add(mapping->tags.group);
-    add(tags_);
-    at = builder_.extra(row_tags_);
-    size = row_tags_.size();
+    const std::string_view parts[] = {mapping->tags.fields.text(), group ? mapping->tags.group : std::string_view(), tags_};
+    at = -1, size = 0;
+    for (const std::string_view part : parts) {
+      if (part.empty()) continue;
+      if (size > 0) builder_.extra("\t"), ++size;
+      const std::int64_t here = builder_.extra(part);
+      if (at < 0) at = here;
+      size += part.size();
+    }
   }
   columns_.tags.push(at);
   columns_.tags_len.push(static_cast<std::int32_t>(size));
@@ -100,8 +102,9 @@ void MappedReader::push_tags(const Mapping* mapping) {
 std::int64_t MappedReader::begin_row(const ReadView& read, bool with_bases) {
   builder_.name(read.name);
   if (!with_bases || !options_.whole_reads) return -1;
-  if (read.has_quality) builder_.quality(read.quality);
-  return builder_.extra(read.bases);
+  const auto added = [&](std::string_view text) { return read.lasts ? std::string_view(nullptr, text.size()) : text; };
+  if (read.has_quality) builder_.quality(added(read.quality));
+  return builder_.extra(added(read.bases));
 }
 
 void MappedReader::add_row(const ReadView& read, const Mapping& m, const Room& room, bool with_bases) {
@@ -112,17 +115,18 @@ void MappedReader::add_row(const ReadView& read, const Mapping& m, const Room& r
   push_tags(&m);
   const std::int64_t text = begin_row(read, with_bases);
   columns_.read_start.push(text);
-  builder_.append_sequence(read.bases.data() + (m.reverse ? read_length - w.q_end : w.q_beg), w.q_end - w.q_beg);
+  const std::int64_t q_beg = m.reverse ? read_length - w.q_end : w.q_beg;
+  builder_.append_sequence(read.lasts ? nullptr : read.bases.data() + q_beg, w.q_end - w.q_beg);
   builder_.end_query();
   builder_.name(reference_.name(m.target));
   builder_.append_sequence(nullptr, w.t_end - w.t_beg);
   builder_.end_target();
-  const PendingRow pending{row, m.target, w.t_beg, w.t_end, text,
-                            text < 0 || !read.has_quality ? -1 : text - read_length, read_length, m.reverse};
-  if (pool_ || reference_.needs_load())
-    pending_.push_back(pending);
-  else
-    fill_in(pending);
+  PendingRow at_once;
+  PendingRow& pending = pool_ || reference_.needs_load() ? pending_.emplace_back() : at_once;
+  pending.set_read(read, row, text);
+  pending.q_beg = q_beg, pending.reverse = m.reverse;
+  pending.target = m.target, pending.t_beg = w.t_beg, pending.t_end = w.t_end;
+  if (&pending == &at_once) fill_in(at_once);
   columns_.t_offset.push(w.t_beg);
   columns_.t_total.push(target);
   columns_.clip_begin.push(static_cast<std::int32_t>(w.q_beg));
@@ -138,10 +142,31 @@ void MappedReader::add_row(const ReadView& read, const Mapping& m, const Room& r
     columns_.inner.push(static_cast<std::int32_t>(place));
 }
 
-// Completes a row of add_row(): reverse complement, target bases, flags. Thread-safe for different rows.
+void MappedReader::PendingRow::set_read(const ReadView& read, std::size_t number, std::int64_t text_at) {
+  row = number;
+  read_len = static_cast<std::int64_t>(read.bases.size());
+  text = text_at;
+  quality = text < 0 || !read.has_quality ? -1 : text - read_len;
+  bases = read.lasts ? read.bases.data() : nullptr;
+  qualities = read.quality.data();
+}
+
+// Copies the read of a row, in part and as a whole.
+void MappedReader::copy_read(const PendingRow& u, const BatchBuilder::Filled& pair) {
+  const auto copy = [](std::uint8_t* to, const char* from, std::size_t n) {
+    if (n) std::memcpy(to, from, n);
+  };
+  copy(pair.query, u.bases + u.q_beg, pair.query_len);
+  if (u.text >= 0) copy(builder_.text(u.text), u.bases, static_cast<std::size_t>(u.read_len));
+  if (u.quality >= 0) copy(builder_.text(u.quality), u.qualities, static_cast<std::size_t>(u.read_len));
+}
+
+// Completes a row of add_row(): copies of a read that lasts, reverse complement, target bases, flags. Thread-safe for different rows.
 void MappedReader::fill_in(const PendingRow& u) {
   const BatchBuilder::Filled pair = builder_.pair(u.row);
   const auto read_length = static_cast<std::size_t>(u.read_len);
+  if (u.bases) copy_read(u, pair);
+  if (u.target < 0) return;
   if (u.reverse) {
     reverse_complement(pair.query, pair.query_len);
     if (u.text >= 0) reverse_complement(builder_.text(u.text), read_length);
@@ -171,7 +196,8 @@ class MappedReader::FillTask : public ThreadPool::Task {
 void MappedReader::complete() {
   if (reference_.needs_load()) {
     std::vector<Reference::Window> windows;
-    for (const PendingRow& u : pending_) windows.push_back({u.target, u.t_beg, u.t_end});
+    for (const PendingRow& u : pending_)
+      if (u.target >= 0) windows.push_back({u.target, u.t_beg, u.t_end});
     reference_.load(windows);
   }
   std::vector<std::shared_ptr<FillTask>> tasks;
@@ -188,6 +214,7 @@ void MappedReader::complete() {
   }
   for (const auto& task : tasks) task->finish();
   pending_.clear();
+  lasting_.clear();
 }
 
 }  // namespace wfacli

@@ -15,16 +15,6 @@ constexpr std::array<std::string_view, 4> kCarried = {"cm", "s1", "s2", "rl"};
 
 bool is_carried(std::string_view name) { return std::find(kCarried.begin(), kCarried.end(), name) != kCarried.end(); }
 
-constexpr std::size_t kCarriedBytes = 48;  // of all of them, with values of up to six digits
-
-void add(std::string& fields, std::string_view field) {
-  if (fields.empty())
-    fields.reserve(kCarriedBytes);
-  else
-    fields += '\t';
-  fields += field;
-}
-
 // Returns the size in bytes of a value; 0 for unknown types and types without a fixed size.
 std::size_t size_of(char type) {
   switch (type) {
@@ -74,7 +64,7 @@ void take(MappingTags& said, std::string_view name, char type, std::string_view 
   if (name == "tp" && type == 'A') {
     said.type = value[0];
   } else if (is_carried(name) && size_of(type) && type != 'A' && type != 'f') {
-    add(said.fields, std::string(name) + ":i:" + std::to_string(integer_of(type, value.data())));
+    said.fields.add(std::string(name) + ":i:" + std::to_string(integer_of(type, value.data())));
   } else if (name == "RG" && type == 'Z') {
     const std::string field = "RG:Z:" + std::string(value.substr(0, value.size() - 1));
     if (is_tag(field)) said.group = field;
@@ -94,7 +84,7 @@ MappingTags parse_sam_tags(std::string_view fields) {
     if (field.substr(0, 5) == "tp:A:" && field.size() == 6)
       said.type = field[5];
     else if (field[3] == 'i' && is_carried(name) && is_tag(field))
-      add(said.fields, field);
+      said.fields.add(field);
     else if (field.substr(0, 5) == "RG:Z:" && is_tag(field))
       said.group = field;
     else if (name == "cg")

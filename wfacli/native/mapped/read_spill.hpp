@@ -13,6 +13,7 @@ namespace wfacli {
 struct ReadView {
   std::string_view name, bases, quality, comment;
   bool has_quality = false;
+  bool lasts = false;  // bases and quality stay where they are until the batch is complete
 };
 
 class ReadSpill {
