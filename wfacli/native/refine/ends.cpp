@@ -11,6 +11,7 @@ namespace {
 constexpr std::int32_t kMinGap = 4;  // minimum length of a gap that makes an end doubtful, in bases
 constexpr std::int64_t kOutside = 32;  // aligned bases at an end that may be outside of the mapped part
 constexpr std::int64_t kSeed = 16;   // bases of a match that a mapper's seeds do not reach
+constexpr std::int64_t kNear = 100;  // aligned bases from an end in which seeds may lie beside the best path
 
 // Appends `count` bases, optionally reversed, at a multiple of 16 bytes; returns their offset.
 std::int64_t add_bases(const std::uint8_t* from, std::int32_t count, bool reversed, Buffer<std::uint8_t>& bases) {
@@ -28,25 +29,64 @@ struct Place {
   std::int64_t query = 0, target = 0, columns = 0;
 };
 
-// Returns the last doubtful place (see UnreliableEnds) within `max_columns` aligned bases, walking `count` CIGAR
-// elements from `run` on in steps of `step` (1 or -1).
-Place last_unreliable(const std::uint32_t* run, std::int64_t count, std::int64_t step, std::int64_t max_columns,
-                      const AlignOptions& scores) {
-  Place at, doubt;
-  std::int64_t score = 0, lowest = 0;
-  for (std::int64_t k = 0; k < count; ++k, run += step) {
-    const std::uint32_t op = *run & 15;
-    const std::int64_t length = *run >> 4;
-    score += score_of(op, length, scores);
+// Walks along a path from one of its ends.
+class Walk {
+ public:
+  // `count` CIGAR elements from `run` on in steps of `step` (1 or -1).
+  Walk(const std::uint32_t* run, std::int64_t count, std::int64_t step) : run_(run), left_(count), step_(step) {}
+  bool next() {
+    if (left_-- == 0) return false;
+    op = *run_ & 15, length = *run_ >> 4;
+    run_ += step_;
+    before = at;
     at.query += in_query(op) ? length : 0;
     at.target += in_target(op) ? length : 0;
     at.columns += is_gap(op) ? 0 : length;
-    if (at.columns > max_columns) break;
+    return true;
+  }
+
+  Place before, at;  // the last element is between both
+  std::uint32_t op = 0;
+  std::int64_t length = 0;
+
+ private:
+  const std::uint32_t* run_;
+  std::int64_t left_, step_;
+};
+
+// Returns the last doubtful place (see UnreliableEnds) within `max_columns` aligned bases.
+Place last_doubt(Walk walk, std::int64_t max_columns, const AlignOptions& scores) {
+  Place doubt;
+  std::int64_t score = 0, lowest = 0;
+  while (walk.next()) {
+    score += score_of(walk.op, walk.length, scores);
+    if (walk.at.columns > max_columns) break;
     const bool lower = score < lowest;
     if (lower) lowest = score;
-    if (lower || (is_gap(op) && length >= kMinGap && 2 * length > at.columns - kOutside)) doubt = at;
+    const bool after_gap = is_gap(walk.op) && walk.length >= kMinGap && 2 * walk.length > walk.at.columns - kOutside;
+    if (lower || after_gap) doubt = walk.at;
   }
   return doubt;
+}
+
+// Returns a place in the first long match that is kNear aligned bases inside, if a gap comes before them; else, or if it is
+// not within `max_columns`, the end.
+Place inside_near_gap(Walk walk, std::int64_t max_columns) {
+  bool gap = false;
+  while (walk.next() && walk.before.columns < max_columns - kSeed) {
+    gap |= is_gap(walk.op) && walk.at.columns <= kNear;
+    if (walk.at.columns > kNear && !gap) break;
+    if (walk.op != kEqual || walk.at.columns < kNear + kSeed || walk.length < kSeed) continue;
+    const std::int64_t into = std::max(kSeed, kNear + kSeed - walk.before.columns);
+    return {walk.before.query + into, walk.before.target + into, walk.before.columns + into};
+  }
+  return {};
+}
+
+// Returns the place from which an end is extended again; the end itself if it is reliable.
+Place last_unreliable(const Walk& walk, std::int64_t max_columns, const AlignOptions& scores) {
+  const Place doubt = last_doubt(walk, max_columns, scores), inside = inside_near_gap(walk, max_columns);
+  return doubt.columns < inside.columns ? inside : doubt;
 }
 
 }  // namespace
@@ -103,8 +143,8 @@ UnreliableEnds unreliable_ends(const AlignmentView& a, const AlignOptions& score
     std::int64_t columns = 0;
     for (const std::uint32_t* run = first; run < behind; ++run) columns += is_gap(*run & 15) ? 0 : *run >> 4;
     const std::int64_t within = std::min<std::int64_t>(max_columns, columns / 2);
-    const Place begin = last_unreliable(first, behind - first, 1, within, scores);
-    const Place end = last_unreliable(behind - 1, behind - first, -1, within, scores);
+    const Place begin = last_unreliable(Walk(first, behind - first, 1), within, scores);
+    const Place end = last_unreliable(Walk(behind - 1, behind - first, -1), within, scores);
     if (begin.query + begin.target + end.query + end.target == 0) continue;
     // A gap in the middle is doubtful from either end: then neither half is more reliable than the other.
     const bool crossing = begin.query + end.query > span[1] - span[0] || begin.target + end.target > span[3] - span[2];
