@@ -128,21 +128,40 @@ def primaries(records: Columns, reads: int) -> I64:
     return rows
 
 
-def compared(ours: Columns, theirs: Columns, reads: int) -> tuple[Report, np.ndarray]:
+def shared_bases(records: Columns) -> np.ndarray:
+    """Return whether each record aligns bases of its read that another one, not secondary, aligns too (bool[n])."""
+    some = np.flatnonzero(~records.secondary)
+    order = some[np.lexsort((records.first[some], records.read[some]))]
+    before, behind = order[:-1], order[1:]
+    overlap = (records.read[before] == records.read[behind]) & (records.first[behind] < records.last[before])
+    shared = np.zeros(len(records), bool)
+    shared[before[overlap]] = shared[behind[overlap]] = True
+    return shared
+
+
+def compared(ours: Columns, theirs: Columns, reads: int, bonus: int = 0) -> tuple[Report, np.ndarray]:
     """Compare the scores of both programs' primary records of the same read with the same start.
 
+    Args:
+        ours, theirs: the records.
+        reads: number of reads.
+        bonus: score of each end of a read that is aligned. It decides whether an end is clipped, but is not in AS.
+
     Returns:
-        Counts of our scores that are lower, equal or higher, and of reads with other starts or one record; i64[k, 2]
-        with the read and the difference of the scores.
+        Counts of our scores that are lower (and of these, where a base of their record is in another one, too, which
+        counts it twice), equal or higher, and of reads with other starts or one record; i64[k, 2] with the read and
+        the difference of the scores.
     """
     own, other = primaries(ours, reads), primaries(theirs, reads)
     both = np.flatnonzero((own >= 0) & (other >= 0))
     a, b = own[both], other[both]
     near = np.abs(ours.begin[a] - theirs.begin[b]) <= SAME_START
     near &= ours.reverse[a] == theirs.reverse[b]
-    gain = (ours.score[a] - theirs.score[b])[near]
+    scores = [one.score + bonus * ((one.first == 0) * 1 + (one.clipped == one.first)) for one in (ours, theirs)]
+    gain = (scores[0][a] - scores[1][b])[near]
     report = {
         "lower": int((gain < 0).sum()),
+        "lower_with_shared_bases": int(((gain < 0) & shared_bases(theirs)[b][near]).sum()),
         "equal": int((gain == 0).sum()),
         "higher": int((gain > 0).sum()),
         "sum_of_losses": int(-gain[gain < 0].sum()),

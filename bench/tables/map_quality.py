@@ -160,7 +160,7 @@ def row_of(preset: str, world: World) -> table.Report:
         }
     for program, report in zip(PROGRAMS, calls_of(preset, world, list(out.values())), strict=True):
         row[program]["calls"] = report
-    row["scores"], gains = measure.compared(records["wfacli"], records["minimap2"], len(reads))
+    row["scores"], gains = measure.compared(records["wfacli"], records["minimap2"], len(reads), PRESETS[preset].bonus)
     if world.options.keep:
         keep_differences(reads, gains, folder / "scores.tsv")
     return row
@@ -193,6 +193,7 @@ def lines_of(row: table.Report) -> Iterator[tuple[str, str, str]]:
     scores = row["scores"]
     yield "primary score higher than the other's", shown(scores["higher"]), shown(scores["lower"])
     yield "  sum of these differences", shown(scores["sum_of_gains"]), shown(scores["sum_of_losses"])
+    yield "  their record shares bases with another", "", shown(scores["lower_with_shared_bases"])
     yield "  equal; with another start", shown(scores["equal"]), shown(scores["other_start"])
     yield "mapped by this program alone", shown(scores["only_wfacli"]), shown(scores["only_minimap2"])
     yield "seconds", *(f"{one['best_seconds']:.2f}" for one in both)

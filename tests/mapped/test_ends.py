@@ -190,6 +190,20 @@ def test_an_end_that_was_mapped_wrongly(tmp_path: Path) -> None:
     assert (record[3], record[5]) == ("5001", "1000=")
 
 
+@pytest.mark.parametrize("shift", [-9, -6, -3, 0, 3, 6, 9])
+@pytest.mark.parametrize("tail", [0, 6])
+def test_the_last_seed_lies_in_a_tandem_repeat(tail: int, shift: int, tmp_path: Path) -> None:
+    """Its diagonal is some units off: the end is extended again from further inside, without a gap."""
+    before, behind = JUNK[:600], JUNK[1_000:1_100]
+    reference = before + "TTC" * 23 + behind
+    read = before[100:] + "TTC" * 17 + behind[:tail]
+    q_end, t_end = len(read) - tail, len(read) - tail + 100 + shift
+    paf = f"r\t{len(read)}\t0\t{q_end}\t+\tu\t{len(reference)}\t100\t{t_end}\t50\t100\t60\ttp:A:P\n"
+    (record,) = records(tmp_path, {"r": read}, paf, extra=f">u\n{reference}\n")
+    assert score(record[5]) >= 2 * (500 + 51)
+    assert record[3] == "101" and "D" not in record[5] and "I" not in record[5]
+
+
 @pytest.mark.parametrize("deletion", [56, 60, 63, 80])
 @pytest.mark.parametrize("preset", ["sr", "map-ont"])
 def test_a_gap_in_the_middle_is_doubtful_from_neither_end(preset: str, deletion: int, tmp_path: Path) -> None:

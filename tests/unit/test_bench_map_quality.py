@@ -158,6 +158,22 @@ def test_scores_are_compared_where_records_start_alike(tmp_path):
     report, gains = measure.compared(a, b, len(reads))
     assert report["higher"] == 1 and report["other_start"] == 1 and report["only_wfacli"] == 1
     assert gains.tolist() == [[0, 20]] and report["sum_of_gains"] == 20
+    # The end bonus is for the end that only the first record reaches.
+    assert measure.compared(a, b, len(reads), 7)[1].tolist() == [[0, 27]]
+
+
+def test_records_that_share_bases_of_a_read(tmp_path):
+    whole = random_reference(5_000)
+    reads = reads_of(whole, (100, 300, False), (1_000, 1_300, False))
+    parts = ((0, 0, 101, "150M50S"), (0, 2048, 3001, "140S60M"), (1, 0, 1001, "200M100S"), (1, 2064, 3001, "100M200S"))
+    lines = [(f"r{n}", flag, "random", at, 60, cigar, "*", 0, 0, "*", "*") for n, flag, at, cigar in parts]
+    long = records.Measured(whole, reads, ONT).read(sam(tmp_path / "long.bam", whole, lines)).records
+    assert measure.shared_bases(long).tolist() == [True, True, False, False]
+    cut = [(*line[:5], {"150M50S": "140M60S"}.get(line[5], line[5]), *line[6:]) for line in lines]
+    short = records.Measured(whole, reads, ONT).read(sam(tmp_path / "short.bam", whole, cut)).records
+    assert not measure.shared_bases(short).any()
+    report = measure.compared(short, long, len(reads))[0]
+    assert (report["lower"], report["lower_with_shared_bases"]) == (1, 1)
 
 
 @pytest.mark.parametrize(
