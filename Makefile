@@ -53,7 +53,7 @@ sanitize: .venv/dev
 
 # The same under ThreadSanitizer, for the tests that use threads.
 sanitize-threads: .venv/dev
-	sh tests/sanitize.sh thread tests/engines/test_threads.py tests/unit/test_pipeline.py tests/unit/test_api_batch.py tests/unit/test_read_ahead.py tests/mapped/test_threads.py
+	sh tests/sanitize.sh thread tests/engines/test_threads.py tests/unit/test_pipeline.py tests/unit/test_api_batch.py tests/unit/test_read_ahead.py tests/mapped/test_threads.py tests/mapped/test_index.py
 
 # What needs an NVIDIA GPU; on a machine that has one, being skipped for want of it is a failure. Where PyCUDA opens GPUs,
 # all again through ctypes, which takes its place elsewhere.
