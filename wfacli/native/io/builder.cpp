@@ -318,7 +318,6 @@ BatchBuilder::Filled BatchBuilder::pair(std::size_t row) {
 }
 
 BatchColumns BatchBuilder::take() {
-  copy_all();
   std::memset(bases_.extend(kOverread), 0, kOverread);
   BatchColumns taken = std::move(c_);
   taken.bases = std::move(bases_);

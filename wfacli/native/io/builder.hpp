@@ -189,8 +189,10 @@ class BatchBuilder : public RecordParts {
   void add_weight(std::int64_t bases) { weight_ += bases; }
   void end_query();
   void end_target();
-  // Lets threads copy records that are added with a share in their memory.
+  // Lets threads copy records that are added with a share in their memory, when copy_all() is called.
   void use_pool(std::shared_ptr<ThreadPool> pool) { pool_ = std::move(pool); }
+  // Copies all records that are still to be copied; call it before take().
+  void copy_all();
   // Adds up to `max_pairs` pairs, of records from q and t on, until the batch reaches `weight`. Returns the number of
   // pairs added. Records without a share in their memory (use_count() is 0) are copied before it returns.
   std::size_t add_pairs(std::shared_ptr<const RecordColumns> queries, std::size_t q,
@@ -221,8 +223,6 @@ class BatchBuilder : public RecordParts {
   void end_sequence(Buffer<std::int64_t>& start, Buffer<std::int32_t>& len);
   // Adds rows for the records of a copy, and copies them now or later.
   void add(PairCopy copy);
-  // Copies all records that are still to be copied.
-  void copy_all();
 
   BatchColumns c_;
   std::shared_ptr<ThreadPool> pool_;  // null: this thread copies all records

@@ -79,10 +79,12 @@ Next StreamReader::fill(std::int64_t weight) {
   if (fault_) return Next::Failed;
   try {
     const Next next = fill_from_files(weight);
+    builder_.copy_all();
     complete();
     return next;
   } catch (const InputFault& fault) {
     fault_ = std::make_unique<InputFault>(fault);
+    builder_.copy_all();
     complete();
     return Next::Failed;
   }
