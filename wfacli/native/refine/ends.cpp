@@ -11,7 +11,7 @@ namespace {
 constexpr std::int32_t kMinGap = 4;  // minimum length of a gap that makes an end doubtful, in bases
 constexpr std::int64_t kOutside = 32;  // aligned bases at an end that may be outside of the mapped part
 constexpr std::int64_t kSeed = 16;   // bases of a match that a mapper's seeds do not reach
-constexpr std::int64_t kNear = 100;  // aligned bases from an end in which seeds may lie beside the best path
+constexpr std::int64_t kNear = 64;  // aligned bases from an end in which seeds may lie beside the best path
 
 // Appends `count` bases, optionally reversed, at a multiple of 16 bytes; returns their offset.
 std::int64_t add_bases(const std::uint8_t* from, std::int32_t count, bool reversed, Buffer<std::uint8_t>& bases) {
