@@ -11,7 +11,7 @@ import pytest
 
 from tests import oracles, pairgen
 from tests.cli.support import assert_success, run
-from tests.mapped.test_ends import JUNK, REFERENCE, mapping, on_read, records, score, tag
+from tests.mapped.test_ends import JUNK, REFERENCE, mapping, on_read, records, score, tag, wrong
 from tests.mapped.validate_sam import faults, parsed
 from tests.mapped.world import turned
 
@@ -97,6 +97,12 @@ def test_a_good_end_behind_a_costly_gap_is_a_record(strand: str, tmp_path: Path)
     assert (one[3], other[3]) == ("2001", "9001") and int(other[1]) & 2048 and not int(one[1]) & 2048
     assert (one[5], other[5]) == ("4000=300S", "4000S300=")
     assert tag(one, "AS") == 8_000 and tag(other, "AS") == 600
+
+
+def test_mismatches_at_a_mapped_end_are_clipped_from_its_record(tmp_path: Path) -> None:
+    read = wrong(REFERENCE[2_000:6_000] + REFERENCE[9_000:9_300], 4_298, 4_299)
+    one, other = records(tmp_path, {"r": read}, mapping("r", 4_300, (20, 4_300), (2_020, 9_300)))
+    assert (one[5], other[5], tag(other, "AS")) == ("4000=300S", "4000S298=2S", 596)
 
 
 def test_a_long_end_stays_behind_its_gap(tmp_path: Path) -> None:

@@ -177,12 +177,31 @@ def test_what_mappings_say_of_where_they_come_from(folder: Path, form: str) -> N
     assert json.loads((folder / "s.json").read_text())["mapper"] == {
         "name": "minimap2", "version": "2.24", "command": "minimap2 -a ref.fa reads.fq"
     }  # fmt: skip
+    (unmapped,) = (row for row in mapped("--keep-unmapped").rows if row[0] == "c")
+    assert int(unmapped[1]) & 4 and [f for f in unmapped if f.startswith("RG")] == ["RG:Z:g1"]
     given = mapped("-R", "@RG\\tID:new").rows
     assert [[f for f in fields if f.startswith("RG")] for fields in given] == [["RG:Z:new"]] * 2
     own = mapped("--copy-tags").rows[1]  # tags of the read have priority
     assert [f for f in own if f.startswith("RG")] == ["RG:Z:old"]
     paf = mapped("--format", "paf").rows[0]
     assert [f for f in paf[12:] if f[:2] in ("tp", "cm", "s1", "s2", "rl", "RG")] == ["tp:A:I", *carried[:-1]]
+
+
+def test_read_groups_of_unmapped_pairs(folder: Path) -> None:
+    """Each mate has that of its own record, whether its name has a suffix or not."""
+    for number in "12":
+        (folder / f"{number}.fq").write_text(f"@p\nACGT\n+\nIIII\n@q/{number}\nACGT\n+\nIIII\n")
+    lines = [
+        f"{name}\t{flag}\t*\t0\t0\t*\t*\t0\t0\t*\t*\tRG:Z:{group}"
+        for name, flag, group in (("p", 77, "g1"), ("p", 141, "g2"), ("q", 77, "g3"), ("q", 141, "g4"))
+    ]
+    (folder / "map.sam").write_text("\n".join([f"@SQ\tSN:ref\tLN:{len(REFERENCE)}", *lines, ""]))
+    files = ("1.fq", "ref.fa", "--mates", "2.fq", "--mappings", "map.sam")
+    result = run("align", *files, "--keep-unmapped", "--no-header", cwd=folder)
+    assert_success(result)
+    assert [(row[0], row[1], row[-1]) for row in result.rows] == [
+        ("p", "77", "RG:Z:g1"), ("p", "141", "RG:Z:g2"), ("q", "77", "RG:Z:g3"), ("q", "141", "RG:Z:g4")
+    ]  # fmt: skip
 
 
 def test_two_headers_become_one(folder: Path) -> None:

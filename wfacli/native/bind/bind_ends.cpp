@@ -230,7 +230,7 @@ void bind_ends(nb::module_& m) {
   m.def("path_scores", &scores_of_paths, nb::arg("alignments"), nb::arg("scores"), "i64[n], what operations score");
   m.def("outer_ends", &ends_outside, nb::arg("alignments"), nb::arg("inner"), nb::arg("scores"),
         "(score i64[2n], matches i64[2n], run i32[4n]) of the parts of alignments before and after inner spans (i32[n, "
-        "4]): the highest score of any part of it, bases in long matches, and CIGAR elements up to the best part's end");
+        "4]): the highest score of any part of it, bases in long matches, and the CIGAR elements of that part");
   m.def("path_parts", &parts_of_paths, nb::arg("alignments"), nb::arg("rows"), nb::arg("run"), nb::arg("options"),
         "(score, span i32[4m], cigar, cigar_start): CIGAR elements run (i32[2m]) of the alignments of rows (i32[m])");
   m.def("find_drops", &drops_of, nb::arg("alignments"), nb::arg("zdrop"), nb::arg("inversion"), nb::arg("extend"),

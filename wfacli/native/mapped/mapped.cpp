@@ -121,6 +121,7 @@ bool MappedReader::begin_template() {
   const auto again = [&](const Mapping& before, const Mapping& m) { return unmapped(m) && mate(before) == mate(m); };
   group_.erase(std::unique(group_.begin(), group_.end(), again), group_.end());
   if (!keeps_place() && std::all_of(group_.begin(), group_.end(), unmapped)) {
+    for (const Mapping& m : group_) note_group(mate(m) ? with_mate(group_name_, mate(m)) : group_name_, m);
     counts_.reported += static_cast<std::int64_t>(group_.size());  // one record a mate
     group_.clear();
     return false;
@@ -160,6 +161,7 @@ ParseResult MappedReader::next_group() {
     }
     const int mate = mate_of_flags(ahead_.flags);
     if (mate == 0 && ahead_.kind == MappingKind::Unmapped && !keeps_place()) {
+      note_group(name, ahead_);
       ++counts_.reported;
       continue;
     }

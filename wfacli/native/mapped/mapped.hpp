@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -123,6 +125,8 @@ class MappedReader : public StreamReader {
   void add_row(const ReadView& read, const Mapping& mapping, const Room& room, bool with_bases);
   void add_unmapped(const ReadView& read, std::int32_t flags, const Mapping* mapping = nullptr);
   void add_rest(ReadView& read);
+  void note_group(std::string_view name, const Mapping& mapping);
+  const Mapping* noted(std::string_view name);
   void begin_read(const ReadView& read);
   void push_tags(const Mapping* mapping);
   RecordParts::Keep keep_options() const {
@@ -164,6 +168,9 @@ class MappedReader : public StreamReader {
   std::int64_t tags_at_ = 0;   // their offset in the text of the batch
   std::string row_tags_;       // tags of the current mapping and read
   bool has_group_ = false;     // tags_ contain a read group
+  // Read groups of unmapped reads whose own record was passed over, by the key of their name.
+  std::unordered_map<std::uint64_t, std::string> groups_;
+  Mapping noted_;
   MappedCounts counts_;
 };
 

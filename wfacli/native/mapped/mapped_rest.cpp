@@ -32,6 +32,21 @@ void MappedReader::add_unmapped(const ReadView& read, std::int32_t flags, const 
   for (int k = 0; k < 4; ++k) columns_.inner.push(0);
 }
 
+// Keeps the read group of an unmapped read, if its row will need it.
+void MappedReader::note_group(std::string_view name, const Mapping& mapping) {
+  if (options_.keep_unmapped && options_.whole_reads && !options_.read_group && !mapping.tags.group.empty())
+    groups_.emplace(NameSet::key(name), mapping.tags.group);
+}
+
+// Returns an unmapped record of a read with the group that was kept for it, valid until the next call; null if there is none.
+const Mapping* MappedReader::noted(std::string_view name) {
+  const auto found = groups_.empty() ? groups_.end() : groups_.find(NameSet::key(name));
+  if (found == groups_.end()) return nullptr;
+  noted_.tags.group = std::move(found->second);
+  groups_.erase(found);
+  return &noted_;
+}
+
 // Adds a read that no mapping names, with its mate if that is buffered.
 void MappedReader::add_rest(ReadView& read) {
   first_ = static_cast<std::int32_t>(builder_.pairs());
@@ -39,13 +54,13 @@ void MappedReader::add_rest(ReadView& read) {
   const bool second = mate_of_name(name) == 2;
   std::string other = with_mate(base, second ? 1 : 2);
   if (second && !spill_.has(other)) other = base;
-  if (!mates_by_name() || !spill_.has(other)) return add_unmapped(read, 0);
+  if (!mates_by_name() || !spill_.has(other)) return add_unmapped(read, 0, noted(name));
   const std::int32_t flags = kPaired | kMateUnmapped;
   read.name = base;
-  add_unmapped(read, flags | (second ? kLastMate : kFirstMate));
+  add_unmapped(read, flags | (second ? kLastMate : kFirstMate), noted(with_mate(base, second ? 2 : 1)));
   spill_.take(other, read);
   read.name = base;
-  add_unmapped(read, flags | (second ? kFirstMate : kLastMate));
+  add_unmapped(read, flags | (second ? kFirstMate : kLastMate), noted(with_mate(base, second ? 1 : 2)));
 }
 
 // Processes the reads that are left after the last mapping, which are unmapped. Possible mates are buffered until all
@@ -69,7 +84,7 @@ Next MappedReader::rest() {
     spill_.put(read);
   } else if (keep) {
     first_ = static_cast<std::int32_t>(builder_.pairs());
-    add_unmapped(read, 0);
+    add_unmapped(read, 0, noted(read.name));
   }
   return Next::Full;
 }

@@ -174,20 +174,22 @@ namespace {
 
 // The part of a path that is outside of an inner span, read inwards.
 struct OuterEnd {
-  std::int64_t score = 0, matches = 0, elements = 0;
+  std::int64_t score = 0, matches = 0;
+  std::int64_t first = 0, behind = 0;  // elements of its best part
 };
 
 // Reads `count` CIGAR elements from `run` on in steps of `step` (1 or -1), up to `bases` bases of the query.
 OuterEnd outer_end(const std::uint32_t* run, std::int64_t count, std::int64_t step, std::int64_t bases,
                    const AlignOptions& scores) {
   OuterEnd end;
-  std::int64_t score = 0;
+  std::int64_t score = 0, first = 0;
   for (std::int64_t k = 0; k < count && bases > 0; ++k, run += step) {
     const std::uint32_t op = *run & 15;
     const std::int64_t length = in_query(op) ? std::min<std::int64_t>(*run >> 4, bases) : *run >> 4;
     if (op == kEqual) end.matches += std::max<std::int64_t>(0, length - kSeed);
-    score = std::max<std::int64_t>(0, score + score_of(op, length, scores));
-    if (score > end.score) end.score = score, end.elements = k + 1;
+    score += score_of(op, length, scores);
+    if (score <= 0) score = 0, first = k + 1;
+    if (score > end.score) end.score = score, end.first = first, end.behind = k + 1;
     if (in_query(op)) bases -= length;
   }
   return end;
@@ -207,7 +209,7 @@ OuterEnds outer_ends(const AlignmentView& a, const std::int32_t* inner, const Al
       out.score.push(one.score);
       out.matches.push(one.matches);
     }
-    for (const std::int64_t element : {std::int64_t{0}, begin.elements, count - end.elements, count})
+    for (const std::int64_t element : {begin.first, begin.behind, count - end.behind, count - end.first})
       out.run.push(static_cast<std::int32_t>(element));
   }
   return out;

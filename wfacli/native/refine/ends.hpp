@@ -49,7 +49,7 @@ Buffer<std::int64_t> path_scores(const AlignmentView& alignments, const AlignOpt
 struct OuterEnds {
   Buffer<std::int64_t> score;    // highest score of any part of it
   Buffer<std::int64_t> matches;  // bases in long matches, which are unlikely in a wrong place
-  Buffer<std::int32_t> run;      // [n, 2, 2]: CIGAR elements from the outer end to the end of the best part
+  Buffer<std::int32_t> run;      // [n, 2, 2]: CIGAR elements of that part
 };
 OuterEnds outer_ends(const AlignmentView& alignments, const std::int32_t* inner, const AlignOptions& scores);
 
