@@ -296,7 +296,7 @@ std::size_t BatchBuilder::add_pairs(std::shared_ptr<const RecordColumns> queries
   std::int64_t total_weight = this->weight();
   for (; count < max_pairs && total_weight < weight; ++count)
     total_weight += kPairWeight + query[count].len + target[count].len;
-  add({std::move(queries), std::move(targets), q, t, count, 0, 0, 0, true});
+  add({std::move(queries), std::move(targets), q, t, count});
   weight_ = total_weight - kPairWeight * pairs();
   return count;
 }
@@ -307,7 +307,7 @@ std::size_t BatchBuilder::add_targets(std::shared_ptr<const RecordColumns> targe
   std::size_t count = 0;
   std::int64_t total_weight = this->weight();
   for (; count < max_pairs && total_weight < weight; ++count) total_weight += kPairWeight + target[count].len;
-  add({nullptr, std::move(targets), 0, t, count, 0, 0, 0, true});
+  add({nullptr, std::move(targets), 0, t, count});
   weight_ = total_weight - kPairWeight * pairs();
   return count;
 }

@@ -165,9 +165,9 @@ class RecordBuilder : public RecordParts {
 // Pairs of a batch whose records are still to be copied from two files; of targets only if `queries` is null.
 struct PairCopy {
   std::shared_ptr<const RecordColumns> queries, targets;
-  std::size_t query, target, count;   // their first records, and how many
-  std::size_t row, bases_at, text_at;  // where they go: first row, and offsets of their bases and text
-  bool keep_bases;
+  std::size_t query = 0, target = 0, count = 0;    // their first records, and how many
+  std::size_t row = 0, bases_at = 0, text_at = 0;  // where they go: first row, and offsets of their bases and text
+  bool keep_bases = true;
 
   // Copies them into columns whose bases and text are at these addresses.
   void copy_to(BatchColumns& columns, std::uint8_t* bases, std::uint8_t* text) const;

@@ -76,9 +76,9 @@ class ReadAhead {
   char mark_;
   RecordParts::Keep keep_;
   bool tracked_;
-  std::deque<std::shared_ptr<Slot>> slots_;    // in file order
-  std::deque<std::shared_ptr<Slot>> returned_; // were returned, and may still be referred to
-  bool used_ = false, ended_ = false;        // used_: the first slot has been returned; ended_: it is the last
+  std::deque<std::shared_ptr<Slot>> slots_;     // in file order
+  std::deque<std::shared_ptr<Slot>> returned_;  // were returned, and may still be referred to
+  bool used_ = false, ended_ = false;           // used_: the first slot has been returned; ended_: it is the last
 };
 
 }  // namespace wfacli

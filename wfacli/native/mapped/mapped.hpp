@@ -166,7 +166,6 @@ class MappedReader : public StreamReader {
   std::vector<std::shared_ptr<const RecordColumns>> lasting_;  // keeps what pending_ refers to
   std::string tags_;           // tags of the current read
   std::int64_t tags_at_ = 0;   // their offset in the text of the batch
-  std::string row_tags_;       // tags of the current mapping and read
   bool has_group_ = false;     // tags_ contain a read group
   // Read groups of unmapped reads whose own record was passed over, by the key of their name.
   std::unordered_map<std::uint64_t, std::string> groups_;

@@ -161,7 +161,8 @@ void MappedReader::copy_read(const PendingRow& u, const BatchBuilder::Filled& pa
   if (u.quality >= 0) copy(builder_.text(u.quality), u.qualities, static_cast<std::size_t>(u.read_len));
 }
 
-// Completes a row of add_row(): copies of a read that lasts, reverse complement, target bases, flags. Thread-safe for different rows.
+// Completes a row of add_row(): copies of a read that lasts, reverse complement, target bases, flags. Thread-safe for
+// different rows.
 void MappedReader::fill_in(const PendingRow& u) {
   const BatchBuilder::Filled pair = builder_.pair(u.row);
   const auto read_length = static_cast<std::size_t>(u.read_len);

@@ -30,10 +30,10 @@ struct Place {
 };
 
 // Walks along a path from one of its ends.
-class Walk {
+class InwardWalk {
  public:
   // `count` CIGAR elements from `run` on in steps of `step` (1 or -1).
-  Walk(const std::uint32_t* run, std::int64_t count, std::int64_t step) : run_(run), left_(count), step_(step) {}
+  InwardWalk(const std::uint32_t* run, std::int64_t count, std::int64_t step) : run_(run), left_(count), step_(step) {}
   bool next() {
     if (left_-- == 0) return false;
     op = *run_ & 15, length = *run_ >> 4;
@@ -55,7 +55,7 @@ class Walk {
 };
 
 // Returns the last doubtful place (see UnreliableEnds) within `max_columns` aligned bases.
-Place last_doubt(Walk walk, std::int64_t max_columns, const AlignOptions& scores) {
+Place last_doubt(InwardWalk walk, std::int64_t max_columns, const AlignOptions& scores) {
   Place doubt;
   std::int64_t score = 0, lowest = 0;
   while (walk.next()) {
@@ -71,7 +71,7 @@ Place last_doubt(Walk walk, std::int64_t max_columns, const AlignOptions& scores
 
 // Returns a place in the first long match that is kNear aligned bases inside, if a gap comes before them; else, or if it is
 // not within `max_columns`, the end.
-Place inside_near_gap(Walk walk, std::int64_t max_columns) {
+Place inside_near_gap(InwardWalk walk, std::int64_t max_columns) {
   bool gap = false;
   while (walk.next() && walk.before.columns < max_columns - kSeed) {
     gap |= is_gap(walk.op) && walk.at.columns <= kNear;
@@ -84,7 +84,7 @@ Place inside_near_gap(Walk walk, std::int64_t max_columns) {
 }
 
 // Returns the place from which an end is extended again; the end itself if it is reliable.
-Place last_unreliable(const Walk& walk, std::int64_t max_columns, const AlignOptions& scores) {
+Place last_unreliable(const InwardWalk& walk, std::int64_t max_columns, const AlignOptions& scores) {
   const Place doubt = last_doubt(walk, max_columns, scores), inside = inside_near_gap(walk, max_columns);
   return doubt.columns < inside.columns ? inside : doubt;
 }
@@ -143,8 +143,8 @@ UnreliableEnds unreliable_ends(const AlignmentView& a, const AlignOptions& score
     std::int64_t columns = 0;
     for (const std::uint32_t* run = first; run < behind; ++run) columns += is_gap(*run & 15) ? 0 : *run >> 4;
     const std::int64_t within = std::min<std::int64_t>(max_columns, columns / 2);
-    const Place begin = last_unreliable(Walk(first, behind - first, 1), within, scores);
-    const Place end = last_unreliable(Walk(behind - 1, behind - first, -1), within, scores);
+    const Place begin = last_unreliable(InwardWalk(first, behind - first, 1), within, scores);
+    const Place end = last_unreliable(InwardWalk(behind - 1, behind - first, -1), within, scores);
     if (begin.query + begin.target + end.query + end.target == 0) continue;
     // A gap in the middle is doubtful from either end: then neither half is more reliable than the other.
     const bool crossing = begin.query + end.query > span[1] - span[0] || begin.target + end.target > span[3] - span[2];
@@ -178,19 +178,17 @@ struct OuterEnd {
   std::int64_t first = 0, behind = 0;  // elements of its best part
 };
 
-// Reads `count` CIGAR elements from `run` on in steps of `step` (1 or -1), up to `bases` bases of the query.
-OuterEnd outer_end(const std::uint32_t* run, std::int64_t count, std::int64_t step, std::int64_t bases,
-                   const AlignOptions& scores) {
+// Reads up to `bases` bases of the query.
+OuterEnd outer_end(InwardWalk walk, std::int64_t bases, const AlignOptions& scores) {
   OuterEnd end;
   std::int64_t score = 0, first = 0;
-  for (std::int64_t k = 0; k < count && bases > 0; ++k, run += step) {
-    const std::uint32_t op = *run & 15;
-    const std::int64_t length = in_query(op) ? std::min<std::int64_t>(*run >> 4, bases) : *run >> 4;
-    if (op == kEqual) end.matches += std::max<std::int64_t>(0, length - kSeed);
-    score += score_of(op, length, scores);
+  for (std::int64_t k = 0; bases > 0 && walk.next(); ++k) {
+    const std::int64_t length = in_query(walk.op) ? std::min(walk.length, bases) : walk.length;
+    if (walk.op == kEqual) end.matches += std::max<std::int64_t>(0, length - kSeed);
+    score += score_of(walk.op, length, scores);
     if (score <= 0) score = 0, first = k + 1;
     if (score > end.score) end.score = score, end.first = first, end.behind = k + 1;
-    if (in_query(op)) bases -= length;
+    if (in_query(walk.op)) bases -= length;
   }
   return end;
 }
@@ -203,8 +201,8 @@ OuterEnds outer_ends(const AlignmentView& a, const std::int32_t* inner, const Al
     const std::int32_t* span = a.span + 4 * row;
     const std::uint32_t *first = a.cigar + a.cigar_start[row], *behind = a.cigar + a.cigar_start[row + 1];
     const std::int64_t count = behind - first;
-    const OuterEnd begin = outer_end(first, count, 1, inner[0] - span[0], scores),
-                   end = outer_end(behind - 1, count, -1, span[1] - inner[1], scores);
+    const OuterEnd begin = outer_end(InwardWalk(first, count, 1), inner[0] - span[0], scores),
+                   end = outer_end(InwardWalk(behind - 1, count, -1), span[1] - inner[1], scores);
     for (const OuterEnd& one : {begin, end}) {
       out.score.push(one.score);
       out.matches.push(one.matches);
