@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 
 import pytest
 
+from tests import pairgen
 from tests.mapped.world import random_world
+from wfacli.config import Mode
+from wfacli.run import ends
 
 from .test_command import align, drivers, folder  # noqa: F401 (fixtures)
 
@@ -37,3 +41,30 @@ def test_same_bytes(align, folder, drivers, suffix, options):  # noqa: F811
     opened_gpu = sum(n for name, n in report["pairs_by_kernel"].items() if name.startswith("gpu-"))
     assert opened_gpu > report["pairs"] / 2
     assert drivers[-1].calls["launch"] > 0
+
+
+@pytest.mark.parametrize("plain", [0, 40])
+def test_few_rows_are_aligned_again_on_the_cpu(align, folder, drivers, monkeypatch, plain):  # noqa: F811
+    """The end behind a deletion gets a record of its own, and its read is aligned again: as one of many, or alone."""
+    reference = pairgen.sequence(random.Random(5), 12_000, b"ACGT").decode()
+    reads = {"split": (reference[2_000:3_000] + reference[6_000:6_300], 2_000, 6_300)}
+    reads |= {f"r{i}": (reference[200 * i : 200 * i + 1_500], 200 * i, 200 * i + 1_500) for i in range(plain)}
+    (folder / "ref.fa").write_text(f">t\n{reference}\n")
+    (folder / "reads.fq").write_text("".join(f"@{name}\n{s}\n+\n{'I' * len(s)}\n" for name, (s, *_) in reads.items()))
+    rows = (f"{name}\t{len(s)}\t0\t{len(s)}\t+\tt\t12000\t{a}\t{b}" for name, (s, a, b) in reads.items())
+    (folder / "map.paf").write_text("".join(f"{row}\t1000\t1300\t60\ttp:A:P\n" for row in rows))
+    again, solve = list[int](), ends._Solver.align
+
+    def counted(solver, pairs, limits):
+        if solver.spec.mode is Mode.GLOBAL:
+            again.append(len(pairs))
+        return solve(solver, pairs, limits)
+
+    monkeypatch.setattr(ends._Solver, "align", counted)
+    written = []
+    for engine in ("cpu", "gpu"):
+        out = folder / f"{engine}.sam"
+        assert align(*INPUTS, "--preset", "map-ont", "--engine", engine, "-o", out, "--batch-bases", "1000000") == 0
+        written.append(re.sub(rb"\tCL:.*", b"", out.read_bytes()))
+    assert written[0] == written[1] and written[0].count(b"\nsplit\t") == 2
+    assert again == ([1] if plain else [])

@@ -11,6 +11,7 @@ from .._native import (
     find_drops,
     flank_pairs,
     outer_ends,
+    parts_bytes,
     path_parts,
     path_scores,
     split_at_drops,
@@ -31,6 +32,7 @@ from .secondaries import with_promoted
 _SECONDARY, _SUPPLEMENTARY = 256, 2048  # SAM FLAG bits
 # Aligned bases from either end within which a mapped end may be unreliable. minimap2 counts 1,000 from its first seed.
 DOUBTFUL = 1_040
+_FEW = 16  # times the bases of parts that are aligned again on the CPU: at most the bases of the batch
 
 
 class Extender:
@@ -40,7 +42,9 @@ class Extender:
     the run's engine, so results do not depend on the engine.
     """
 
-    def __init__(self, ends: Ends, spec: AlignSpec, limits: Limits, threads: int, stats: Stats) -> None:
+    def __init__(
+        self, ends: Ends, spec: AlignSpec, limits: Limits, threads: int, stats: Stats, few_on_cpu: bool = False
+    ) -> None:
         """Create the extender; its threads start on first use.
 
         Args:
@@ -49,6 +53,8 @@ class Extender:
             limits: bounds on memory.
             threads: number of threads.
             stats: gets the time of the threads.
+            few_on_cpu: align a few rows of a batch again on the CPU, with the same results: the run's engine may be a
+                GPU, where they would wait for whole batches.
         """
         self._ends, self._limits = ends, limits
         metric = Metric.AFFINE if len(ends.penalties.gaps) == 1 else Metric.AFFINE2P
@@ -65,6 +71,7 @@ class Extender:
         self._to_the_end = _Solver(to_the_end, limits, threads, stats) if ends.bonus else None
         inverts = ends.zdrop_inversion > 0
         self._inversions = InversionFinder(ends, spec.ambiguous, threads, stats) if inverts else None
+        self._again_on_cpu = _Solver(spec, limits, threads, stats) if few_on_cpu else None
         self._scores = native_options(outward, limits, TABLE)
         self._options = native_options(spec, limits, TABLE)
 
@@ -88,7 +95,8 @@ class Extender:
         pairs, found, origin = self._again(pairs, found, split, align)
         if inversions:
             hosts = (np.searchsorted(origin, inversions.rows, side="right") - 1).astype(np.int32)
-            pairs, found = with_inversions(pairs, found, replace(inversions, rows=hosts), align)
+            few = self._for_few(inversions.spans, pairs, align)
+            pairs, found = with_inversions(pairs, found, replace(inversions, rows=hosts), few)
         if split:
             pairs = with_promoted(pairs, found, split.templates)
         assert pairs.mapped is not None
@@ -110,8 +118,15 @@ class Extender:
 
     @property
     def _engines(self) -> list[CpuEngine | InversionFinder]:
-        solvers = [solver.engine for solver in (self._outward, self._to_the_end) if solver]
+        solvers = [solver.engine for solver in (self._outward, self._to_the_end, self._again_on_cpu) if solver]
         return [*solvers, self._inversions] if self._inversions else [*solvers]
+
+    def _for_few(self, spans: I32, pairs: PairBatch, align: Align) -> Align:
+        """Return what aligns parts of a batch again (spans, i32[m, 4]): the CPU if they are few, otherwise `align`."""
+        solver, batch = self._again_on_cpu, int(pairs.q_len.sum()) + int(pairs.t_len.sum())
+        if solver is None or _FEW * parts_bytes(spans) > batch:
+            return align
+        return lambda parts: solver.align(parts, self._limits)
 
     def _split(
         self, pairs: PairBatch, found: AlignmentBatch
@@ -199,7 +214,8 @@ class Extender:
         changed = np.flatnonzero((extents != old.span).any(axis=1))
         if not len(changed):
             return pairs, found, all_rows(len(pairs))
-        new = between(pairs.subset(rows[changed]), np.ascontiguousarray(extents[changed]), align)
+        spans = np.ascontiguousarray(extents[changed])
+        new = between(pairs.subset(rows[changed]), spans, self._for_few(spans, pairs, align))
         # An extension that starts further inside may have ended earlier, at a Z-drop.
         before = path_scores(some_rows(old, changed), self._scores)
         better = np.flatnonzero(path_scores(new, self._scores) > before)

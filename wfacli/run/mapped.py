@@ -62,7 +62,7 @@ def mapped_run(
         whole = opened_aligner(config, planner, stats, tell, later=later)
         if not mapping.ends:
             return whole
-        extender = Extender(mapping.ends, config.spec, config.limits, config.threads, stats)
+        extender = Extender(mapping.ends, config.spec, config.limits, config.threads, stats, gpu_wanted(config))
         lend = whole.engine.batch_memory if whole.gpus else None
 
         def align(pairs: PairBatch) -> tuple[PairBatch, AlignmentBatch]:
