@@ -271,7 +271,7 @@ class Difference {
   // Sets the size of a piece of the traceback: as many rows as a window can cover with all cells that lead to its last
   // cell.
   void set_piece() {
-    piece_cells_ = S::kWindowCells < 128 || 126 * 128 * kRowBytes > t_.table_bytes ? 64 : 128;
+    piece_cells_ = kVectorBytes < 64 || S::kWindowCells < 128 || 126 * 128 * kRowBytes > t_.table_bytes ? 64 : 128;
     const std::size_t max_rows = t_.table_bytes / (piece_cells_ * kRowBytes) / 2 * 2;
     piece_rows_ = static_cast<std::int32_t>(larger<std::size_t>(2, smaller<std::size_t>(max_rows, piece_cells_ - 2)));
   }
