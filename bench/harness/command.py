@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 COMMAND = [sys.executable, "-m", "wfacli"]
-
+# An installed package has byte code; a checkout gets it in the first run, unless the environment forbids that.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Executes a command from a small process: the kernel counts the memory of the process that starts one as its own.
 _MEASURE = """

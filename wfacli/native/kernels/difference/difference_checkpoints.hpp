@@ -38,16 +38,21 @@ class Checkpoints {
     m_.checkpoints.resize(from);
   }
 
-  // Sets the row to a checkpoint's.
-  void restore(const Checkpoint& c) {
+  // Makes a checkpoint's row the current one, without its values.
+  void go_to(const Checkpoint& c) {
     rows_.row = c.row;
     rows_.lo = c.lo;
     rows_.hi = c.hi;
-    const std::size_t bytes = (c.hi - c.lo + 1) * sizeof(Lane);
-    const std::uint8_t* from = m_.saved.data() + c.at;
+  }
+  // Sets the values of a checkpoint's slots from `first` to `last`, as far as it has them.
+  void restore(const Checkpoint& c, std::int32_t first, std::int32_t last) {
+    const std::int32_t lo = larger(first, c.lo), hi = smaller(last, c.hi);
+    if (lo > hi) return;
+    const std::size_t stride = (c.hi - c.lo + 1) * sizeof(Lane), bytes = (hi - lo + 1) * sizeof(Lane);
+    const std::uint8_t* from = m_.saved.data() + c.at + (lo - c.lo) * sizeof(Lane);
     for (Lane* values : rows_.array) {
-      std::memcpy(values + c.lo, from, bytes);
-      from += bytes;
+      std::memcpy(values + lo, from, bytes);
+      from += stride;
     }
   }
 

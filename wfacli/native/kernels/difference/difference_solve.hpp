@@ -311,16 +311,22 @@ class Difference {
     const Checkpoint from = m_.checkpoints.back();
     const Band band{from.k_lo, from.k_hi};
     const Corner corner{place.i, place.j};
-    checkpoints_.restore(from);
-    if (place.row() - from.row > piece_rows_) return split(band, corner, place.row());
+    checkpoints_.go_to(from);
+    if (place.row() - from.row > piece_rows_) {
+      checkpoints_.restore(from, from.lo, from.hi);
+      return split(band, corner, place.row());
+    }
     const std::int32_t count = (place.row() - from.row + 1) / 2 * 2;
     m_.table.resize(larger(m_.table.size(), count * piece_cells_ * kRowBytes + 64));
     const Frame frame = framed(from.row - place.j, piece_cells_, corner);
     const Piece piece{from.row, frame.cells, frame.slot, 0};
-    if (opens(frame, corner))
+    if (opens(frame, corner)) {
+      checkpoints_.restore(from, from.lo, from.hi);
       keep_band(band, corner, count, frame, table_at(0));
-    else
+    } else {
+      checkpoints_.restore(from, frame.slot, frame.slot + frame.cells - 1);
       window(frame.cells, count, frame.slot, nullptr, table_at(0));
+    }
     traceback.trace_piece(piece, table_at(0), place);
     return Status::Ok;
   }
