@@ -1,7 +1,8 @@
 // Diagonals of all cheapest paths of pairs, along given paths (kernels/difference/difference_confine.hpp): reads lines
 // "mismatch open extend open extend query target CIGAR", where a negative second opening means one piece, and prints two
-// lines for each: the first and the last diagonal, with twice what all blocks cost at least, and the indels of the blocks of
-// 64 rows, one behind the other, without the matches of the path. Compiled and run by test_confined.py.
+// lines for each: twice what all blocks cost at least, with the first and the last diagonal of each 128 anti-diagonals; and the
+// indels of the blocks of 64 rows, one behind the other, without the matches of the path. Compiled and run by
+// test_confined.py.
 #include "kernels/difference/difference_confine.hpp"
 
 #include <iostream>
@@ -54,8 +55,11 @@ int main() {
     std::int32_t length;
     for (char op; operations >> length >> op;)
       runs.add(op == '=' ? kEqual : op == 'X' ? kDifferent : op == 'I' ? kInsertion : kDeletion, length);
-    const Diagonals found = Confinement(task, memory).find(0, 0, {-task.query_len, task.target_len});
-    std::cout << found.low << ' ' << found.high << ' ' << memory.paid.back() << '\n';
+    memory.corridors.clear();
+    const std::int32_t ranges = Confinement(task, memory).find(0, 0, {-task.query_len, task.target_len});
+    std::cout << memory.paid.back();
+    for (std::int32_t c = 0; c < ranges; ++c) std::cout << ' ' << memory.corridors[c].low << ' ' << memory.corridors[c].high;
+    std::cout << '\n';
     count(task, memory.runs);
     std::cout << '\n';
   }

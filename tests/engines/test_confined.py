@@ -19,7 +19,7 @@ from .test_certain import noisy, units_of
 from .test_certain_parts import BASES, COSTS, HERE, NATIVE, SOURCES, Costs, cigar_of, detour, matches_of, straight
 
 I64 = npt.NDArray[np.int64]
-BLOCK, FAR = 64, np.int64(1) << 40
+BLOCK, ROWS, FAR = 64, 128, np.int64(1) << 40
 BUILDS = {"plain": [], "native": ["-march=native"]} if platform.machine() == "x86_64" else {"plain": []}
 
 
@@ -128,15 +128,32 @@ def costs_of(query: bytes, target: bytes, costs: Costs) -> list[I64]:
     return [best, *gaps]
 
 
-def diagonals_of(query: bytes, target: bytes, costs: Costs) -> tuple[int, int]:
-    """Return the first and the last diagonal of all cheapest paths."""
+def cells_of(query: bytes, target: bytes, costs: Costs) -> tuple[I64, I64]:
+    """Return the rows and columns of the cells of all cheapest paths."""
     before, behind = costs_of(query, target, costs), costs_of(query[::-1], target[::-1], costs)
     openings = [0, *([costs[1]] + ([costs[3]] if costs[3] >= 0 else [])) * 2]
     used = np.zeros(before[0].shape, bool)
     for ahead, back, opening in zip(before, behind, openings, strict=True):
         used |= ahead + back[::-1, ::-1] - opening == before[0][-1, -1]
     i, j = np.nonzero(used)
-    return int((j - i).min()), int((j - i).max())
+    return i, j
+
+
+def assert_inside(query: bytes, target: bytes, costs: Costs, ranges: list[int]) -> I64:
+    """Assert that ranges of diagonals have all cheapest paths and grow slowly; return the paths' diagonals."""
+    i, j = cells_of(query, target, costs)
+    diagonals = np.asarray(j - i)
+    low, high = np.array(ranges[::2]), np.array(ranges[1::2])
+    for begin in (0, 1):  # the anti-diagonal before the first range
+        at = np.clip((i + j - begin - 1) // ROWS, 0, len(low) - 1)
+        assert (low[at] <= diagonals).all() and (diagonals <= high[at]).all(), (query, target)
+    assert (low[1:] > low[:-1] - ROWS).all() and (high[1:] < high[:-1] + ROWS).all()
+    border = np.minimum(np.arange(1, len(low)) * ROWS, len(query) + len(target))
+    for rows in (border, border + 1):  # each range has what the next one begins with
+        for row, first, last in zip(rows, low[:-1], high[:-1], strict=True):
+            there = diagonals[i + j == row]
+            assert (first <= there).all() and (there <= last).all(), (query, target)
+    return diagonals
 
 
 def indels_of(query: bytes, target: bytes, taken: set[tuple[int, int]]) -> list[int]:
@@ -165,10 +182,9 @@ def test_cheapest_paths_are_on_the_diagonals(program: Path, kind: str, costs: Co
     paths = [path for text in texts for path in (cigar_of(*text, costs), detour(rng, *text, costs))]
     answers, narrow = answers_of(program, costs, [pair for pair in pairs for _ in range(2)], paths), 0
     for x, (query, target) in enumerate(pairs):
-        low, high = diagonals_of(query, target, costs)
-        for first, last, _ in (answers[4 * x], answers[4 * x + 2]):
-            assert first <= low and high <= last, (query, target)
-            narrow += last - first < (len(query) + len(target)) // 2
+        for _, *ranges in (answers[4 * x], answers[4 * x + 2]):
+            assert_inside(query, target, costs, ranges)
+            narrow += max(ranges[1::2]) - min(ranges[::2]) < (len(query) + len(target)) // 2
         assert answers[4 * x + 1] == indels_of(query, target, matches_of(paths[2 * x]))
     assert narrow >= len(pairs) // 3 or kind == "repeated"
 
@@ -179,10 +195,9 @@ def test_paths_that_cost_as_much_as_mismatches(program: Path, costs: Costs) -> N
     pairs = [tied_pair(rng, costs) for _ in range(30 * TIMES)]
     paths = [straight(query.decode(), target.decode()) for query, target in pairs]
     answers, far = answers_of(program, costs, pairs, paths), 0
-    for (query, target), (first, last, _) in zip(pairs, answers[::2], strict=True):
-        low, high = diagonals_of(query, target, costs)
-        assert first <= low and high <= last, (query, target)
-        far += low < -10 or high > 10
+    for (query, target), (_, *ranges) in zip(pairs, answers[::2], strict=True):
+        diagonals = assert_inside(query, target, costs, ranges)
+        far += diagonals.min() < -10 or diagonals.max() > 10
     assert far >= len(pairs) // 4
 
 
@@ -194,7 +209,7 @@ def test_blocks_cost_no_more_than_a_path(program: Path, costs: Costs) -> None:
         f"{len(query)}I{len(target)}D" for query, target in pairs
     ]  # without matches, so that every path avoids it
     charged = 0
-    for (query, target), (_, _, paid) in zip(pairs, answers_of(program, costs, pairs, paths)[::2], strict=True):
+    for (query, target), (paid, *_) in zip(pairs, answers_of(program, costs, pairs, paths)[::2], strict=True):
         assert paid <= 2 * int(costs_of(query, target, costs)[0][-1, -1]), (query, target)
         charged += paid > 0
     assert charged >= len(pairs) // 2

@@ -23,14 +23,26 @@
 
 namespace wfacli {
 
+// Inclusive range of diagonals (target minus query).
+struct Diagonals {
+  std::int32_t low, high;
+};
+
+// Diagonals of all cheapest paths of a part, by anti-diagonals: kRows of them have the same. From one to the next they grow
+// by less than kRows on either side, and include those of the next.
+struct Corridor {
+  static constexpr std::int32_t kRows = 128;
+  const Diagonals* of;
+  std::int32_t count;
+};
+
 // A part of a pair from cell (i, j) on, and the certain matches that follow it (none after the last part).
 struct CertainPart {
   std::int32_t i, j, query_len, target_len;
   std::int64_t max_cost;  // cost of some path of the part
   std::int32_t matches;
   bool close = true;  // whether max_cost is hardly more than the least cost
-  std::int32_t low = 0, high = -1;  // diagonals of all cheapest paths, if they are known
-  bool confined() const { return low <= high; }
+  std::int32_t corridor = 0, corridor_count = 0;  // its place in CertainMemory::corridors; 0: it is not known
 };
 
 // The cost of C up to a row, minus what shifts between diagonals up to there cost at least, as deletions or as insertions.
@@ -67,6 +79,12 @@ struct Departure {
   std::int64_t deletion, insertion, above, below;
 };
 
+// A way from a step of C to the next one that a cheapest path may take without a step of C in between.
+struct Absence {
+  std::size_t first;  // run of C before it
+  std::int64_t cost;  // of C from there on
+};
+
 struct CertainMemory {
   Buffer<Seed> seeds;
   Buffer<SeedPlace> places;  // hash table of the k-mers of seeds
@@ -84,6 +102,8 @@ struct CertainMemory {
   Buffer<Departure> departures;  // of each run
   Buffer<ExactRun> clipped;      // runs of a part
   Buffer<std::int64_t> paid, least_before;  // by block, and by run: difference_confine.hpp
+  Buffer<Absence> absences;       // of the runs that end in the rows of each range of diagonals
+  Buffer<Diagonals> corridors;    // of all parts
 };
 
 // Writes the runs of a path, operation by operation.

@@ -9,44 +9,43 @@
 //   another: half of its opening counts in each, and a block inside of it has the extensions alone.
 // - If P goes l diagonals further than C goes anywhere, and back, two gaps of l.
 // So if blocks between two steps of C cost more than C does, P takes a step of C between them. Otherwise what C costs
-// between both limits l. Blocks of random symbols cost more than C up to about 15% errors. Long gaps of C may cost more.
+// between both limits l, for the rows between them alone. Blocks of random symbols cost more than C up to about 15% errors.
+// Long gaps of C may cost more: far around one, P may be on other diagonals.
 #pragma once
 
+#include "kernels/certain/certain.hpp"
 #include "kernels/difference/difference_blocks.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
 
-// Inclusive range of diagonals (target minus query).
-struct Diagonals {
-  std::int32_t low, high;
-};
-
 class Confinement {
  public:
   Confinement(const KernelTask& part, CertainMemory& memory) : t_(part), m_(memory) {}
 
-  // Returns the diagonals of all cheapest paths. `limits`: those of all paths that cost no more than C. C's runs are those
-  // of memory.runs from row i and column j on, where the part begins.
-  Diagonals find(std::int32_t i, std::int32_t j, const Diagonals& limits) {
+  // Adds the diagonals of all cheapest paths to memory.corridors, and returns their number. `limits`: those of all paths that
+  // cost no more than C. C's runs are those of memory.runs from row i and column j on, where the part begins.
+  std::int32_t find(std::int32_t i, std::int32_t j, const Diagonals& limits) {
     limits_ = limits;
     clip(i, j);
     set_period();
     count_indels();
-    const std::int64_t beyond = longest_beyond(dearest_absence());
-    Diagonals found{INT32_MAX, INT32_MIN};
-    for (std::size_t r = 0; r < m_.clipped.size(); ++r) {
-      const std::int32_t k = m_.clipped[r].j - m_.clipped[r].i;
-      found.low = smaller(found.low, k), found.high = larger(found.high, k);
-    }
-    found.low = static_cast<std::int32_t>(larger<std::int64_t>(limits.low, found.low - beyond));
-    found.high = static_cast<std::int32_t>(smaller<std::int64_t>(limits.high, found.high + beyond));
-    return found;
+    find_absences();
+    const std::size_t first = m_.corridors.size(), count = m_.absences.size();
+    m_.corridors.resize(first + 2 * count);
+    Diagonals* const all = m_.corridors.data() + first;
+    set_path(all + count, count);
+    set_all(all, all + count, count);
+    limit_growth(all, count);
+    m_.corridors.resize(first + count);
+    return static_cast<std::int32_t>(count);
   }
 
  private:
   static constexpr std::int32_t kTypical = 30;  // indels of a block of random symbols
   static constexpr std::int32_t kMaxPeriod = 128;
+  static constexpr std::int32_t kBeside = 2;  // anti-diagonals by which ranges may be off
+  static constexpr Diagonals kNone{INT32_MAX, INT32_MIN};
 
   // Sets m_.clipped to the runs of the part.
   void clip(std::int32_t i, std::int32_t j) {
@@ -123,10 +122,12 @@ class Confinement {
   }
   std::size_t blocks() const { return m_.paid.size() - 1; }
 
-  // Returns the greatest cost of C between two runs such that blocks do not exclude that P takes no step between them.
-  std::int64_t dearest_absence() {
+  // Sets m_.absences: the widest one of the runs that end in each range of rows.
+  void find_absences() {
+    m_.absences.resize(static_cast<std::size_t>((t_.query_len + t_.target_len) / Corridor::kRows) + 1);
+    for (std::size_t c = 0; c < m_.absences.size(); ++c) m_.absences[c] = {SIZE_MAX, 0};
     m_.least_before.resize(m_.clipped.size());
-    std::int64_t least = INT64_MAX, most = 0;
+    std::int64_t least = INT64_MAX;
     for (std::size_t r = 0; r < m_.clipped.size(); ++r) {
       const ExactRun& run = m_.clipped[r];
       const std::int64_t here = 2 * run.cost - paid_until(run.i);
@@ -138,11 +139,67 @@ class Confinement {
         else
           first = middle + 1;
       }
-      if (first < r) most = larger(most, run.cost - m_.clipped[first].cost);
+      if (r > 0) {
+        first = smaller(first, r - 1);
+        Absence& absence = m_.absences[range_behind(run)];
+        absence.first = smaller(absence.first, first);
+        absence.cost = larger(absence.cost, run.cost - m_.clipped[first].cost);
+      }
       least = smaller(least, 2 * run.cost - paid_before(run.i + run.length));
       m_.least_before[r] = least;
     }
-    return most;
+  }
+
+  // Ranges of rows of the beginning and of the end of a run. Ranges begin at row 0 or 1: see Corridor's user.
+  std::size_t range_before(const ExactRun& run) const {
+    return static_cast<std::size_t>(larger(0, run.i + run.j - kBeside) / Corridor::kRows);
+  }
+  std::size_t range_behind(const ExactRun& run) const {
+    const std::size_t range = static_cast<std::size_t>((run.i + run.j + 2 * run.length + kBeside) / Corridor::kRows);
+    return smaller(range, m_.absences.size() - 1);
+  }
+
+  static void unite(Diagonals& into, const Diagonals& other) {
+    into = {smaller(into.low, other.low), larger(into.high, other.high)};
+  }
+
+  // Sets the diagonals of C's runs in each range of rows; none where low exceeds high.
+  void set_path(Diagonals* path, std::size_t count) const {
+    for (std::size_t c = 0; c < count; ++c) path[c] = kNone;
+    for (std::size_t r = 0; r < m_.clipped.size(); ++r) {
+      const ExactRun& run = m_.clipped[r];
+      const std::int32_t k = run.j - run.i;
+      for (std::size_t c = range_before(run); c <= range_behind(run); ++c) unite(path[c], {k, k});
+    }
+  }
+
+  // Sets the diagonals of all cheapest paths in each range of rows.
+  void set_all(Diagonals* all, const Diagonals* path, std::size_t count) const {
+    for (std::size_t c = 0; c < count; ++c) all[c] = path[c];
+    for (std::size_t c = 0; c < count; ++c) {
+      if (m_.absences[c].first == SIZE_MAX) continue;
+      Diagonals around = kNone;
+      const std::size_t first = range_before(m_.clipped[m_.absences[c].first]);
+      for (std::size_t x = first; x <= c; ++x) unite(around, path[x]);
+      const std::int64_t beyond = longest_beyond(m_.absences[c].cost);
+      around.low = static_cast<std::int32_t>(larger<std::int64_t>(limits_.low, around.low - beyond));
+      around.high = static_cast<std::int32_t>(smaller<std::int64_t>(limits_.high, around.high + beyond));
+      for (std::size_t x = first; x <= c; ++x) unite(all[x], around);
+    }
+    for (std::size_t c = 0; c < count; ++c)
+      if (all[c].low > all[c].high) all[c] = limits_;
+  }
+
+  // Widens ranges so that they include the next one, and grow no faster than rows have room for.
+  static void limit_growth(Diagonals* all, std::size_t count) {
+    constexpr std::int32_t kGrowth = Corridor::kRows - 8;
+    Diagonals next = all[count - 1];
+    for (std::size_t c = count - 1; c-- > 0;) {
+      const Diagonals own = all[c];
+      unite(all[c], next);
+      unite(all[c], {all[c + 1].low + kGrowth, all[c + 1].high - kGrowth});
+      next = own;
+    }
   }
 
   // Returns the greatest length of which two gaps cost no more than this.

@@ -76,6 +76,11 @@ struct Scheme {
   std::int32_t edge(std::int64_t l) const {
     return static_cast<std::int32_t>(gap_cost(c, l) - gap_cost(c, l - 1)) - extend;
   }
+  // Returns a or b of a cell at the end of a gap of length l: the least cost of a gap of piece g there, or a new one.
+  std::int32_t open_gap(int g, std::int64_t l) const {
+    const std::int64_t over = c.gap[g].open + c.gap[g].extend * l - gap_cost(c, l);
+    return static_cast<std::int32_t>(none[g] + (over < c.gap[g].open ? over : c.gap[g].open));
+  }
   // Returns true if each base in a gap of piece g may be a gap of its own.
   WFACLI_INLINE bool opens_freely(int g) const { return kPieces == 2 && full[g] == none[g]; }
   // v of (0, l) and u of (l, 0): skipped symbols, then one gap.

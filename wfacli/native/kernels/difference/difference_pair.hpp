@@ -96,8 +96,9 @@ inline void confine(const KernelTask& task, const CertainPart& whole, Difference
   if (band.cells(0) <= kWide || part.query_len == 0 || part.target_len == 0) return;
   SeedBound seeds;
   if (seeds.count(part, memory)) bounds.narrow_by_all(band, seeds, piece.max_cost);
-  const Diagonals found = Confinement(part, memory.certain).find(piece.i - whole.i, piece.j - whole.j, {band.lo, band.hi});
-  piece.low = found.low, piece.high = found.high;
+  piece.corridor = static_cast<std::int32_t>(memory.certain.corridors.size());
+  piece.corridor_count =
+      Confinement(part, memory.certain).find(piece.i - whole.i, piece.j - whole.j, {band.lo, band.hi});
 }
 
 // Divides the parts whose bands are wide once more, along a path that is made cheaper.
@@ -106,6 +107,7 @@ static void divide_wide_parts(const KernelTask& task, const Sentinels& sentinels
   ChainPath<S> path(task, sentinels, memory);
   Buffer<CertainPart>& pieces = memory.pieces_of_parts;
   pieces.clear();
+  memory.certain.corridors.clear();
   KernelTask part = task;
   for (std::size_t x = 0; x < memory.certain.parts.size(); ++x) {
     const CertainPart& p = memory.certain.parts[x];
@@ -138,10 +140,10 @@ static KernelAnswer in_parts(const KernelTask& task, DifferenceMemory& memory, C
     if (task.path) cigar.add(kEqual, p.matches);
     place(part, task, p);
     const bool empty = part.query_len == 0 || part.target_len == 0;
-    const Band within = Bounds(part).between(p.low, p.high);
+    const Corridor within{memory.certain.corridors.data() + p.corridor, p.corridor_count};
     const KernelAnswer answer =
         empty ? one_gap(part, cigar)
-              : Difference<S>(part, sentinels, memory, cigar, p.confined() ? &within : nullptr).run();
+              : Difference<S>(part, sentinels, memory, cigar, within.count ? &within : nullptr).run();
     if (answer.status != Status::Ok) return answer;
     whole.score += answer.score;
   }

@@ -72,6 +72,7 @@ struct Rows {
     row = first;
     lo = 0;
     hi = first;
+    forget_gaps();
     if (!first) return {0, 0};
     top_edge();
     left_edge();
@@ -88,15 +89,30 @@ struct Rows {
     for (int g = 0; g < P; ++g) array[kB + g][row] = static_cast<Lane>(s.full[g]);
   }
 
-  // Set the values that row + 1 reads beside the band, below and above.
+  // Set the values that row + 1 reads beside the band, below and above: a cell at the end of a gap along the border.
   WFACLI_INLINE void beside_low(std::int32_t i) {
-    array[kV][i] = static_cast<Lane>(s.rise);
+    array[kV][i] = longer(low_gap);
     for (int g = 0; g < P; ++g) array[kA + g][i] = static_cast<Lane>(s.full[g]);
   }
   WFACLI_INLINE void beside_high(std::int32_t i) {
-    array[kU][i] = static_cast<Lane>(s.rise);
+    array[kU][i] = longer(high_gap);
     for (int g = 0; g < P; ++g) array[kB + g][i] = static_cast<Lane>(s.full[g]);
   }
+
+  // Keep what gaps behind a cell of this row cost, as long as a border does not move away from it: then it moves outwards,
+  // and cells beside it are at the ends of these gaps. So costs still never fall along a diagonal (difference_costs.hpp).
+  WFACLI_INLINE void keep_low(std::int32_t i) {
+    for (int g = 0; g < P; ++g) low_gap[g] = i ? array[kB + g][i] : static_cast<Lane>(s.open_gap(g, row - 1));
+  }
+  WFACLI_INLINE void keep_high(std::int32_t i) {
+    for (int g = 0; g < P; ++g) high_gap[g] = row - 1 > i ? array[kA + g][i] : static_cast<Lane>(s.open_gap(g, i));
+  }
+  // Forget them: a window does not know them.
+  WFACLI_INLINE void forget_gaps() {
+    settled = 0;
+    for (int g = 0; g < P; ++g) low_gap[g] = high_gap[g] = static_cast<Lane>(s.full[g]);
+  }
+  bool knows_gaps() const { return settled > 1; }
 
   // Gives cells from slot `from` to `to` (exclusive) that hold no cost the cost of a gap from those that do: deletions
   // below, insertions above. Nothing inside the matrix reads slots outside it.
@@ -110,9 +126,8 @@ struct Rows {
     array[there][i] = static_cast<Lane>(s.edge(l));
     array[back][i] = static_cast<Lane>(-s.edge(l + 1) - 2 * s.extend);
     for (int g = 0; g < P; ++g) {
-      const std::int64_t over = s.c.gap[g].open + static_cast<std::int64_t>(s.c.gap[g].extend) * l - gap_cost(s.c, l);
       array[others + g][i] = static_cast<Lane>(s.full[g]);
-      array[own + g][i] = static_cast<Lane>(s.none[g] + smaller<std::int64_t>(over, s.c.gap[g].open));
+      array[own + g][i] = static_cast<Lane>(s.open_gap(g, l));
     }
   }
 
@@ -127,6 +142,17 @@ struct Rows {
   const S& s;
   Lane* array[S::kArrays];
   std::int32_t row = 0, lo = 0, hi = 0;  // lo, hi: slots of the row that hold costs
+  Lane low_gap[P + 1] = {}, high_gap[P + 1] = {};  // costs of gaps along the borders, as b and a store them
+  std::int32_t settled = 0;                        // rows for which they were kept
+
+ private:
+  // Returns the cost of another symbol of the cheapest gap, as u and v store it, and adds the symbol to all.
+  WFACLI_INLINE Lane longer(Lane* gap) const {
+    std::int32_t least = s.rise;
+    for (int g = 0; g < P; ++g) least = smaller<std::int32_t>(least, gap[g]);
+    for (int g = 0; g < P; ++g) gap[g] = static_cast<Lane>(smaller(gap[g] - least + s.none[g], s.full[g]));
+    return static_cast<Lane>(least);
+  }
 };
 
 }  // namespace WFACLI_ISA

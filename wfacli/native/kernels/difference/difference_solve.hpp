@@ -6,6 +6,7 @@
 #include "kernels/difference/difference_checkpoints.hpp"
 #include "kernels/difference/difference_traceback.hpp"
 #include "kernels/difference/difference_window.hpp"
+#include "kernels/difference/difference_within.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
@@ -31,10 +32,10 @@ class Difference {
     divides_ = !free_ && !task.wildcard;
   }
 
-  // `task`: a part of a pair with these sentinels, which is not divided again. `within`: the band of all cheapest paths, if
-  // it is known.
+  // `task`: a part of a pair with these sentinels, which is not divided again. `within`: where all cheapest paths are, if
+  // that is known.
   Difference(const KernelTask& task, const Sentinels& sentinels, DifferenceMemory& memory, Cigar& cigar,
-             const Band* within = nullptr)
+             const Corridor* within = nullptr)
       : t_(task), m_(memory), cigar_(cigar), free_(task.free.any()),
         free_query_(task.free.query_begin || task.free.query_end),
         s_(task.costs, task.wildcard, smaller(task.free.target_end, task.target_len),
@@ -42,14 +43,14 @@ class Difference {
         bounds_(task), search_(task, bounds_, memory),
         text_(task, sentinels, memory.text), rows_(s_, task, memory.rows), wide_(s_, text_),
         checkpoints_(rows_, memory, task.checkpoint_bytes - Rows<S>::bytes(task)),
-        total_(task.query_len + task.target_len), within_(within) {
+        total_(task.query_len + task.target_len), within_(within, bounds_, total_, S::kWindowCells) {
     set_piece();
   }
 
   // Aligns the pair, or divides it.
   KernelAnswer run() {
     if (divides_ && search_.is_far() && divide()) return {};
-    for (search_.start(within_ != nullptr);;) {
+    for (search_.start(within_.known());;) {
       if (divides_ && bounds_.band(search_.bound()).cells(0) > divided_cells() && divide()) return {};
       const std::int64_t cost = forward();
       if (halt_ != Status::Ok) return {halt_};
@@ -95,7 +96,7 @@ class Difference {
   std::int64_t forward() {
     const std::int64_t bound = search_.bound();
     const bool narrows = search_.narrows();
-    Band band = within_ ? *within_ : bounds_.band(bound);
+    Band band = within_.known() ? within_.hull() : bounds_.band(bound);
     m_.pieces.clear();
     checkpoints_.drop(0);
     const std::int32_t start = total_ & 1;
@@ -103,7 +104,7 @@ class Difference {
     const SeedBound* seeds = narrows && !free_ && band.cells(start) > kWide ? search_.seeds() : nullptr;
     if (seeds && !bounds_.narrow(band, rows_, tracked, bound, seeds)) return kNone;
     const std::size_t cells = window_cells(band.cells(start));
-    whole_ = t_.path && !free_ && cells <= S::kWindowCells && cells * total_ * kRowBytes <= smaller(t_.table_bytes, kWholeTable);
+    whole_ = t_.path && !free_ && !within_.known() && cells <= S::kWindowCells && cells * total_ * kRowBytes <= smaller(t_.table_bytes, kWholeTable);
     spacing_ = t_.path && !whole_ ? piece_rows_ : kSpan;
     if (whole_) m_.table.resize(larger(m_.table.size(), cells * total_ * kRowBytes + 64));
     const Corner corner{t_.query_len, t_.target_len};
@@ -129,7 +130,7 @@ class Difference {
         advance(band, corner, count, &tracked, table_at(table));
         table += static_cast<std::size_t>(frame.cells) * count * kRowBytes;
       } else {
-        advance(band, corner, count, &tracked, nullptr);
+        advance_by(band, corner, count, &tracked);
       }
     }
     if (free_) return smaller(query_end_.cost, target_end_.cost);
@@ -198,8 +199,15 @@ class Difference {
     return kNone;
   }
 
+  // Computes `count` rows inside of `limit`.
+  void advance_by(const Band& limit, const Corner& corner, std::int32_t count, Tracked* tracked) {
+    for (const std::int32_t end = rows_.row + count; rows_.row < end;)
+      advance(within_.after(limit, rows_.row), corner, smaller(within_.rows_after(rows_.row), end - rows_.row), tracked, nullptr);
+  }
+
   // Computes `count` rows, in registers if the band fits them.
   void advance(const Band& band, const Corner& corner, std::int32_t count, Tracked* tracked, Lane* table) {
+    if (grows(band, corner)) return grow(band, corner, count, tracked);
     const std::int32_t cells = band.cells(rows_.row);
     if (cells > S::kWindowCells) {
       wide_.run(rows_, count, band, corner, tracked);
@@ -238,11 +246,34 @@ class Difference {
     return (rows_.lo > first && frame.slot < rows_.lo) || (rows_.hi < last && frame.slot + frame.cells - 1 > rows_.hi);
   }
 
+  // Returns true if a row of the band has cells beside those that hold costs.
+  bool grows(const Band& band, const Corner& corner) const {
+    const std::int32_t r = rows_.row;
+    return within_.known() && (larger(band.first(r), larger(0, r - corner.target_len)) < rows_.lo ||
+                       smaller(band.last(r), smaller(r, corner.query_len)) > rows_.hi);
+  }
+  // The band that the current row has.
+  Band own() const { return {rows_.row - 2 * rows_.hi, rows_.row - 2 * rows_.lo + 1}; }
+  // Computes `count` rows of a band that grows. Wide::run needs two rows to know the gaps along the borders.
+  void grow(const Band& band, const Corner& corner, std::int32_t count, Tracked* tracked) {
+    const std::int32_t unknown = rows_.knows_gaps() ? 0 : smaller(2, count);
+    if (unknown) wide_.run(rows_, unknown, own(), corner, tracked);
+    if (count > unknown) wide_.run(rows_, count - unknown, band, corner, tracked);
+  }
+  // Returns true if the band grows in the next `count` rows.
+  bool grows_within(const Band& limit, const Corner& corner, std::int32_t count) const {
+    for (std::int32_t r = rows_.row; r < rows_.row + count; r += within_.rows_after(r))
+      if (grows(within_.after(limit, r), corner)) return true;
+    return false;
+  }
+
   // Computes `count` rows of a band in memory, and stores the planes that a window would store in `table`.
-  void keep_band(const Band& band, const Corner& corner, std::int32_t count, const Frame& frame, Lane* table) {
+  void keep_band(const Band& limit, const Corner& corner, std::int32_t count, const Frame& frame, Lane* table) {
     const std::size_t bytes = static_cast<std::size_t>(frame.cells) * sizeof(Lane);
+    const std::int32_t unknown = rows_.knows_gaps() || !grows(within_.after(limit, rows_.row), corner) ? 0 : 2;
+    const Band first = own();
     for (std::int32_t k = 1; k <= count; ++k, table += S::kPlanes * frame.cells) {
-      wide_.run(rows_, 1, band, corner, nullptr);
+      wide_.run(rows_, 1, k <= unknown ? first : within_.after(limit, rows_.row), corner, nullptr);
       const std::int32_t slot = frame.slot + (k >> 1);
       for (int x = 0; x < S::kPlanes; ++x) {
         const int g = x % (S::kPlanes / 2);
@@ -318,9 +349,11 @@ class Difference {
     }
     const std::int32_t count = (place.row() - from.row + 1) / 2 * 2;
     m_.table.resize(larger(m_.table.size(), count * piece_cells_ * kRowBytes + 64));
-    const Frame frame = framed(from.row - place.j, piece_cells_, corner);
+    const bool grown = grows_within(band, corner, count);
+    const Frame whole{from.row - place.j, piece_cells_};
+    const Frame frame = grown ? whole : framed(whole.slot, whole.cells, corner);
     const Piece piece{from.row, frame.cells, frame.slot, 0};
-    if (opens(frame, corner)) {
+    if (grown || opens(frame, corner)) {
       checkpoints_.restore(from, from.lo, from.hi);
       keep_band(band, corner, count, frame, table_at(0));
     } else {
@@ -338,7 +371,7 @@ class Difference {
     spacing_ = piece_rows_;
     while (rows_.row + spacing_ < end) {
       if (t_.cancelled->is_set()) return Status::Dropped;
-      advance(band, corner, spacing_, nullptr, nullptr);
+      advance_by(band, corner, spacing_, nullptr);
       if (!checkpoints_.save(band, first, base, spacing_)) return Status::MemoryLimit;
     }
     return m_.checkpoints.size() > first ? Status::Ok : Status::MemoryLimit;
@@ -356,7 +389,7 @@ class Difference {
   const Wide<S> wide_;
   Checkpoints<S> checkpoints_;
   const std::int32_t total_;
-  const Band* within_;
+  const Within within_;
   std::int32_t piece_cells_ = 0, piece_rows_ = 0, spacing_ = 0;
   bool whole_ = false;
   bool divides_ = false, divided_ = false;  // the pair may be, or is, divided at certain matches

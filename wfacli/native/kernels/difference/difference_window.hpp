@@ -57,6 +57,7 @@ class Window {
       }
     }
     rows.row = row_;
+    rows.forget_gaps();
     rows.lo = larger(slot_, 0);
     rows.hi = smaller(slot_ + Cells - 1, row_);
   }
