@@ -350,8 +350,7 @@ class Difference {
     const std::int32_t count = (place.row() - from.row + 1) / 2 * 2;
     m_.table.resize(larger(m_.table.size(), count * piece_cells_ * kRowBytes + 64));
     const bool grown = grows_within(band, corner, count);
-    const Frame whole{from.row - place.j, piece_cells_};
-    const Frame frame = grown ? whole : framed(whole.slot, whole.cells, corner);
+    const Frame frame = grown ? Frame{from.row - place.j, piece_cells_} : framed(from.row - place.j, piece_cells_, corner);
     const Piece piece{from.row, frame.cells, frame.slot, 0};
     if (grown || opens(frame, corner)) {
       checkpoints_.restore(from, from.lo, from.hi);
