@@ -150,7 +150,7 @@ class Confinement {
     }
   }
 
-  // Ranges of rows of the beginning and of the end of a run. Ranges begin at row 0 or 1: see Corridor's user.
+  // Ranges of rows of the beginning and of the end of a run. The first one begins behind row 0 or 1 (Within).
   std::size_t range_before(const ExactRun& run) const {
     return static_cast<std::size_t>(larger(0, run.i + run.j - kBeside) / Corridor::kRows);
   }

@@ -102,10 +102,10 @@ struct Rows {
   // Keep what gaps behind a cell of this row cost, as long as a border does not move away from it: then it moves outwards,
   // and cells beside it are at the ends of these gaps. So costs still never fall along a diagonal (difference_costs.hpp).
   WFACLI_INLINE void keep_low(std::int32_t i) {
-    for (int g = 0; g < P; ++g) low_gap[g] = i ? array[kB + g][i] : static_cast<Lane>(s.open_gap(g, row - 1));
+    for (int g = 0; g < P; ++g) low_gap[g] = i ? array[kB + g][i] : behind_edge(g, row - 1, s.free_target);
   }
   WFACLI_INLINE void keep_high(std::int32_t i) {
-    for (int g = 0; g < P; ++g) high_gap[g] = row - 1 > i ? array[kA + g][i] : static_cast<Lane>(s.open_gap(g, i));
+    for (int g = 0; g < P; ++g) high_gap[g] = row - 1 > i ? array[kA + g][i] : behind_edge(g, i, s.free_query);
   }
   // Forget them: a window does not know them.
   WFACLI_INLINE void forget_gaps() {
@@ -146,6 +146,10 @@ struct Rows {
   std::int32_t settled = 0;                        // rows for which they were kept
 
  private:
+  // The same behind a cell of the matrix's edge, which has no open gap where symbols may stay unaligned.
+  WFACLI_INLINE Lane behind_edge(int g, std::int32_t l, std::int32_t free) const {
+    return static_cast<Lane>(free ? s.full[g] : s.open_gap(g, l));
+  }
   // Returns the cost of another symbol of the cheapest gap, as u and v store it, and adds the symbol to all.
   WFACLI_INLINE Lane longer(Lane* gap) const {
     std::int32_t least = s.rise;
