@@ -140,19 +140,13 @@ def cells_of(query: bytes, target: bytes, costs: Costs) -> tuple[I64, I64]:
 
 
 def assert_inside(query: bytes, target: bytes, costs: Costs, ranges: list[int]) -> I64:
-    """Assert that ranges of diagonals have all cheapest paths and grow slowly; return the paths' diagonals."""
+    """Assert that ranges of diagonals have all cheapest paths; return the paths' diagonals."""
     i, j = cells_of(query, target, costs)
     diagonals = np.asarray(j - i)
     low, high = np.array(ranges[::2]), np.array(ranges[1::2])
     for begin in (0, 1):  # the anti-diagonal before the first range
         at = np.clip((i + j - begin - 1) // ROWS, 0, len(low) - 1)
         assert (low[at] <= diagonals).all() and (diagonals <= high[at]).all(), (query, target)
-    assert (low[1:] > low[:-1] - ROWS).all() and (high[1:] < high[:-1] + ROWS).all()
-    border = np.minimum(np.arange(1, len(low)) * ROWS, len(query) + len(target))
-    for rows in (border, border + 1):  # each range has what the next one begins with
-        for row, first, last in zip(rows, low[:-1], high[:-1], strict=True):
-            there = diagonals[i + j == row]
-            assert (first <= there).all() and (there <= last).all(), (query, target)
     return diagonals
 
 

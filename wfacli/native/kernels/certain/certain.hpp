@@ -28,8 +28,7 @@ struct Diagonals {
   std::int32_t low, high;
 };
 
-// Diagonals of all cheapest paths of a part, by anti-diagonals: kRows of them have the same. From one to the next they grow
-// by less than kRows on either side, and include those of the next.
+// Diagonals of all cheapest paths of a part, by anti-diagonals: kRows of them have the same.
 struct Corridor {
   static constexpr std::int32_t kRows = 128;
   const Diagonals* of;

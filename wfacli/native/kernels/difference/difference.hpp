@@ -42,8 +42,7 @@ constexpr std::int32_t kMaxReadsLength = 2000, kMaxFreeReadsLength = 512;
 struct DifferenceMemory {
   struct Checkpoint {
     std::int32_t row, lo, hi, k_lo, k_hi;  // an anti-diagonal, its cells, the band from there on
-    std::int32_t settled;
-    std::int16_t low_gap[2], high_gap[2];  // see Rows
+    std::int16_t low_gap[2];               // see Rows
     std::size_t at;                        // offset of its values in `saved`
   };
   struct Piece {

@@ -205,30 +205,30 @@ class Wide {
   void row(R& rows, const Band& band, const Corner& corner) const {
     const std::int32_t r = ++rows.row;
     const std::int32_t first = band.first(r), last = band.last(r);
-    // A band that has grown since the last row gets at most one cell more on either side: each needs its neighbours there.
-    const std::int32_t lo = larger(larger(larger(first, 1), r - corner.target_len), rows.lo);
-    const std::int32_t hi = smaller(smaller(smaller(last, r - 1), corner.query_len), rows.hi + 1);
-    const bool at_top = rows.lo == 0, at_left = rows.hi == r - 1;
+    const std::int32_t lo = larger(larger(first, 1), r - corner.target_len);
+    const std::int32_t hi = smaller(smaller(last, r - 1), corner.query_len);
     if (lo > rows.lo)
-      rows.keep_low(lo - 1);
+      keep_low(rows, lo - 1);
     else
       rows.beside_low(lo - 1);
-    if (hi <= rows.hi)
-      rows.keep_high(hi);
-    else
-      rows.beside_high(hi);
-    ++rows.settled;
+    for (std::int32_t i = rows.hi + 1; i <= hi; ++i) rows.beside_high(i);
     if (lo <= hi) vectors(rows, lo, hi);
     rows.lo = lo;
     rows.hi = hi;
-    if (first <= 0 && r <= corner.target_len && at_top) {
+    if (first <= 0 && r <= corner.target_len) {
       rows.top_edge();
       rows.lo = 0;
     }
-    if (r <= last && r <= corner.query_len && at_left) {
+    if (r <= last && r <= corner.query_len) {
       rows.left_edge();
       rows.hi = r;
     }
+  }
+
+  void keep_low(R& rows, std::int32_t i) const {
+    Lane gaps[P + 1];
+    for (int g = 0; g < P; ++g) gaps[g] = rows.array[R::kB + g][i];
+    rows.keep_low(i, rows.row - 1, gaps);
   }
 
   void vectors(R& rows, std::int32_t lo, std::int32_t hi) const {

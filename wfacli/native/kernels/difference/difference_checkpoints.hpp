@@ -20,8 +20,8 @@ class Checkpoints {
   bool save(const Band& band, std::size_t first, std::int32_t base, std::int32_t& spacing) {
     const std::int32_t r = rows_.row;
     if ((r - base) % spacing != 0) return true;
-    Checkpoint c{r, rows_.lo, rows_.hi, band.lo, band.hi, rows_.settled, {}, {}, m_.saved.size()};
-    for (int g = 0; g < S::kPieces; ++g) c.low_gap[g] = rows_.low_gap[g], c.high_gap[g] = rows_.high_gap[g];
+    Checkpoint c{r, rows_.lo, rows_.hi, band.lo, band.hi, {}, m_.saved.size()};
+    for (int g = 0; g < S::kPieces; ++g) c.low_gap[g] = rows_.low_gap[g];
     const std::size_t bytes = (c.hi - c.lo + 1) * sizeof(Lane);
     for (const Lane* values : rows_.array)
       m_.saved.append(reinterpret_cast<const std::uint8_t*>(values + c.lo), bytes);
@@ -44,11 +44,7 @@ class Checkpoints {
     rows_.row = c.row;
     rows_.lo = c.lo;
     rows_.hi = c.hi;
-    rows_.settled = c.settled;
-    for (int g = 0; g < S::kPieces; ++g) {
-      rows_.low_gap[g] = static_cast<Lane>(c.low_gap[g]);
-      rows_.high_gap[g] = static_cast<Lane>(c.high_gap[g]);
-    }
+    for (int g = 0; g < S::kPieces; ++g) rows_.low_gap[g] = static_cast<Lane>(c.low_gap[g]);
   }
   // Sets the values of a checkpoint's slots from `first` to `last`, as far as it has them.
   void restore(const Checkpoint& c, std::int32_t first, std::int32_t last) {

@@ -36,7 +36,6 @@ class Confinement {
     Diagonals* const all = m_.corridors.data() + first;
     set_path(all + count, count);
     set_all(all, all + count, count);
-    limit_growth(all, count);
     m_.corridors.resize(first + count);
     return static_cast<std::int32_t>(count);
   }
@@ -188,18 +187,6 @@ class Confinement {
     }
     for (std::size_t c = 0; c < count; ++c)
       if (all[c].low > all[c].high) all[c] = limits_;
-  }
-
-  // Widens ranges so that they include the next one, and grow no faster than rows have room for.
-  static void limit_growth(Diagonals* all, std::size_t count) {
-    constexpr std::int32_t kGrowth = Corridor::kRows - 8;
-    Diagonals next = all[count - 1];
-    for (std::size_t c = count - 1; c-- > 0;) {
-      const Diagonals own = all[c];
-      unite(all[c], next);
-      unite(all[c], {all[c + 1].low + kGrowth, all[c + 1].high - kGrowth});
-      next = own;
-    }
   }
 
   // Returns the greatest length of which two gaps cost no more than this.

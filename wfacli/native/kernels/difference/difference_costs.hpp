@@ -17,8 +17,9 @@
 // Range. Let c be the cost of a gap of length 1. u' = z - v <= a <= o, and the same holds for v', so H rises by at
 // most c from cell to cell. Along a diagonal H never falls, since the last symbol of both sequences can be removed: an
 // alignment that ends in a gap moves back along the diagonal as a whole. That also holds inside a band if its borders
-// only move inwards, as those of windows do, or if cells beside a border that moves outwards are at the ends of gaps that
-// its cells have open (Rows::keep_low). So z + 2e >= 0, H falls by at most c, and
+// only move inwards, as those of windows do, or if a row gets cells beside it that are at the ends of gaps which its
+// outermost cells have open (Rows::beside): a path that leaves the band later pays at least as much. So z + 2e >= 0, H
+// falls by at most c, and
 //   -c - e <= u, v <= c - e     0 <= z + 2e <= mismatch     a + v - z <= o + e + c.
 // A mismatch that costs more than 2c is never used and is stored as 2c + 1. Lanes outside the matrix, or outside what
 // can reach the requested cell, may wrap around: nothing reads them.

@@ -72,7 +72,7 @@ struct Rows {
     row = first;
     lo = 0;
     hi = first;
-    forget_gaps();
+    for (int g = 0; g < P; ++g) low_gap[g] = static_cast<Lane>(s.full[g]);
     if (!first) return {0, 0};
     top_edge();
     left_edge();
@@ -89,46 +89,44 @@ struct Rows {
     for (int g = 0; g < P; ++g) array[kB + g][row] = static_cast<Lane>(s.full[g]);
   }
 
-  // Set the values that row + 1 reads beside the band, below and above: a cell at the end of a gap along the border.
+  // Set the values that row + 1 reads beside the band, below and above: a cell at the end of a new gap.
   WFACLI_INLINE void beside_low(std::int32_t i) {
-    array[kV][i] = longer(low_gap);
+    array[kV][i] = static_cast<Lane>(s.rise);
     for (int g = 0; g < P; ++g) array[kA + g][i] = static_cast<Lane>(s.full[g]);
   }
   WFACLI_INLINE void beside_high(std::int32_t i) {
-    array[kU][i] = longer(high_gap);
+    array[kU][i] = static_cast<Lane>(s.rise);
     for (int g = 0; g < P; ++g) array[kB + g][i] = static_cast<Lane>(s.full[g]);
   }
 
-  // Keep what gaps behind a cell of this row cost, as long as a border does not move away from it: then it moves outwards,
-  // and cells beside it are at the ends of these gaps. So costs still never fall along a diagonal (difference_costs.hpp).
-  WFACLI_INLINE void keep_low(std::int32_t i) {
-    for (int g = 0; g < P; ++g) low_gap[g] = i ? array[kB + g][i] : behind_edge(g, row - 1, s.free_target);
+  // Keep what deletions cost behind cell (i, at), which is the last one on the diagonal of the lower border.
+  WFACLI_INLINE void keep_low(std::int32_t i, std::int32_t at, const Lane* gaps) {
+    for (int g = 0; g < P; ++g)
+      low_gap[g] = i ? gaps[g] : static_cast<Lane>(s.free_target ? s.full[g] : s.open_gap(g, at));
   }
-  WFACLI_INLINE void keep_high(std::int32_t i) {
-    for (int g = 0; g < P; ++g) high_gap[g] = row - 1 > i ? array[kA + g][i] : behind_edge(g, i, s.free_query);
-  }
-  // Forget them: a window does not know them.
-  WFACLI_INLINE void forget_gaps() {
-    settled = 0;
-    for (int g = 0; g < P; ++g) low_gap[g] = high_gap[g] = static_cast<Lane>(s.full[g]);
-  }
-  bool knows_gaps() const { return settled > 1; }
 
-  // Gives cells from slot `from` to `to` (exclusive) that hold no cost the cost of a gap from those that do: deletions
-  // below, insertions above. Nothing inside the matrix reads slots outside it.
+  // Gives cells from slot `from` to `to` (exclusive) that hold no cost the costs of gaps from the outermost cells that do:
+  // deletions below, from cell (lo - 1, row - 1), and insertions above, from cell (hi, row). Where those have a gap open, it
+  // goes on. So no path that leaves the band later is cheaper, and costs never fall along a diagonal (difference_costs.hpp).
+  // Nothing inside the matrix reads slots outside it.
   void beside(std::int32_t from, std::int32_t to) {
     const std::int32_t first = larger(from, 0), last = smaller(to - 1, row);
-    for (std::int32_t i = smaller(lo - 1, last); i >= first; --i) gap(i, 2 * (lo - i) - 1, kV, kU, kA, kB);
-    for (std::int32_t i = larger(hi + 1, first); i <= last; ++i) gap(i, 2 * (i - hi) - 1, kU, kV, kB, kA);
-  }
-  // Sets a cell at the end of a gap of length l.
-  void gap(std::int32_t i, std::int32_t l, int there, int back, int others, int own) {
-    array[there][i] = static_cast<Lane>(s.edge(l));
-    array[back][i] = static_cast<Lane>(-s.edge(l + 1) - 2 * s.extend);
-    for (int g = 0; g < P; ++g) {
-      array[others + g][i] = static_cast<Lane>(s.full[g]);
-      array[own + g][i] = static_cast<Lane>(s.open_gap(g, l));
+    Lane gap[P + 1];
+    if (first < lo) {
+      std::memcpy(gap, low_gap, sizeof gap);
+      for (std::int32_t i = lo - 1; i >= first; --i) end_of_gap(i, gap, kV, kU, kA, kB);
     }
+    if (last > hi) {
+      for (int g = 0; g < P; ++g) gap[g] = array[kA + g][hi];
+      array[kV][hi] = before(longer(gap));  // the first symbol of the gap ends in the row before
+      for (std::int32_t i = hi + 1; i <= last; ++i) end_of_gap(i, gap, kU, kV, kB, kA);
+    }
+  }
+  // The same, and the row has these cells then.
+  void widen(std::int32_t first, std::int32_t last) {
+    beside(first, last + 1);
+    lo = smaller(lo, larger(first, 0));
+    hi = larger(hi, smaller(last, row));
   }
 
   // Returns the cost of cell i - 1 minus that of cell i.
@@ -142,21 +140,27 @@ struct Rows {
   const S& s;
   Lane* array[S::kArrays];
   std::int32_t row = 0, lo = 0, hi = 0;  // lo, hi: slots of the row that hold costs
-  Lane low_gap[P + 1] = {}, high_gap[P + 1] = {};  // costs of gaps along the borders, as b and a store them
-  std::int32_t settled = 0;                        // rows for which they were kept
+  Lane low_gap[P + 1] = {};              // see keep_low()
 
  private:
-  // The same behind a cell of the matrix's edge, which has no open gap where symbols may stay unaligned.
-  WFACLI_INLINE Lane behind_edge(int g, std::int32_t l, std::int32_t free) const {
-    return static_cast<Lane>(free ? s.full[g] : s.open_gap(g, l));
+  // Sets cell i to the end of a gap, and adds two symbols to that: cells that follow each other in a row are two apart.
+  void end_of_gap(std::int32_t i, Lane* gap, int there, int back, int others, int own) {
+    array[there][i] = longer(gap);
+    for (int g = 0; g < P; ++g) {
+      array[others + g][i] = static_cast<Lane>(s.full[g]);
+      array[own + g][i] = gap[g];
+    }
+    array[back][i] = before(longer(gap));
   }
   // Returns the cost of another symbol of the cheapest gap, as u and v store it, and adds the symbol to all.
-  WFACLI_INLINE Lane longer(Lane* gap) const {
+  Lane longer(Lane* gap) const {
     std::int32_t least = s.rise;
     for (int g = 0; g < P; ++g) least = smaller<std::int32_t>(least, gap[g]);
     for (int g = 0; g < P; ++g) gap[g] = static_cast<Lane>(smaller(gap[g] - least + s.none[g], s.full[g]));
     return static_cast<Lane>(least);
   }
+  // The same change the other way round.
+  Lane before(Lane longer) const { return static_cast<Lane>(-longer - 2 * s.extend); }
 };
 
 }  // namespace WFACLI_ISA

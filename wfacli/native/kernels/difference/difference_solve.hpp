@@ -207,14 +207,14 @@ class Difference {
 
   // Computes `count` rows, in registers if the band fits them.
   void advance(const Band& band, const Corner& corner, std::int32_t count, Tracked* tracked, Lane* table) {
-    if (grows(band, corner)) return grow(band, corner, count, tracked);
     const std::int32_t cells = band.cells(rows_.row);
     if (cells > S::kWindowCells) {
+      if (grows(band, corner)) rows_.widen(band.first(rows_.row), band.last(rows_.row));
       wide_.run(rows_, count, band, corner, tracked);
       return;
     }
-    const Frame frame = framed(band.first(rows_.row), window_cells(cells), corner);
-    if (!table && opens(frame, corner)) return wide_.run(rows_, count, band, corner, tracked);
+    const Frame frame = grows(band, corner) ? Frame{band.first(rows_.row), window_cells(cells)}
+                                            : framed(band.first(rows_.row), window_cells(cells), corner);
     if (tracked) {
       const std::int32_t lo = larger(larger(rows_.lo, frame.slot), rows_.row - t_.target_len);
       const std::int32_t hi = smaller(smaller(rows_.hi, frame.slot + frame.cells - 1), t_.query_len);
@@ -223,8 +223,7 @@ class Difference {
     window(frame.cells, count, frame.slot, tracked, table);
   }
 
-  // Returns the position of a window of `cells` slots from `slot` on, moved to where the row has cells. At its start,
-  // all its cells inside the corner have costs, so the only borders that they see are the window's own.
+  // Returns the position of a window of `cells` slots from `slot` on, moved to where the row has cells.
   struct Frame {
     std::int32_t slot, cells;
   };
@@ -238,50 +237,17 @@ class Difference {
     return {slot, cells};
   }
 
-  // Returns true if a window would begin beside cells of the corner that hold no cost, as with a narrow band in
-  // memory. Values made up for them would fall along diagonals as soon as gaps reach them from inside, by more than a
-  // lane holds.
-  bool opens(const Frame& frame, const Corner& corner) const {
-    const std::int32_t first = larger(0, rows_.row - corner.target_len), last = smaller(rows_.row, corner.query_len);
-    return (rows_.lo > first && frame.slot < rows_.lo) || (rows_.hi < last && frame.slot + frame.cells - 1 > rows_.hi);
-  }
-
   // Returns true if a row of the band has cells beside those that hold costs.
   bool grows(const Band& band, const Corner& corner) const {
     const std::int32_t r = rows_.row;
     return within_.known() && (larger(band.first(r), larger(0, r - corner.target_len)) < rows_.lo ||
                        smaller(band.last(r), smaller(r, corner.query_len)) > rows_.hi);
   }
-  // The band that the current row has.
-  Band own() const { return {rows_.row - 2 * rows_.hi, rows_.row - 2 * rows_.lo + 1}; }
-  // Computes `count` rows of a band that grows. Wide::run needs two rows to know the gaps along the borders.
-  void grow(const Band& band, const Corner& corner, std::int32_t count, Tracked* tracked) {
-    const std::int32_t unknown = rows_.knows_gaps() ? 0 : smaller(2, count);
-    if (unknown) wide_.run(rows_, unknown, own(), corner, tracked);
-    if (count > unknown) wide_.run(rows_, count - unknown, band, corner, tracked);
-  }
   // Returns true if the band grows in the next `count` rows.
   bool grows_within(const Band& limit, const Corner& corner, std::int32_t count) const {
     for (std::int32_t r = rows_.row; r < rows_.row + count; r += within_.rows_after(r))
       if (grows(within_.after(limit, r), corner)) return true;
     return false;
-  }
-
-  // Computes `count` rows of a band in memory, and stores the planes that a window would store in `table`.
-  void keep_band(const Band& limit, const Corner& corner, std::int32_t count, const Frame& frame, Lane* table) {
-    const std::size_t bytes = static_cast<std::size_t>(frame.cells) * sizeof(Lane);
-    const std::int32_t unknown = rows_.knows_gaps() || !grows(within_.after(limit, rows_.row), corner) ? 0 : 2;
-    const Band first = own();
-    for (std::int32_t k = 1; k <= count; ++k, table += S::kPlanes * frame.cells) {
-      wide_.run(rows_, 1, k <= unknown ? first : within_.after(limit, rows_.row), corner, nullptr);
-      const std::int32_t slot = frame.slot + (k >> 1);
-      for (int x = 0; x < S::kPlanes; ++x) {
-        const int g = x % (S::kPlanes / 2);
-        const bool insertion = x < S::kPlanes / 2, by_rise = S::kPieces == 0 || s_.opens_freely(g);
-        const int array = by_rise ? (insertion ? Rows<S>::kU : Rows<S>::kV) : (insertion ? Rows<S>::kA : Rows<S>::kB) + g;
-        std::memcpy(table + x * frame.cells, rows_.array[array] + slot, bytes);
-      }
-    }
   }
 
   void window(std::int32_t cells, std::int32_t count, std::int32_t slot, Tracked* tracked, Lane* table) {
@@ -349,16 +315,11 @@ class Difference {
     }
     const std::int32_t count = (place.row() - from.row + 1) / 2 * 2;
     m_.table.resize(larger(m_.table.size(), count * piece_cells_ * kRowBytes + 64));
-    const bool grown = grows_within(band, corner, count);
-    const Frame frame = grown ? Frame{from.row - place.j, piece_cells_} : framed(from.row - place.j, piece_cells_, corner);
+    const Frame frame = grows_within(band, corner, count) ? Frame{from.row - place.j, piece_cells_}
+                                                          : framed(from.row - place.j, piece_cells_, corner);
     const Piece piece{from.row, frame.cells, frame.slot, 0};
-    if (grown || opens(frame, corner)) {
-      checkpoints_.restore(from, from.lo, from.hi);
-      keep_band(band, corner, count, frame, table_at(0));
-    } else {
-      checkpoints_.restore(from, frame.slot, frame.slot + frame.cells - 1);
-      window(frame.cells, count, frame.slot, nullptr, table_at(0));
-    }
+    checkpoints_.restore(from, frame.slot, frame.slot + frame.cells - 1);
+    window(frame.cells, count, frame.slot, nullptr, table_at(0));
     traceback.trace_piece(piece, table_at(0), place);
     return Status::Ok;
   }

@@ -57,7 +57,9 @@ class Window {
       }
     }
     rows.row = row_;
-    rows.forget_gaps();
+    Lane low[P + 1];
+    for (int g = 0; g < P; ++g) low[g] = static_cast<Lane>(low_[g][0]);
+    rows.keep_low(slot_ - 1, row_ - 1, low);
     rows.lo = larger(slot_, 0);
     rows.hi = smaller(slot_ + Cells - 1, row_);
   }
@@ -82,6 +84,7 @@ class Window {
     ++slot_;
     ++q;
     Vector changes{};
+    for (int g = 0; g < P; ++g) low_[g] = b_[0][g];
     for (int w = 0; w < kVectors; ++w) {
       u_[w] = L::down(u_[w], w + 1 < kVectors ? u_[w + 1] : step_.rise);
       for (int g = 0; g < P; ++g) b_[w][g] = L::down(b_[w][g], w + 1 < kVectors ? b_[w + 1][g] : step_.full[g]);
@@ -131,6 +134,7 @@ class Window {
   const Step<S, L> step_;
   const Text& text_;
   Vector u_[kVectors], v_[kVectors], a_[kVectors][P + 1], b_[kVectors][P + 1];
+  Vector low_[P + 1];  // b of the lowest lane, which the last row has left
   std::int32_t row_ = 0, slot_ = 0, lane_ = 0;
   Lane* table_ = nullptr;
 };
