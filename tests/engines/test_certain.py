@@ -7,6 +7,7 @@ import pytest
 
 from tests import pairgen
 from tests.engines.agreement import AMPLE, SCHEMES, TIMES, aligned, assert_as_all_cells, seed_of, spec_for
+from wfacli.config import Metric
 from wfacli.plan.kernels import DIFFERENCE, GOTOH
 
 BASES = b"ACGT"
@@ -142,3 +143,24 @@ def test_divided_pairs(scheme):
         rng = random.Random(seed_of(scheme, turn, "certain"))
         pairs = [similar_pair(rng) for _ in range(30)]
         assert_as_all_cells(pairs, spec_for(scheme), DIFFERENCE)
+
+
+def long_noisy_pair(rng: random.Random) -> tuple[bytes, bytes]:
+    """Return sequences with many errors and a long gap, along which their band grows and shrinks."""
+    query = pairgen.sequence(rng, rng.choice([3000, 5000]), BASES)
+    at, size = rng.randrange(len(query)), rng.choice([100, 300, 800])
+    part = rng.choice(
+        [b"", query[at : at + size] * 2, pairgen.sequence(rng, size, BASES), query[at : at + size][::-1]]
+    )
+    target = noisy(rng, query[:at] + part + query[at + size :], rng.choice([0.1, 0.15, 0.2]))
+    return (query, target) if rng.random() < 0.5 else (target, query)
+
+
+@pytest.mark.parametrize("penalties", [(4, 4, 2, 100, 1), (6, 4, 2, 70, 1)], ids=str)
+def test_bands_that_grow_beside_long_gaps(penalties):
+    """The second piece's opening cost fills an 8-bit lane: cells beside the band must be at the ends of open gaps."""
+    for turn in range(TIMES):
+        rng = random.Random(seed_of(penalties, turn, "grows"))
+        assert_as_all_cells(
+            [long_noisy_pair(rng) for _ in range(12)], spec_for((Metric.AFFINE2P, penalties, 0)), DIFFERENCE
+        )
