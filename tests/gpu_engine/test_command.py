@@ -191,10 +191,10 @@ def test_batches_are_read_while_a_gpu_is_opened(align, folder, drivers, monkeypa
 
     Without a GPU, the CPU reads its own batches.
     """
-    read, opening, read_batches = threading.Event(), choice.open_driver, run.read_batches
+    read, opening, later_batches = threading.Event(), choice.open_driver, run.later_batches
 
     def reading(*arguments, **rest):
-        for batch in read_batches(*arguments, **rest):
+        for batch in later_batches(*arguments, **rest):
             yield batch
             read.set()  # the next batch has been requested
 
@@ -204,7 +204,7 @@ def test_batches_are_read_while_a_gpu_is_opened(align, folder, drivers, monkeypa
             return opening(index, compiler)
         raise DeviceError("no GPU")
 
-    monkeypatch.setattr(run, "read_batches", reading)
+    monkeypatch.setattr(run, "later_batches", reading)
     monkeypatch.setattr(choice, "open_driver", slow)
     arguments = ("q.fq", "t.fa", "--metric", "edit", "-t", "2", "--batch-bases", "700")
     assert align(*arguments, "--engine", "auto", "-o", "some.paf", "--stats", "s.json") == 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -227,6 +227,14 @@ class PairBatch:
             mapped=Mapped.from_columns(columns["mapped"]) if "mapped" in columns else None,
             **{c: columns[c] for c in known},
         )
+
+
+LaterBatch = Callable[[], PairBatch]  # completes a batch and returns it; call it once, in any thread
+
+
+def complete(pairs: PairBatch) -> LaterBatch:
+    """Return a batch that is complete already as one that is completed later."""
+    return lambda: pairs
 
 
 _NAME_COLUMNS = ("q_name", "t_name", "q_name_len", "t_name_len", "qual")

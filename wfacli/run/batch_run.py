@@ -10,10 +10,10 @@ from typing import Any
 
 from .._native import BatchFigures
 from ..config import Container, Format, OutputSpec, RunConfig
-from ..core.batch import AlignmentBatch, PairBatch
+from ..core.batch import AlignmentBatch, LaterBatch, PairBatch
 from ..core.stats import Stats
-from ..errors import InternalError, UsageError
-from ..io.read.names import with_sam_names
+from ..errors import InputError, InternalError, UsageError
+from ..io.read.names import before_fault
 from ..io.write.bam import BamOutput, SortedOutput
 from ..io.write.bgzip import BgzipOutput
 from ..io.write.format import Formatter
@@ -32,6 +32,7 @@ class _Records:
     pairs: int
     sums: dict[str, Any]
     figures: BatchFigures | None = None
+    fault: InputError | None = None  # of the pair behind these
 
 
 @dataclass
@@ -78,7 +79,7 @@ class BatchRun:
             if self.figures:
                 self.figures.begin(self.inputs.sequences)
             run_ordered(
-                self._batches(),
+                self.inputs.batches(),
                 self._work,
                 self._write,
                 begin=self._write_header,
@@ -91,13 +92,14 @@ class BatchRun:
             self.partial = self.output.abandon(worth=self.stats.counts["pairs"] > 0)
             raise
 
-    def _batches(self) -> Iterator[PairBatch]:
-        batches = self.inputs.batches()
-        if self.config.output.format is not Format.SAM:
-            return batches
-        return with_sam_names(batches, self.inputs.files.query, self.inputs.files.reference)
-
-    def _work(self, pairs: PairBatch) -> _Records:
+    def _work(self, later: LaterBatch) -> _Records:
+        with self.stats.timed("copy"):
+            pairs = later()
+        fault = None
+        if self.config.output.format is Format.SAM:
+            pairs, fault = before_fault(pairs, self.inputs.files.query, self.inputs.files.reference)
+            if fault and not len(pairs):
+                raise fault
         pairs, alignments = self.aligner.align(pairs)
         if self.config.check:
             with self.stats.timed("check"):
@@ -107,7 +109,8 @@ class BatchRun:
             figures = self.figures.of_batch() if self.figures else None
             records, sums = self.formatter.format(pairs, alignments, targets, figures)
             packed = self.output.packed(records)
-        return _Records(packed, len(records), len(pairs), {**sums, "heuristic": int(alignments.cut.sum())}, figures)
+        sums = {**sums, "heuristic": int(alignments.cut.sum())}
+        return _Records(packed, len(records), len(pairs), sums, figures, fault)
 
     def _check(self, pairs: PairBatch, alignments: AlignmentBatch) -> None:
         found = self.aligner.fault(pairs, alignments)
@@ -132,6 +135,8 @@ class BatchRun:
             if self.figures and part.figures:
                 self.figures.add(part.figures)
             self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": part.size})
+        if part.fault:
+            raise part.fault
 
     def _cancel(self) -> None:
         self.aligner.cancel()

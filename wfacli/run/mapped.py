@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
@@ -9,13 +10,13 @@ from typing import Any
 
 from .._native import MappedReader, Reference
 from ..config import Config, Format, MappingSpec
-from ..core.batch import AlignmentBatch, PairBatch
+from ..core.batch import AlignmentBatch, LaterBatch, PairBatch
 from ..core.stats import Stats, counted
 from ..core.tuning import CPU_SHARE_BESIDE_MAPPER
 from ..errors import InputError, text_of
 from ..io.mapper.mapped import MappedFiles, check_fits, mapped_reader, read_reference, reference_lines
 from ..io.read.ahead import Ahead
-from ..io.read.reader import batches_of
+from ..io.read.reader import later_batches_of
 from ..io.read.sources import Source
 from ..io.write.format import Formatter
 from ..io.write.header import header_around
@@ -131,23 +132,22 @@ class MappedInputs:
         """See Inputs."""
         return self._header or ()
 
-    def batches(self) -> Iterator[PairBatch]:
+    def batches(self) -> Iterator[LaterBatch]:
         """See Inputs."""
         return timed(self._batches(), self._stats)
 
-    def _batches(self) -> Iterator[PairBatch]:
+    def _batches(self) -> Iterator[LaterBatch]:
         out = self._config.output
         sam = out.format is Format.SAM
         groups = sam and self.files.reads_header.present
         self._reader = mapped_reader(self._reference, self._mapping, sam, bool(out.read_group), groups)
         streams = (*self.sources[:2], *self.sources[3:])
-        batches = batches_of(
+        batches = later_batches_of(
             self._reader, streams, self.batch_bases, self._lend, threads=self._config.threads, ended=self._has_more
         )
         try:
-            for batch in batches:
-                check_fits(self._reference, self.sources[2].path)
-                yield batch
+            for later in batches:
+                yield functools.partial(self._fitting, later)
             check_fits(self._reference, self.sources[2].path)  # windows read for checksums must match as well
         except InputError as fault:
             self.files.check_cause(fault)
@@ -155,6 +155,11 @@ class MappedInputs:
         self.files.finished()
         self.files.check_reported(self._reader.counts()["reads"], self._reader.reported())
         self._skipped_line = self.sources[1].place_of(self._reader.first_skipped()[1])[1]
+
+    def _fitting(self, later: LaterBatch) -> PairBatch:
+        pairs = later()
+        check_fits(self._reference, self.sources[2].path)
+        return pairs
 
     def _has_more(self) -> bool:
         """Return True once, after the last mapping, if further reads follow it.

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..config import GPU_BATCH, Format, RunConfig
-from ..core.batch import PairBatch
+from ..core.batch import LaterBatch, PairBatch, complete
 from ..core.stats import Stats
 from ..errors import UsageError
 from ..io.read.ahead import Ahead
 from ..io.read.chosen import Sequences
 from ..io.read.name_order import NameOrder
-from ..io.read.reader import PairFiles, read_batches
+from ..io.read.reader import PairFiles, later_batches
 from ..io.read.sources import Source
 from ..io.write.header import sam_header
 from .parts import Aligner, timed
@@ -134,7 +134,7 @@ class PairInputs:
     def prepare(self) -> None:
         """See Inputs; nothing is needed."""
 
-    def batches(self) -> Iterator[PairBatch]:
+    def batches(self) -> Iterator[LaterBatch]:
         """See Inputs."""
         batches = iter(self._early) if self._early else timed(self._chosen(), self._stats)
         if len(self.sources) < 2 or self._choice != Choice():
@@ -151,16 +151,16 @@ class PairInputs:
             "aligned to record i: sort one of them, or give wfacli extend --pair-list FILE"
         )
 
-    def _chosen(self) -> Iterator[PairBatch]:
+    def _chosen(self) -> Iterator[LaterBatch]:
         if self._listed:
-            yield from Sequences(*self.sources).named_pairs(self._listed, self.batch_bases)
+            yield from map(complete, Sequences(*self.sources).named_pairs(self._listed, self.batch_bases))
         elif self._choice.every:
-            yield from Sequences(*self.sources).all_pairs(self.batch_bases)
+            yield from map(complete, Sequences(*self.sources).all_pairs(self.batch_bases))
         else:
             yield from self._in_order(self.batch_bases, self._lend)
 
-    def _in_order(self, bases: int, lend: Lend | None) -> Iterator[PairBatch]:
-        return read_batches(
+    def _in_order(self, bases: int, lend: Lend | None) -> Iterator[LaterBatch]:
+        return later_batches(
             self.sources,
             self.files.layout(self.sources),
             bases,

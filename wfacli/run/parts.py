@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from .._native import Reference
-from ..core.batch import AlignmentBatch, PairBatch
+from ..core.batch import AlignmentBatch, LaterBatch, PairBatch
 from ..core.stats import Stats
 from ..engines.base import Engine
 from ..io.read.reader import Files
@@ -81,8 +81,8 @@ class Inputs(Protocol):
     def prepare(self) -> None:
         """Read what all batches and the header depend on. Raises InputError."""
 
-    def batches(self) -> Iterator[PairBatch]:
-        """Yield the batches. Raises InputError at the first fault, after the pairs before it."""
+    def batches(self) -> Iterator[LaterBatch]:
+        """Yield the batches. Raises InputError at the first fault, after the pairs before it, here or in a batch."""
 
     def header(self) -> Iterable[bytes]:
         """Return SAM's header in pieces; none if it is not written. Iteration raises InputError."""
@@ -165,7 +165,7 @@ class Watch:
     stats: Stats
 
 
-def timed(batches: Iterator[PairBatch], stats: Stats) -> Iterator[PairBatch]:
+def timed(batches: Iterator[LaterBatch], stats: Stats) -> Iterator[LaterBatch]:
     """Yield batches, and add the time that they take to the stage "read"."""
     while True:
         with stats.timed("read"):

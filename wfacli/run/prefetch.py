@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from ..core.batch import U8, PairBatch
+from ..core.batch import U8, LaterBatch, PairBatch
 from ..errors import DeviceError
 from ..gpu.runtime.pinned_pool import PinnedPool
 from .rows import Lend
@@ -21,7 +21,7 @@ class EarlyBatches:
     """
 
     def __init__(
-        self, batches: Callable[[Lend], Iterator[PairBatch]], prepare: Callable[[PairBatch], None], most: int
+        self, batches: Callable[[Lend], Iterator[LaterBatch]], prepare: Callable[[PairBatch], None], most: int
     ) -> None:
         """Start two threads, one that reads and one that plans.
 
@@ -57,7 +57,8 @@ class EarlyBatches:
             self._error = error
         self._ready.put(None)
 
-    def _prepared(self, batch: PairBatch) -> PairBatch:
+    def _prepared(self, later: LaterBatch) -> PairBatch:
+        batch = later()
         self._prepare(batch)
         return batch
 
@@ -66,9 +67,9 @@ class EarlyBatches:
         self._lend = lend
         self._stop.set()
 
-    def __iter__(self) -> Iterator[PairBatch]:
+    def __iter__(self) -> Iterator[LaterBatch]:
         while (batch := self._ready.get()) is not None:
-            yield batch.result()
+            yield batch.result
         if self._error:
             raise self._error
         yield from self._batches

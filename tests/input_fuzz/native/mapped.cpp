@@ -1,5 +1,5 @@
 // Joining reads (and mates) with their mappings: parts of reads and windows of a reference. Byte 0xff separates streams.
-// Needs: io/read_ahead base/thread_pool base/buffer io/builder base/symbols mapped/mapped mapped/mapped_rest mapped/mapped_rows mapped/mapped_window mapped/mappings mapped/mapping_stream io/record_stream io/records io/reference io/file_blocks mapped/mapping_tags mapped/read_spill io/streams mapped/tags base/reverse_complement
+// Needs: io/read_ahead base/thread_pool base/buffer io/builder base/symbols mapped/mapped mapped/mapped_batch mapped/mapped_rows mapped/mapped_window mapped/mappings mapped/mapping_stream io/record_stream io/records io/reference io/file_blocks mapped/mapping_tags mapped/read_spill io/streams mapped/tags base/reverse_complement
 #include "mapped/mapped.hpp"
 
 #include "readers.hpp"
@@ -32,7 +32,7 @@ Answer parse(const wfacli::MappedOptions& options, std::vector<Feed> feeds, std:
   wfacli::MappedReader reader(reference(), options);
   Batches batches(true);
   read_all(reader, feeds, weight, 0, [&] {
-    const wfacli::MappedBatch batch = reader.take();
+    const wfacli::MappedBatch batch = reader.take().complete(reference());
     const wfacli::BatchColumns& b = batch.pairs;
     const wfacli::MappedColumns& m = batch.mapped;
     const std::size_t n = b.t_len.size();

@@ -13,7 +13,7 @@ namespace {
 Answer parse(wfacli::PairReader& reader, std::vector<Feed> feeds, bool symbols, std::int64_t weight, std::size_t lent) {
   Batches batches(symbols);
   read_all(reader, feeds, weight, lent, [&] {
-    const wfacli::BatchColumns b = reader.take();
+    const wfacli::BatchColumns b = reader.take().complete();
     batches.add(b, [&](std::size_t i) {
       batches.answer.number(b.qual[i] >= 0);
       if (b.qual[i] < 0) return;

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...core.batch import I32, I64, U8, U64, PairBatch
+from ...core.batch import I32, I64, U8, U64, LaterBatch, PairBatch, complete
 
 _EARLY = 4096  # pairs after which it is judged whether the rest is worth looking at
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits everywhere, as in Fibonacci hashing
@@ -27,12 +27,15 @@ class NameOrder:
         self._rows, self._excess = 0, 0
         self._suspected: bool | None = None
 
-    def watched(self, batches: Iterator[PairBatch]) -> Iterator[PairBatch]:
-        """Yield batches, and look at their names."""
-        for pairs in batches:
-            if self._suspected is not False:
-                self._see(pairs)
-            yield pairs
+    def watched(self, batches: Iterator[LaterBatch]) -> Iterator[LaterBatch]:
+        """Yield batches, and look at their names, for which the first ones are completed."""
+        for later in batches:
+            if self._suspected is False:
+                yield later
+                continue
+            pairs = later()
+            self._see(pairs)
+            yield complete(pairs)
 
     def is_shuffled(self) -> bool:
         """Return True if both files hold the same names, each once among the first, in different orders."""

@@ -31,13 +31,22 @@ def with_sam_names(batches: Iterator[PairBatch], queries: str, targets: str) -> 
         InputError: at the first pair with an invalid name, after the pairs before it.
     """
     for pairs in batches:
-        rows = [row for row in (unfit_query(pairs), unfit_target(pairs)) if row >= 0]
-        if not rows:
-            yield pairs
-            continue
-        if row := min(rows):
-            yield pairs.head(row)
-        if unfit_query(pairs) == row:
-            long = pairs.records.q_name_len[row] > _LONGEST
-            raise InputError(queries, _TOO_LONG if long else _QUERIES, pairs.records.query_name(row))
-        raise InputError(targets, NO_TARGET, pairs.records.target_name(row))
+        named, fault = before_fault(pairs, queries, targets)
+        if len(named) or not fault:
+            yield named
+        if fault:
+            raise fault
+
+
+def before_fault(pairs: PairBatch, queries: str, targets: str) -> tuple[PairBatch, InputError | None]:
+    """Return the pairs before the first with a name that SAM does not allow, and the error; see with_sam_names()."""
+    rows = [row for row in (unfit_query(pairs), unfit_target(pairs)) if row >= 0]
+    if not rows:
+        return pairs, None
+    row = min(rows)
+    if unfit_query(pairs) == row:
+        long = pairs.records.q_name_len[row] > _LONGEST
+        fault = InputError(queries, _TOO_LONG if long else _QUERIES, pairs.records.query_name(row))
+    else:
+        fault = InputError(targets, NO_TARGET, pairs.records.target_name(row))
+    return pairs.head(row), fault

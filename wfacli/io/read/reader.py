@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..._native import MappedReader, Next, PairReader, StreamReader
-from ...core.batch import U8, PairBatch
+from ..._native import MappedReader, Next, PairReader, PendingMapped, PendingPairs, StreamReader
+from ...core.batch import U8, LaterBatch, PairBatch
 from ...errors import InputError, UsageError, text_of
 from .sources import Source
 
@@ -143,11 +143,34 @@ def read_batches(
     Raises:
         InputError: at the first fault.
     """
+    reader = _pair_reader(sources, layout, keep_bases, keep_quality, pairs_before)
+    yield from batches_of(reader, sources, weight, allocate, hint_of(layout), threads)
+
+
+def later_batches(
+    sources: tuple[Source, ...],
+    layout: str,
+    weight: int,
+    keep_bases: bool = True,
+    allocate: Callable[[int], U8 | None] | None = None,
+    *,
+    keep_quality: bool = True,
+    threads: int = 1,
+    pairs_before: tuple[int, int] = (0, 0),
+) -> Iterator[LaterBatch]:
+    """Yield the batches of read_batches() before they are complete, so that other threads can copy their records."""
+    reader = _pair_reader(sources, layout, keep_bases, keep_quality, pairs_before)
+    yield from later_batches_of(reader, sources, weight, allocate, hint_of(layout), threads)
+
+
+def _pair_reader(
+    sources: tuple[Source, ...], layout: str, keep_bases: bool, keep_quality: bool, pairs_before: tuple[int, int]
+) -> PairReader:
     for source in sources:
         refuse_alignments(source)
     reader = PairReader(layout, keep_bases, keep_bases and keep_quality)
     reader.resume(*pairs_before)
-    yield from batches_of(reader, sources, weight, allocate, hint_of(layout), threads)
+    return reader
 
 
 def hint_of(layout: str) -> str:
@@ -178,6 +201,33 @@ def batches_of(
     Raises:
         InputError: at the first fault.
     """
+    for later in _taken(reader, sources, weight, allocate, hint, threads, ended):
+        yield later()
+
+
+def later_batches_of(
+    reader: PairReader | MappedReader,
+    sources: tuple[Source, ...],
+    weight: int,
+    allocate: Callable[[int], U8 | None] | None = None,
+    hint: str = "",
+    threads: int = 1,
+    ended: Callable[[], bool] = lambda: False,
+) -> Iterator[LaterBatch]:
+    """Yield the batches of batches_of() before they are complete, so that other threads can copy their records."""
+    reader.copy_later()
+    return _taken(reader, sources, weight, allocate, hint, threads, ended)
+
+
+def _taken(
+    reader: PairReader | MappedReader,
+    sources: tuple[Source, ...],
+    weight: int,
+    allocate: Callable[[int], U8 | None] | None,
+    hint: str,
+    threads: int,
+    ended: Callable[[], bool],
+) -> Iterator[LaterBatch]:
     reader.start_threads(min(threads - 1, _MAX_HELPERS))
     for stream, source in enumerate(sources):
         source.inflate_ahead(threads - 1)
@@ -201,12 +251,16 @@ def batches_of(
         elif wants is Next.FAILED:
             fault = _fault(reader, sources, hint)
         if reader.pending_pairs:
-            yield PairBatch.from_columns(ordinal, reader.take())
+            yield functools.partial(_completed, ordinal, reader.take())
             ordinal, begun = ordinal + 1, False
         if fault:
             raise fault
         if wants is Next.END and not ended():
             return
+
+
+def _completed(ordinal: int, pending: PendingPairs | PendingMapped) -> PairBatch:
+    return PairBatch.from_columns(ordinal, pending.complete())
 
 
 def _memory_size(sources: tuple[Source, ...], weight: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import accumulate, chain
+from itertools import accumulate
 from pathlib import Path
 
 from ..._native import BamIndex, TargetIds
@@ -13,7 +13,7 @@ from ...config import Container, OutputSpec
 from ...core.batch import U8
 from ...errors import OutputClosed, OutputError
 from ..read.remote import remove
-from .bgzf import BLOCK_BYTES, DEFAULT_LEVEL, END, compressed
+from .bgzf import BLOCK_BYTES, DEFAULT_LEVEL, END, Blocks, compressed
 from .header_targets import HeaderTargets
 from .in_order import in_order
 from .output import Output
@@ -46,7 +46,7 @@ class Numbered(Output):
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, "wfacli-compress")
         self._level = DEFAULT_LEVEL if spec.compression is None else spec.compression
-        self._header = HeaderTargets(spec.sort)
+        self._header = HeaderTargets(spec.sort, threads)
         self._begun = False  # a part of the header is written, so that a file without records is complete, too
 
     def write(self, data: bytes | U8) -> None:
@@ -82,12 +82,12 @@ class Numbered(Output):
     def _put_bam_header(self) -> None:
         header = self._header.targets().header
         for _, blocks in self._compressed(_pieces(header)):
-            self._put(b"".join(blocks))
+            self._put(blocks.data)
 
-    def _compressed(self, pieces: Iterable[U8]) -> Iterator[tuple[U8, list[bytes]]]:
+    def _compressed(self, pieces: Iterable[U8]) -> Iterator[tuple[U8, Blocks]]:
         """Yield each piece and its blocks, in order; threads compress them."""
 
-        def work(piece: U8) -> tuple[U8, list[bytes]]:
+        def work(piece: U8) -> tuple[U8, Blocks]:
             return piece, compressed(piece, self._level)
 
         return in_order(self._pool, work, pieces, self._threads + 2)
@@ -102,13 +102,13 @@ class BamOutput(Numbered):
         self._begun = True
         self._put_bam_header()
 
-    def packed(self, records: U8) -> bytes:
+    def packed(self, records: U8) -> U8 | bytes:
         """Return BAM records, compressed: those of large batches, which are few, by several threads."""
         if len(records) <= _LARGE:
-            return b"".join(compressed(records, self._level))
-        return b"".join(chain.from_iterable(blocks for _, blocks in self._compressed(_pieces(records))))
+            return compressed(records, self._level).data
+        return b"".join(bytes(blocks.data) for _, blocks in self._compressed(_pieces(records)))
 
-    def add(self, packed: bytes) -> None:
+    def add(self, packed: U8 | bytes) -> None:
         """Write compressed records. Raises OutputError, or OutputClosed."""
         self._put(packed)
 
@@ -149,7 +149,7 @@ class SortedOutput(Numbered):
         if self._binary:
             self._put_bam_header()
         else:
-            self._put(b"".join(compressed(text, self._level)) if self._bgzip else text)
+            self._put(compressed(text, self._level).data if self._bgzip else text)
 
     def add(self, packed: U8) -> None:
         """Keep sorted frames. Raises OutputError if they do not fit the memory, and cannot be spilled."""
@@ -199,9 +199,9 @@ class SortedOutput(Numbered):
     def _put_blocks(self, pieces: Iterator[U8]) -> None:
         for piece, blocks in self._compressed(pieces):
             if self._index:
-                offsets = accumulate(map(len, blocks), initial=self.written)
+                offsets = accumulate(blocks.sizes.tolist(), initial=self.written)
                 self._index.add(piece, BLOCK_BYTES, list(offsets))
-            self._put(b"".join(blocks))
+            self._put(blocks.data)
         self._put(END)
 
     def _write_index(self, index: BamIndex) -> None:
@@ -213,7 +213,7 @@ class SortedOutput(Numbered):
                 remove(self.name + suffix)
             data = bytes(index.finish())
             if csi:
-                data = b"".join([*compressed(data), END])
+                data = bytes(compressed(data).data) + END
             Output(self.name + (".csi" if csi else ".bai")).write_whole(data)
         except OSError as error:
             raise OutputError(f"{self.name} is complete, but has no index: {error.strerror}") from None

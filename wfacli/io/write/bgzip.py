@@ -45,14 +45,14 @@ class BgzipOutput(Output):
         """See Output."""
         blocks = self.packed(bytes(self._head))
         self._head.clear()
-        if blocks:
+        if len(blocks):
             self._put(blocks)
 
-    def packed(self, records: U8 | bytes) -> bytes:
+    def packed(self, records: U8 | bytes) -> U8 | bytes:
         """Return records as BGZF blocks. Any thread."""
-        return b"".join(compressed(records, self._level))
+        return compressed(records, self._level).data
 
-    def add(self, packed: bytes) -> None:
+    def add(self, packed: U8 | bytes) -> None:
         """Write compressed records. Raises OutputError, or OutputClosed."""
         self._put(packed)
 
@@ -74,7 +74,7 @@ class BgzipOutput(Output):
             self._ended = True
             self._put(END)
 
-    def _put(self, blocks: bytes) -> None:
+    def _put(self, blocks: U8 | bytes) -> None:
         try:
             super().write(blocks)
         except OutputError:

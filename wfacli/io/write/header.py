@@ -6,15 +6,15 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...config import RunConfig
-from ...core.batch import U8, PairBatch
+from ...core.batch import U8, LaterBatch
 from ...errors import InputError, UsageError, shown
 from ..read.ahead import Ahead
-from ..read.reader import Files, layout_of, read_batches
+from ..read.reader import Files, later_batches, layout_of
 from ..read.sam_header import InputHeader, field_of
 from ..read.sources import Source
 from .targets import sq_lines
 
-_SCAN_WEIGHT = 8_000_000
+_SCAN_WEIGHT = 32_000_000  # bases of a batch; several threads share each
 _SCANNED, _WRITTEN = 2, 16  # batches and blocks of text read ahead, about a megabyte each
 _BLOCK = 1 << 20
 
@@ -39,11 +39,12 @@ def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, ver
 
 def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterator[bytes]:
     source = Source(path)
-    scan: Ahead[PairBatch] | None = None
+    scan: Ahead[LaterBatch] | None = None
     try:
-        batches = read_batches((source,), layout, _SCAN_WEIGHT, keep_bases=False, threads=config.threads)
+        batches = later_batches((source,), layout, _SCAN_WEIGHT, keep_bases=False, threads=config.threads)
         scan = Ahead(_until_fault(batches), _SCANNED)
-        yield from header_around(sq_lines(path, scan, threads=config.threads), config, version)
+        targets = (later() for later in scan)
+        yield from header_around(sq_lines(path, targets, threads=config.threads), config, version)
     finally:
         if scan:
             scan.close()
@@ -153,7 +154,7 @@ def _next_program(programs: list[bytes]) -> tuple[bytes, bytes]:
     return _unused_id(b"wfacli", {field_of(line, b"ID") for line in programs}), b"\tPP:" + last if last else b""
 
 
-def _until_fault(batches: Iterator[PairBatch]) -> Iterator[PairBatch]:
+def _until_fault(batches: Iterator[LaterBatch]) -> Iterator[LaterBatch]:
     # An error that ends the targets also ends the alignments at the same place, and is reported there.
     try:
         yield from batches

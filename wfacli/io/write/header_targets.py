@@ -14,10 +14,10 @@ from ...errors import OutputError
 class HeaderTargets:
     """Collects a SAM header, and gives the numbers of its targets to the threads that encode records."""
 
-    def __init__(self, sort: bool) -> None:
-        """Start with no header; with `sort`, it will say that records are sorted."""
+    def __init__(self, sort: bool, threads: int = 1) -> None:
+        """Start with no header; with `sort`, it will say that records are sorted. `threads` read its targets."""
         self._pieces: list[bytes] = []
-        self._sort = sort
+        self._sort, self._threads = sort, threads
         self._targets: Future[TargetIds] = Future()
 
     def add(self, text: bytes) -> None:
@@ -31,7 +31,7 @@ class HeaderTargets:
         if self._sort:
             text = _sorted(text)
         try:
-            self._targets.set_result(TargetIds(np.frombuffer(text, np.uint8)))
+            self._targets.set_result(TargetIds(np.frombuffer(text, np.uint8), self._threads))
         except OverflowError as error:
             raise OutputError(str(error)) from None
         return text

@@ -108,9 +108,9 @@ class BgzipPart(TextPart):
         super().__init__(path)
         self._level = DEFAULT_LEVEL if level is None else level
 
-    def packed(self, records: U8) -> bytes:
+    def packed(self, records: U8) -> U8 | bytes:
         """See Output."""
-        return b"".join(compressed(records, self._level))
+        return compressed(records, self._level).data
 
 
 class _Headed(Numbered):

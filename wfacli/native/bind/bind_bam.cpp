@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "format/bam_index.hpp"
+#include "format/bgzf.hpp"
 #include "format/sorted_frames.hpp"
 #include "format/target_ids.hpp"
 
@@ -34,13 +35,14 @@ void bind_bam(nb::module_& m) {
   nb::class_<TargetIds>(m, "TargetIds")
       .def(
           "__init__",
-          [](TargetIds* self, InColumn<std::uint8_t> text) {
+          [](TargetIds* self, InColumn<std::uint8_t> text, int threads) {
+            if (threads < 1) throw nb::value_error("threads is at least 1");
             nb::gil_scoped_release release;
-            new (self) TargetIds(text_of(text));
+            new (self) TargetIds(text_of(text), threads);
           },
-          nb::arg("text"))
-      .def("find", [](const TargetIds& t, nb::bytes name) { return t.find({name.c_str(), name.size()}); },
-           nb::arg("name"))
+          nb::arg("text"), nb::arg("threads") = 1)
+      .def("find", [](const TargetIds& t, nb::bytes name, int guess) { return t.find({name.c_str(), name.size()}, guess); },
+           nb::arg("name"), nb::arg("guess") = -1)
       .def("__len__", &TargetIds::count)
       .def_prop_ro("longest", &TargetIds::longest)
       .def_prop_ro(
@@ -50,6 +52,26 @@ void bind_bam(nb::module_& m) {
                 t.header().data(), {t.header().size()}, nb::find(t));
           },
           nb::rv_policy::reference_internal);
+
+  m.def(
+      "bgzf_blocks",
+      [](InColumn<std::uint8_t> data, std::size_t block, int level,
+         std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t> libdeflate) {
+        if (block < 1) throw nb::value_error("a block has at least one byte");
+        const auto [alloc, compress, free, crc32] = libdeflate;
+        const Libdeflate by{reinterpret_cast<decltype(Libdeflate::alloc_compressor)>(alloc),
+                            reinterpret_cast<decltype(Libdeflate::deflate_compress)>(compress),
+                            reinterpret_cast<decltype(Libdeflate::free_compressor)>(free),
+                            reinterpret_cast<decltype(Libdeflate::crc32)>(crc32)};
+        BgzfBlocks blocks;
+        {
+          nb::gil_scoped_release release;
+          blocks = bgzf_blocks(text_of(data), block, level, by);
+        }
+        return nb::make_tuple(to_numpy(blocks.bytes), to_numpy(blocks.sizes));
+      },
+      nb::arg("data"), nb::arg("block"), nb::arg("level"), nb::arg("libdeflate"),
+      "(BGZF blocks of `block` bytes of data each, their sizes i64[n]); the addresses of four functions, see bgzf.hpp");
 
   m.def(
       "sorted_bam_frames",

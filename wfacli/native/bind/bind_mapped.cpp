@@ -36,6 +36,11 @@ nb::dict mapped_dict(MappedBatch batch) {
   return d;
 }
 
+struct MappedToComplete {
+  PendingMapped pending;
+  const Reference& reference;
+};
+
 // Convert (match, bonus, ((open, extend) of each piece), max_query, max_excess).
 Reach reach_of(nb::tuple r) {
   Reach reach{.match = nb::cast<std::int64_t>(r[0]),
@@ -151,6 +156,18 @@ void bind_mapped(nb::module_& m) {
           nb::arg("number"), nb::arg("begin"), nb::arg("end"),
           "u8[end - begin], truncated at the end of the sequence");
 
+  nb::class_<MappedToComplete>(m, "PendingMapped", "A batch of mapped reads that are still to be copied")
+      .def(
+          "complete",
+          [](MappedToComplete& self) {
+            MappedBatch batch;
+            {
+              nb::gil_scoped_release release;
+              batch = self.pending.complete(self.reference);
+            }
+            return mapped_dict(std::move(batch));
+          },
+          "Copies them and returns the batch as {name: column}; once, in any thread");
   nb::class_<MappedReader, StreamReader>(m, "MappedReader", "Parts of reads and the windows to which they are mapped")
       .def(
           "__init__",
@@ -166,7 +183,10 @@ void bind_mapped(nb::module_& m) {
           nb::arg("keep_unmapped"), nb::arg("copy_tags"), nb::arg("copy_group"), nb::arg("read_group"),
           nb::arg("skip"), nb::arg("mates"), nb::arg("mates_in_order"), nb::arg("in_order"),
           nb::arg("reach") = nb::none(), nb::arg("folder"), nb::arg("spill_threshold"), nb::keep_alive<1, 2>())
-      .def("take", [](MappedReader& self) { return mapped_dict(self.take()); })
+      .def(
+          "take",
+          [](MappedReader& self) { return MappedToComplete{self.take(), self.reference()}; }, nb::keep_alive<0, 1>(),
+          "The rows so far as a batch that is still to be completed; keeps the reader")
       .def("resume_unmapped", &MappedReader::resume_unmapped,
            "Lets fill() continue with the reads that no mapping named")
       .def("counts", [](const MappedReader& self) { return counts_dict(self.counts()); })

@@ -83,6 +83,8 @@ void bind_reader(nb::module_& m) {
       .def("attach", &StreamReader::attach, nb::arg("stream"), nb::arg("descriptor"), nb::arg("position"),
            nb::arg("block"), nb::arg("end") = INT64_MAX,
            "Lets fill() read the rest of a stream itself, up to an offset; position -1 is where the descriptor stands")
+      .def("copy_later", &StreamReader::copy_later,
+           "Leaves copying to complete() of a batch, as far as the memory of records lasts; else threads of fill() copy them")
       .def("track", &StreamReader::track, "Keeps the places of records, for places(); of mapped reads not with start_threads()")
       .def(
           "places",
@@ -101,6 +103,18 @@ void bind_reader(nb::module_& m) {
         return nb::make_tuple(f->stream, nb::bytes(f->what()), f->line, nb::bytes(f->record.data(), f->record.size()));
       });
 
+  nb::class_<PendingPairs>(m, "PendingPairs", "A batch of which some records are still to be copied")
+      .def(
+          "complete",
+          [](PendingPairs& self) {
+            BatchColumns columns;
+            {
+              nb::gil_scoped_release release;
+              columns = self.complete();
+            }
+            return columns_dict(std::move(columns));
+          },
+          "Copies them and returns the batch as {name: column}; once, in any thread");
   nb::class_<PairReader, StreamReader>(m, "PairReader", "Pairs out of one stream or two")
       .def(
           "__init__",
@@ -108,7 +122,7 @@ void bind_reader(nb::module_& m) {
             new (self) PairReader(layout_of(layout), {keep_bases, keep_quality});
           },
           nb::arg("layout"), nb::arg("keep_bases") = true, nb::arg("keep_quality") = true)
-      .def("take", [](PairReader& self) { return columns_dict(self.take()); })
+      .def("take", &PairReader::take, "The pairs so far as a batch that is still to be completed")
       .def("resume", &PairReader::resume, nb::arg("pairs"), nb::arg("columns"),
            "Begins behind these pairs of a file of which the streams are the rest; columns: of its table, or 0")
       .def_prop_ro("columns", &PairReader::columns, "Columns of a table; 0 if not known");

@@ -1,7 +1,9 @@
 // The reference sequences of a SAM header: the header of BAM, and the number of each name.
 #pragma once
 
+#include <atomic>
 #include <string_view>
+#include <vector>
 
 #include "base/types.hpp"
 
@@ -9,13 +11,14 @@ namespace wfacli {
 
 class TargetIds {
  public:
-  // Takes the text of a SAM header. The sequences are numbered in the order of its @SQ lines.
-  // Throws std::invalid_argument for an @SQ line without name or length, and std::overflow_error where BAM cannot
+  // Takes the text of a SAM header, in up to `threads` threads. The sequences are numbered in the order of its @SQ
+  // lines. Throws std::invalid_argument for an @SQ line without name or length, and std::overflow_error where BAM cannot
   // hold the header.
-  explicit TargetIds(std::string_view text);
+  explicit TargetIds(std::string_view text, int threads = 1);
 
-  // Returns the number of the sequence of this name; -1 if there is none.
-  std::int32_t find(std::string_view name) const;
+  // Returns the number of the sequence of this name, of several the first; -1 if there is none. Faster if the number is
+  // that of `guess`.
+  std::int32_t find(std::string_view name, std::int32_t guess = -1) const;
   std::int64_t count() const { return static_cast<std::int64_t>(targets_.size()); }
   std::int64_t longest() const { return longest_; }
   // Returns the header of BAM: the text, and the names and lengths (SAM specification, section 4.2).
@@ -26,17 +29,27 @@ class TargetIds {
     std::uint64_t name;  // offset in header_
     std::uint32_t name_len, length;
   };
+  // Lines of the text, for one thread at a time.
+  struct Range {
+    std::size_t begin = 0, end = 0;            // in header_
+    std::vector<Target> targets;
+    std::size_t first = 0, binary_at = 0, binary_size = 0;  // their first number; where they are in header_, and their bytes
+  };
   std::string_view name(const Target& target) const { return {header_.data() + target.name, target.name_len}; }
-  void read_line(std::string_view line);
-  void add_binary();
-  void hash();
-  // Returns the slot of a name, or the empty one where it would be.
-  std::size_t slot_of(std::string_view name) const;
+  std::vector<Range> ranges_of_text(std::size_t begin, int threads) const;
+  void read(Range& range) const;
+  void place(std::vector<Range>& ranges);
+  void write(const Range& range);
+  void hash(const Range& range);
+  void insert(std::int32_t number, std::size_t slot);
+  static Target target_of(std::string_view line);
+  std::uint64_t hash_of(std::string_view name) const;
 
   Buffer<char> header_;
   Buffer<Target> targets_;
   Buffer<std::int32_t> slots_;  // hash table of numbers; -1: empty
   std::int64_t longest_ = 0;
+  std::atomic<bool> repeated_{false};  // two sequences have the same name
 };
 
 // Finds the targets of rows; neighbouring rows often share one.

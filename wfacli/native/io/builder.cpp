@@ -312,12 +312,15 @@ std::size_t BatchBuilder::add_targets(std::shared_ptr<const RecordColumns> targe
   return count;
 }
 
-BatchBuilder::Filled BatchBuilder::pair(std::size_t row) {
-  return {bases_.data() + c_.q_start[row], bases_.data() + c_.t_start[row], c_.flags.data() + row,
-          static_cast<std::size_t>(c_.q_len[row]), static_cast<std::size_t>(c_.t_len[row])};
+BatchColumns PendingPairs::complete() {
+  for (PairCopy& copy : copies) {
+    copy.copy_to(columns, columns.bases.data(), columns.text.data());
+    copy = {};  // so that the memory of the records is free at once
+  }
+  return std::move(columns);
 }
 
-BatchColumns BatchBuilder::take() {
+PendingPairs BatchBuilder::take() {
   std::memset(bases_.extend(kOverread), 0, kOverread);
   BatchColumns taken = std::move(c_);
   taken.bases = std::move(bases_);
@@ -337,7 +340,7 @@ BatchColumns BatchBuilder::take() {
   text_.reserve(taken.text.size() + taken.text.size() / 16);
   weight_ = 0;
   open_ = false;
-  return taken;
+  return {std::move(taken), std::exchange(copies_, {})};
 }
 
 }  // namespace wfacli

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/thread_pool.hpp"
@@ -173,6 +174,15 @@ struct PairCopy {
   void copy_to(BatchColumns& columns, std::uint8_t* bases, std::uint8_t* text) const;
 };
 
+// A batch of which some records are still to be copied.
+struct PendingPairs {
+  BatchColumns columns;
+  std::vector<PairCopy> copies;
+
+  // Copies them and returns the batch. Call it once.
+  BatchColumns complete();
+};
+
 // Builder of batches of pairs: add the parts of a query, end_query(), the parts of its target, end_target(); or add
 // records of two files at once.
 class BatchBuilder : public RecordParts {
@@ -185,13 +195,11 @@ class BatchBuilder : public RecordParts {
   void use_external(std::uint8_t* memory, std::size_t bytes, std::shared_ptr<void> owner);
   // Reserves space for `pairs` pairs with `bases` bases in total.
   void reserve(std::int64_t pairs, std::int64_t bases);
-  // Adds bases that belong to no pair to the weight of the batch.
-  void add_weight(std::int64_t bases) { weight_ += bases; }
   void end_query();
   void end_target();
   // Lets threads copy records that are added with a share in their memory, when copy_all() is called.
   void use_pool(std::shared_ptr<ThreadPool> pool) { pool_ = std::move(pool); }
-  // Copies all records that are still to be copied; call it before take().
+  // Copies all records that are still to be copied, so that take() leaves nothing to do.
   void copy_all();
   // Adds up to `max_pairs` pairs, of records from q and t on, until the batch reaches `weight`. Returns the number of
   // pairs added. Records without a share in their memory (use_count() is 0) are copied before it returns.
@@ -202,23 +210,18 @@ class BatchBuilder : public RecordParts {
   std::size_t add_targets(std::shared_ptr<const RecordColumns> targets, std::size_t t, std::size_t max_pairs,
                           std::int64_t weight);
 
-  // Writable access to the bases and flags of a pair that was added; text() is writable text from an offset on.
-  struct Filled {
-    std::uint8_t *query, *target, *flags;
-    std::size_t query_len, target_len;
-  };
-  Filled pair(std::size_t row);
-  std::uint8_t* text(std::int64_t at) { return text_.data() + at; }
-
   std::int64_t pairs() const { return static_cast<std::int64_t>(c_.t_len.size()); }
+  // Returns the memory of use_external(), for a batch that is built elsewhere; without bases.
+  BaseBuffer take_memory() { return std::exchange(bases_, BaseBuffer()); }
   // Returns the size of the batch, in bases. Each pair counts 16 extra, so that empty pairs fill a batch too.
   std::int64_t weight() const { return weight_ + kPairWeight * pairs(); }
   // Returns the complete pairs and starts a new batch. A query without its target, left by an input error, is
   // discarded.
-  BatchColumns take();
+  PendingPairs take();
+
+  static constexpr std::int64_t kPairWeight = 16;
 
  private:
-  static constexpr std::int64_t kPairWeight = 16;
   static constexpr std::size_t kMaxCopies = 64;  // records that wait to be copied keep the blocks of files in memory
   void end_sequence(Buffer<std::int64_t>& start, Buffer<std::int32_t>& len);
   // Adds rows for the records of a copy, and copies them now or later.

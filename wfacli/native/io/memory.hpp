@@ -15,7 +15,7 @@ class MemoryPairs {
   // Add a query, then its target. Both throw InputFault.
   void query(std::string_view sequence);
   void target(std::string_view sequence);
-  BatchColumns take() { return out_.take(); }
+  BatchColumns take() { return out_.take().complete(); }
 
  private:
   void add(std::string_view sequence);

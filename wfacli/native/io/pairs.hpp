@@ -18,7 +18,7 @@ enum class Layout {
 class PairReader : public StreamReader {
  public:
   PairReader(Layout layout, RecordParts::Keep keep);
-  BatchColumns take() { return builder_.take(); }
+  PendingPairs take() { return builder_.take(); }
   void track() override;
   std::vector<StreamPlace> places() const override;
   // Begins behind `pairs` pairs of a file of which the streams are the rest; `columns`: of its table, or 0.

@@ -79,13 +79,11 @@ Next StreamReader::fill(std::int64_t weight) {
   if (fault_) return Next::Failed;
   try {
     const Next next = fill_from_files(weight);
-    builder_.copy_all();
-    complete();
+    if (!copies_later_) builder_.copy_all();
     return next;
   } catch (const InputFault& fault) {
     fault_ = std::make_unique<InputFault>(fault);
-    builder_.copy_all();
-    complete();
+    if (!copies_later_) builder_.copy_all();
     return Next::Failed;
   }
 }

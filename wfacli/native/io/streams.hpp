@@ -37,7 +37,10 @@ class StreamReader {
   // Reads pairs until the batch reaches `weight`, input is missing, the stream ends, or an error occurs (see fault()).
   // Complete pairs read so far can be taken in every case.
   Next fill(std::int64_t weight);
-  std::int64_t pending_pairs() const { return builder_.pairs(); }
+  // Leaves records of files, as far as their memory lasts, to be copied by the thread that completes their batch; else
+  // fill() has its threads copy them.
+  void copy_later() { copies_later_ = true; }
+  virtual std::int64_t pending_pairs() const { return builder_.pairs(); }
   const InputFault* fault() const { return fault_.get(); }
 
   // Keeps the places of records in their streams; call before the first fill().
@@ -50,8 +53,6 @@ class StreamReader {
   virtual Lines& lines(int stream) = 0;
   // Returns the record stream, or null if the stream consists of other lines.
   virtual const RecordStream* records(int stream) const = 0;
-  // Hook called before fill() returns, whatever the result.
-  virtual void complete() {}
   // Same as fill(), from buffered lines only; throws InputFault.
   virtual Next fill_from_lines(std::int64_t weight) = 0;
 
@@ -68,6 +69,7 @@ class StreamReader {
   Next fill_from_files(std::int64_t weight);
   void read_block(int stream);
 
+  bool copies_later_ = false;
   File files_[3];
   std::unique_ptr<InputFault> fault_;
 };

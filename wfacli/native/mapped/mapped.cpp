@@ -29,9 +29,13 @@ MappedReader::MappedReader(const Reference& reference, MappedOptions options)
       spill_(options_.folder, options_.max_buffered_bytes),
       mappings_(reference) {}
 
-MappedBatch MappedReader::take() {
-  MappedBatch taken{builder_.take(), std::move(columns_)};
-  columns_ = MappedColumns();
+PendingMapped MappedReader::take() {
+  PendingMapped taken = std::exchange(batch_, PendingMapped());
+  taken.memory = builder_.take_memory();
+  // The next batch is usually of a similar size.
+  batch_.rows.reserve(taken.rows.size() + taken.rows.size() / 16);
+  batch_.kept.reserve(taken.kept.size() + taken.kept.size() / 16);
+  weight_ = 0;
   at_place_ = true;
   return taken;
 }
@@ -67,7 +71,7 @@ void MappedReader::skip_or_throw(const InputFault& fault, std::int64_t mappings)
 Next MappedReader::fill_from_lines(std::int64_t weight) {
   try {
     // All rows of a template are in one batch.
-    while (builder_.weight() < weight || (group_whole_ && done_ > 0))
+    while (weight_ < weight || (group_whole_ && done_ > 0))
       if (const Next next = step(); next != Next::Full) return next;
     return Next::Full;
   } catch (const std::system_error& error) {
@@ -84,7 +88,7 @@ Next MappedReader::step() {
     group_whole_ = begin_template();
   }
   for (; group_whole_ && done_ < group_.size(); done_ = end_) {
-    if (done_ == 0) first_ = static_cast<std::int32_t>(builder_.pairs());
+    if (done_ == 0) first_ = next_row();
     const int mate = mate_of_flags(group_[done_].flags);
     for (end_ = done_; end_ < group_.size() && mate_of_flags(group_[end_].flags) == mate;) ++end_;
     ReadView read;
@@ -168,8 +172,6 @@ ParseResult MappedReader::next_group() {
     paired_ = paired_ || mate;
     ahead_name_ = mate && mate_of_name(name) == mate ? without_mate(name) : name;
     looked_ahead_ = true;
-    // This thread will need them.
-    if (!pool_ && ahead_.kind != MappingKind::Unmapped) reference_.prefetch(ahead_.target, ahead_.t_beg, ahead_.t_end);
   }
 }
 
@@ -226,7 +228,8 @@ ParseResult MappedReader::next_read(ReadView& read) {
   }
   const RecordColumns& records = reads.records();
   read.lasts = pool_ && reads.shares();
-  if (read.lasts && (lasting_.empty() || lasting_.back().get() != &records)) lasting_.push_back(reads.shared());
+  if (read.lasts && (batch_.lasting.empty() || batch_.lasting.back().get() != &records))
+    batch_.lasting.push_back(reads.shared());
   const RecordLocation& place = records.locations[reads.at()];
   if (reads.left() > kAhead) {
     const RecordLocation& ahead = *(&place + kAhead);

@@ -10,6 +10,7 @@
 #include "base/hashing.hpp"
 #include "io/streams.hpp"
 #include "mapped/mate_order.hpp"
+#include "mapped/mapped_batch.hpp"
 #include "mapped/mapped_window.hpp"
 #include "mapped/mapping_stream.hpp"
 #include "mapped/read_spill.hpp"
@@ -31,19 +32,6 @@ struct MappedOptions {
   std::size_t max_buffered_bytes = std::size_t{1} << 28;  // maximum bytes of waiting reads in memory
 };
 
-// Columns of wfacli.core.batch.Mapped.
-struct MappedColumns {
-  Buffer<std::int64_t> t_offset, t_total, read_start, tags;
-  Buffer<std::int32_t> clip_begin, clip_end, first, sam_flags, tags_len;
-  Buffer<std::uint8_t> mapq;
-  Buffer<std::int32_t> inner;  // q_beg q_end t_beg t_end of the mapped parts, relative to the row
-};
-
-struct MappedBatch {
-  BatchColumns pairs;
-  MappedColumns mapped;
-};
-
 struct MappedCounts {
   std::int64_t reads = 0, mapped_reads = 0, mappings = 0, skipped = 0;
   std::int64_t reported = 0;       // reads with at least one line among the mappings, mapped or not
@@ -60,8 +48,10 @@ class MappedReader : public StreamReader {
  public:
   // The reference must outlive the reader.
   MappedReader(const Reference& reference, MappedOptions options);
-  MappedBatch take();
+  PendingMapped take();
+  std::int64_t pending_pairs() const override { return static_cast<std::int64_t>(batch_.rows.size()); }
   const MappedCounts& counts() const { return counts_; }
+  const Reference& reference() const { return reference_; }
   // With in_order, fill() returns End after the last mapping, so that the caller can check whether the mapper failed.
   // After resume_unmapped(), fill() continues with the remaining reads.
   void resume_unmapped() { resumed_ = true; }
@@ -80,27 +70,7 @@ class MappedReader : public StreamReader {
   std::size_t earliest_named() { return spill_.earliest_taken(); }
 
  private:
-  // Row whose bases are incomplete: the target is to be copied, and the read, if it `lasts`; a read on the reverse strand is
-  // to be reverse complemented.
-  struct PendingRow {
-    std::size_t row;
-    std::int32_t target = -1;            // -1: the read is unmapped
-    std::int64_t t_beg = 0, t_end = 0;   // target window
-    std::int64_t text, quality;          // offsets of the whole read and its quality in the text, as read; or -1
-    std::int64_t q_beg = 0;              // of the part that is aligned, in the read as sequenced
-    std::int64_t read_len;
-    const char *bases, *qualities;  // of the read that lasts; or null
-    bool reverse = false;
-
-    // Sets the members about the read, whose bases are at `text_at` in the text.
-    void set_read(const ReadView& read, std::size_t number, std::int64_t text_at);
-  };
-  class FillTask;
-
   Next fill_from_lines(std::int64_t weight) override;
-  void complete() override;
-  void fill_in(const PendingRow& row);
-  void copy_read(const PendingRow& row, const BatchBuilder::Filled& pair);
   Lines& lines(int stream) override { return stream == 1 ? mappings_.lines() : reads_of(stream).lines(); }
   const RecordStream* records(int stream) const override {
     return stream == 1 ? nullptr : stream == 0 ? &reads_ : &mates_;
@@ -128,11 +98,12 @@ class MappedReader : public StreamReader {
   void note_group(std::string_view name, const Mapping& mapping);
   const Mapping* noted(std::string_view name);
   void begin_read(const ReadView& read);
-  void push_tags(const Mapping* mapping);
+  KeptText keep(std::string_view text);
+  KeptText tags_of(const Mapping* mapping);
+  std::int32_t next_row() const { return static_cast<std::int32_t>(batch_.rows.size()); }
   RecordParts::Keep keep_options() const {
     return {true, options_.whole_reads, options_.copy_tags || options_.copy_group};
   }
-  std::int64_t begin_row(const ReadView& read, bool with_bases);
   Next rest();
   void skip_or_throw(const InputFault& fault, std::int64_t mappings);
 
@@ -161,12 +132,11 @@ class MappedReader : public StreamReader {
   std::string last_read_;       // name of the last read of stream 0 without the number of the mate, if tracked_
   bool passed_over_ = false;    // find_read() added an unmapped read as a row instead
 
-  MappedColumns columns_;
-  std::vector<PendingRow> pending_;
-  std::vector<std::shared_ptr<const RecordColumns>> lasting_;  // keeps what pending_ refers to
-  std::string tags_;           // tags of the current read
-  std::int64_t tags_at_ = 0;   // their offset in the text of the batch
-  bool has_group_ = false;     // tags_ contain a read group
+  PendingMapped batch_;
+  std::int64_t weight_ = 0;     // of the batch, in bases; see BatchBuilder::weight()
+  MappedRow row_;               // what all rows of the current read have
+  std::string tags_;            // tags of the current read
+  bool has_group_ = false;      // tags_ contain a read group
   // Read groups of unmapped reads whose own record was passed over, by the key of their name.
   std::unordered_map<std::uint64_t, std::string> groups_;
   Mapping noted_;

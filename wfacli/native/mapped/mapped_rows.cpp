@@ -1,9 +1,7 @@
 // Rows of mapped reads: the parts of reads and targets that are aligned, and the fields of their records.
 #include <algorithm>
-#include <cstring>
-#include <utility>
+#include <iterator>
 
-#include "base/reverse_complement.hpp"
 #include "mapped/mapped.hpp"
 #include "mapped/mates.hpp"
 #include "mapped/tags.hpp"
@@ -11,7 +9,7 @@
 namespace wfacli {
 namespace {
 
-constexpr std::int64_t kTaskBases = 200'000;  // bases of reads per fill task
+constexpr std::uint8_t kNoQuality = 0;
 
 }  // namespace
 
@@ -66,156 +64,140 @@ void MappedReader::add_mappings(ReadView& read) {
   counts_.mappings += static_cast<std::int64_t>(count);
 }
 
-// Stores the tags of the read, which all its rows share.
+// Sets what all rows of a read have.
 void MappedReader::begin_read(const ReadView& read) {
   tags_.clear();
   const bool all = options_.copy_tags, own = options_.read_group;
   if (all || (options_.copy_group && !own))
     add_tags(read.comment, !all ? TagSelection::GroupOnly : own ? TagSelection::NoGroup : TagSelection::All, tags_);
   has_group_ = has_group(tags_);
-  tags_at_ = builder_.extra(tags_);
+  row_ = {};
+  row_.name = keep(read.name);
+  const auto bases = [&](std::string_view text) {
+    if (!read.lasts) return keep(text);
+    return KeptText{.lasting = text.data(), .size = static_cast<std::int32_t>(text.size())};
+  };
+  row_.bases = bases(read.bases);
+  row_.has_quality = read.has_quality;
+  if (read.has_quality && options_.whole_reads) row_.quality = bases(read.quality);
+  row_.first = first_;
 }
 
-// Adds the tags of a row: those of its mapping, if any, and those of the read.
-void MappedReader::push_tags(const Mapping* mapping) {
-  std::int64_t at = tags_at_;
-  std::size_t size = tags_.size();
+// Returns a copy of a text.
+KeptText MappedReader::keep(std::string_view text) {
+  const KeptText kept{.at = static_cast<std::int64_t>(batch_.kept.size()), .size = static_cast<std::int32_t>(text.size())};
+  batch_.kept.append(text.data(), text.size());
+  return kept;
+}
+
+// Returns the tags of a row: those of its mapping, if any, and those of the read.
+KeptText MappedReader::tags_of(const Mapping* mapping) {
   const bool group =
       mapping && options_.whole_reads && !options_.read_group && !has_group_ && !mapping->tags.group.empty();
-  if (mapping && (group || !mapping->tags.fields.empty())) {
-    const std::string_view parts[] = {mapping->tags.fields.text(), group ? mapping->tags.group : std::string_view(), tags_};
-    at = -1, size = 0;
-    for (const std::string_view part : parts) {
-      if (part.empty()) continue;
-      if (size > 0) builder_.extra("\t"), ++size;
-      const std::int64_t here = builder_.extra(part);
-      if (at < 0) at = here;
-      size += part.size();
-    }
+  const std::string_view parts[] = {mapping ? mapping->tags.fields.text() : std::string_view(),
+                                    group ? mapping->tags.group : std::string_view(), tags_};
+  KeptText tags = keep({});
+  for (const std::string_view part : parts) {
+    if (part.empty()) continue;
+    if (tags.size > 0) tags.size += keep("\t").size;
+    tags.size += keep(part).size;
   }
-  columns_.tags.push(at);
-  columns_.tags_len.push(static_cast<std::int32_t>(size));
-}
-
-// Adds a row's name and, if requested, the sequence and quality of the whole read. Returns the offset of the sequence,
-// or -1.
-std::int64_t MappedReader::begin_row(const ReadView& read, bool with_bases) {
-  builder_.name(read.name);
-  if (!with_bases || !options_.whole_reads) return -1;
-  const auto added = [&](std::string_view text) { return read.lasts ? std::string_view(nullptr, text.size()) : text; };
-  if (read.has_quality) builder_.quality(added(read.quality));
-  return builder_.extra(added(read.bases));
+  return tags;
 }
 
 void MappedReader::add_row(const ReadView& read, const Mapping& m, const Room& room, bool with_bases) {
-  const std::int64_t target = reference_.length(m.target);
-  const Window w = window_of(m, room, target, options_.window), inner = inner_of(m);
+  const Window w = window_of(m, room, reference_.length(m.target), options_.window), inner = inner_of(m);
   const auto read_length = static_cast<std::int64_t>(read.bases.size());
-  const auto row = static_cast<std::size_t>(builder_.pairs());
-  push_tags(&m);
-  const std::int64_t text = begin_row(read, with_bases);
-  columns_.read_start.push(text);
-  const std::int64_t q_beg = m.reverse ? read_length - w.q_end : w.q_beg;
-  builder_.append_sequence(read.lasts ? nullptr : read.bases.data() + q_beg, w.q_end - w.q_beg);
-  builder_.end_query();
-  builder_.name(reference_.name(m.target));
-  builder_.append_sequence(nullptr, w.t_end - w.t_beg);
-  builder_.end_target();
-  PendingRow at_once;
-  PendingRow& pending = pool_ || reference_.needs_load() ? pending_.emplace_back() : at_once;
-  pending.set_read(read, row, text);
-  pending.q_beg = q_beg, pending.reverse = m.reverse;
-  pending.target = m.target, pending.t_beg = w.t_beg, pending.t_end = w.t_end;
-  if (&pending == &at_once) fill_in(at_once);
-  columns_.t_offset.push(w.t_beg);
-  columns_.t_total.push(target);
-  columns_.clip_begin.push(static_cast<std::int32_t>(w.q_beg));
-  columns_.clip_end.push(static_cast<std::int32_t>(m.q_len - w.q_end));
-  columns_.first.push(first_);
-  std::int32_t flags = m.flags | (m.reverse ? kReverseStrand : 0);
-  if (m.kind == MappingKind::Secondary) flags |= kSecondary;
-  if (m.kind == MappingKind::Supplementary) flags |= kSupplementary;
-  if (m.tags.type == 'I' || m.tags.type == 'i') flags |= kInversion;
-  columns_.sam_flags.push(flags);
-  columns_.mapq.push(m.mapq);
-  for (const std::int64_t place : {inner.q_beg - w.q_beg, inner.q_end - w.q_beg, inner.t_beg - w.t_beg, inner.t_end - w.t_beg})
-    columns_.inner.push(static_cast<std::int32_t>(place));
+  MappedRow row = row_;
+  row.tags = tags_of(&m);
+  row.whole = with_bases && options_.whole_reads;
+  row.reverse = m.reverse;
+  row.mapq = m.mapq;
+  row.target = m.target;
+  row.flags = m.flags | (m.reverse ? kReverseStrand : 0);
+  if (m.kind == MappingKind::Secondary) row.flags |= kSecondary;
+  if (m.kind == MappingKind::Supplementary) row.flags |= kSupplementary;
+  if (m.tags.type == 'I' || m.tags.type == 'i') row.flags |= kInversion;
+  row.t_beg = w.t_beg, row.t_end = w.t_end;
+  row.q_beg = static_cast<std::int32_t>(m.reverse ? read_length - w.q_end : w.q_beg);
+  row.q_len = static_cast<std::int32_t>(w.q_end - w.q_beg);
+  row.clip_begin = static_cast<std::int32_t>(w.q_beg);
+  row.clip_end = static_cast<std::int32_t>(m.q_len - w.q_end);
+  const std::int64_t places[] = {inner.q_beg - w.q_beg, inner.q_end - w.q_beg, inner.t_beg - w.t_beg, inner.t_end - w.t_beg};
+  std::transform(std::begin(places), std::end(places), row.inner, [](std::int64_t at) { return static_cast<std::int32_t>(at); });
+  batch_.rows.push(row);
+  weight_ += row.q_len + (w.t_end - w.t_beg) + BatchBuilder::kPairWeight;
 }
 
-void MappedReader::PendingRow::set_read(const ReadView& read, std::size_t number, std::int64_t text_at) {
-  row = number;
-  read_len = static_cast<std::int64_t>(read.bases.size());
-  text = text_at;
-  quality = text < 0 || !read.has_quality ? -1 : text - read_len;
-  bases = read.lasts ? read.bases.data() : nullptr;
-  qualities = read.quality.data();
+// Adds an unaligned row to the current template, with additional SAM flags. `mapping`: the unmapped record, if there
+// is one.
+void MappedReader::add_unmapped(const ReadView& read, std::int32_t flags, const Mapping* mapping) {
+  begin_read(read);
+  MappedRow row = row_;
+  row.tags = tags_of(mapping);
+  row.whole = options_.whole_reads;
+  row.clip_begin = row.bases.size;
+  row.flags = flags | kUnmapped;
+  row.mapq = kNoQuality;
+  batch_.rows.push(row);
+  weight_ += row.bases.size + BatchBuilder::kPairWeight;
 }
 
-// Copies the read of a row, in part and as a whole.
-void MappedReader::copy_read(const PendingRow& u, const BatchBuilder::Filled& pair) {
-  const auto copy = [](std::uint8_t* to, const char* from, std::size_t n) {
-    if (n) std::memcpy(to, from, n);
-  };
-  copy(pair.query, u.bases + u.q_beg, pair.query_len);
-  if (u.text >= 0) copy(builder_.text(u.text), u.bases, static_cast<std::size_t>(u.read_len));
-  if (u.quality >= 0) copy(builder_.text(u.quality), u.qualities, static_cast<std::size_t>(u.read_len));
+// Keeps the read group of an unmapped read, if its row will need it.
+void MappedReader::note_group(std::string_view name, const Mapping& mapping) {
+  if (options_.keep_unmapped && options_.whole_reads && !options_.read_group && !mapping.tags.group.empty())
+    groups_.emplace(NameSet::key(name), mapping.tags.group);
 }
 
-// Completes a row of add_row(): copies of a read that lasts, reverse complement, target bases, flags. Thread-safe for
-// different rows.
-void MappedReader::fill_in(const PendingRow& u) {
-  const BatchBuilder::Filled pair = builder_.pair(u.row);
-  const auto read_length = static_cast<std::size_t>(u.read_len);
-  if (u.bases) copy_read(u, pair);
-  if (u.target < 0) return;
-  if (u.reverse) {
-    reverse_complement(pair.query, pair.query_len);
-    if (u.text >= 0) reverse_complement(builder_.text(u.text), read_length);
-    if (u.quality >= 0) reverse(builder_.text(u.quality), read_length);
-  }
-  reference_.copy(u.target, u.t_beg, u.t_end, pair.target);
-  const auto text = [](const std::uint8_t* from, std::size_t n) {
-    return std::string_view(reinterpret_cast<const char*>(from), n);
-  };
-  *pair.flags = symbol_classes(text(pair.query, pair.query_len)) | symbol_classes(text(pair.target, pair.target_len));
+// Returns an unmapped record of a read with the group that was kept for it, valid until the next call; null if there is none.
+const Mapping* MappedReader::noted(std::string_view name) {
+  const auto found = groups_.empty() ? groups_.end() : groups_.find(NameSet::key(name));
+  if (found == groups_.end()) return nullptr;
+  noted_.tags.group = std::move(found->second);
+  groups_.erase(found);
+  return &noted_;
 }
 
-class MappedReader::FillTask : public ThreadPool::Task {
- public:
-  FillTask(MappedReader& reader, const PendingRow* rows, std::size_t count)
-      : reader_(reader), rows_(rows), count_(count) {}
+// Adds a read that no mapping names, with its mate if that is buffered.
+void MappedReader::add_rest(ReadView& read) {
+  first_ = next_row();
+  const std::string name(read.name), base(without_mate(name));
+  const bool second = mate_of_name(name) == 2;
+  std::string other = with_mate(base, second ? 1 : 2);
+  if (second && !spill_.has(other)) other = base;
+  if (!mates_by_name() || !spill_.has(other)) return add_unmapped(read, 0, noted(name));
+  const std::int32_t flags = kPaired | kMateUnmapped;
+  read.name = base;
+  add_unmapped(read, flags | (second ? kLastMate : kFirstMate), noted(with_mate(base, second ? 2 : 1)));
+  spill_.take(other, read);
+  read.name = base;
+  add_unmapped(read, flags | (second ? kFirstMate : kLastMate), noted(with_mate(base, second ? 1 : 2)));
+}
 
- private:
-  void work() override {
-    for (std::size_t i = 0; i < count_; ++i) reader_.fill_in(rows_[i]);
+// Processes the reads that are left after the last mapping, which are unmapped. Possible mates are buffered until all
+// reads are there.
+Next MappedReader::rest() {
+  if (options_.in_order && !resumed_) return Next::End;
+  ReadView read;
+  const bool keep = options_.keep_unmapped, wait = mates_by_name();
+  reads_from_ = options_.check_mate_order && options_.mates && rest_from_ == 0 ? mate_order_.next() : rest_from_;
+  if (keep && (!wait || reads_end_) && spill_.take_first(read)) {
+    add_rest(read);
+    return Next::Full;
   }
-  MappedReader& reader_;
-  const PendingRow* rows_;
-  std::size_t count_;
-};
-
-void MappedReader::complete() {
-  if (reference_.needs_load()) {
-    std::vector<Reference::Window> windows;
-    for (const PendingRow& u : pending_)
-      if (u.target >= 0) windows.push_back({u.target, u.t_beg, u.t_end});
-    reference_.load(windows);
+  if (reads_end_) return Next::End;
+  const ParseResult got = next_read(read);
+  if (got == ParseResult::NeedInput) return needs_reads();
+  if (got == ParseResult::End) {
+    reads_end_ = !options_.mates || reads_from_ == 2;
+    rest_from_ = 2;
+  } else if (keep && wait) {
+    spill_.put(read);
+  } else if (keep) {
+    first_ = next_row();
+    add_unmapped(read, 0, noted(read.name));
   }
-  std::vector<std::shared_ptr<FillTask>> tasks;
-  const std::size_t count = pending_.size();
-  std::size_t first = 0;
-  std::int64_t held = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    held += pending_[i].read_len;
-    if (held < kTaskBases && i + 1 < count) continue;
-    tasks.push_back(std::make_shared<FillTask>(*this, pending_.data() + first, i + 1 - first));
-    tasks.back()->prepare();
-    if (pool_ && i + 1 < count) pool_->add(tasks.back());
-    first = i + 1, held = 0;
-  }
-  for (const auto& task : tasks) task->finish();
-  pending_.clear();
-  lasting_.clear();
+  return Next::Full;
 }
 
 }  // namespace wfacli
