@@ -10,7 +10,7 @@ from typing import Any
 
 from .._native import MappedReader, Reference
 from ..config import Config, Format, MappingSpec
-from ..core.batch import AlignmentBatch, LaterBatch, PairBatch
+from ..core.batch import U8, AlignmentBatch, LaterBatch, PairBatch
 from ..core.stats import Stats, counted
 from ..core.tuning import CPU_SHARE_BESIDE_MAPPER
 from ..errors import InputError, text_of
@@ -92,7 +92,7 @@ class MappedInputs:
         self.files, self.sources, self.batch_bases = files, tuple[Source, ...](), 0
         self._mapping, self._config, self._version, self._stats = mapping, config, version, stats
         self._reader: MappedReader | None = None
-        self._header: Ahead[bytes] | None = None
+        self._header: Ahead[bytes | U8] | None = None
         self._lend: Lend | None = None
         self._all_mapped = False
         self._skipped_line = 0
@@ -128,7 +128,7 @@ class MappedInputs:
         """See Inputs."""
         return self._reference
 
-    def header(self) -> Iterable[bytes]:
+    def header(self) -> Iterable[bytes | U8]:
         """See Inputs."""
         return self._header or ()
 

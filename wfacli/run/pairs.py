@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..config import GPU_BATCH, Format, RunConfig
-from ..core.batch import LaterBatch, PairBatch, complete
+from ..core.batch import U8, LaterBatch, PairBatch, complete
 from ..core.stats import Stats
 from ..errors import UsageError
 from ..io.read.ahead import Ahead
@@ -83,7 +83,7 @@ class PairInputs:
         self._choice, self._ahead = choice or Choice(), ahead
         self._choice.check(files)
         self._listed: Source | None = None
-        self._header: Ahead[bytes] | None = None
+        self._header: Ahead[bytes | U8] | None = None
         self._early: EarlyBatches | None = None
         self._lend: Lend | None = None
         self._order: NameOrder | None = None
@@ -174,7 +174,7 @@ class PairInputs:
     def sequences(self) -> None:
         """See Inputs."""
 
-    def header(self) -> Iterable[bytes]:
+    def header(self) -> Iterable[bytes | U8]:
         """See Inputs."""
         return self._header or ()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from .._native import Reference
-from ..core.batch import AlignmentBatch, LaterBatch, PairBatch
+from ..core.batch import U8, AlignmentBatch, LaterBatch, PairBatch
 from ..core.stats import Stats
 from ..engines.base import Engine
 from ..io.read.reader import Files
@@ -84,7 +84,7 @@ class Inputs(Protocol):
     def batches(self) -> Iterator[LaterBatch]:
         """Yield the batches. Raises InputError at the first fault, after the pairs before it, here or in a batch."""
 
-    def header(self) -> Iterable[bytes]:
+    def header(self) -> Iterable[bytes | U8]:
         """Return SAM's header in pieces; none if it is not written. Iteration raises InputError."""
 
     def close(self) -> None:

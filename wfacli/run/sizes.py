@@ -15,6 +15,8 @@ MOST_BESIDE_A_GPU = 8
 SWITCH_INTERVAL = 2e-4
 
 _SPARE = 17 / 16  # margin over a batch's share of the bases, since a pair weighs more than its bases
+_BATCHES_PER_THREAD = 16  # at least, so that all threads finish together
+_MOST_ON_CPU = 2 * CPU_BATCH
 _LEAST_SHARED = 8_000_000  # bases of a batch below which another GPU saves less time than another batch costs
 
 
@@ -35,8 +37,17 @@ def shared_out(sizes: Sequence[int | None], gpus: int = 1) -> int:
 
 def batch_bases(config: RunConfig, sources: Sequence[Source], gpus: int) -> int:
     """Return the bases per batch of a run over these sources; `gpus` is 0 without a GPU."""
-    default = shared_out([source.size for source in sources], gpus) if gpus else CPU_BATCH
+    sizes = [source.size for source in sources]
+    default = shared_out(sizes, gpus) if gpus else for_threads(sizes, config.threads)
     return config.batch_bases or default
+
+
+def for_threads(sizes: Sequence[int | None], threads: int) -> int:
+    """Return the bases per batch on the CPU: more of large files for many threads, which share one interpreter."""
+    if None in sizes:
+        return CPU_BATCH
+    total = sum(filter(None, sizes))
+    return min(max(total // (_BATCHES_PER_THREAD * threads), CPU_BATCH), _MOST_ON_CPU)
 
 
 def max_in_flight(gpus: int, threads: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .._native import PairReader
 from ..config import Config
-from ..core.batch import PairBatch
+from ..core.batch import U8, PairBatch
 from ..errors import UsageError
 from ..io.mapper.bam_places import BamPlaces
 from ..io.mapper.bam_reads import BamReads
@@ -94,7 +94,7 @@ class MapSurvey:
         files = self._files
         return [path for path in (files.query, *files.more, files.mates) if path is not None]
 
-    def header(self, seen: Seen) -> Iterator[bytes]:
+    def header(self, seen: Seen) -> Iterator[bytes | U8]:
         """See Pass."""
         config, files = self._config, self._files
         if has_sam_header(config):

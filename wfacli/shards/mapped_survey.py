@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .._native import MappedReader
 from ..config import Config, Format, MappingSpec
-from ..core.batch import PairBatch
+from ..core.batch import U8, PairBatch
 from ..errors import InputError, UsageError
 from ..io.mapper.bam_places import BamPlaces
 from ..io.mapper.mapped import MappedFiles, check_fits, mapped_reader, read_reference, reference_lines
@@ -98,7 +98,7 @@ class MappedSurvey:
             source.close()
         self._files.close()
 
-    def header(self, seen: Seen) -> Iterator[bytes]:
+    def header(self, seen: Seen) -> Iterator[bytes | U8]:
         """See Pass."""
         files, config = self._files, self._config
         if has_sam_header(config):

@@ -18,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..config import CigarStyle, Container, Format, OutputSpec
+from ..core.batch import U8
 from ..core.interruption import deferred
 from ..errors import InputError
 from ..io.read.remote import open_binary
@@ -43,7 +44,7 @@ class HeaderSpool:
         self._file: IO[bytes] = unnamed_file()  # closed by close()
         self._deflate = zlib.compressobj(_LEVEL)
 
-    def add(self, text: bytes) -> None:
+    def add(self, text: bytes | U8) -> None:
         """Add the next part. Raises OSError."""
         self._file.write(self._deflate.compress(text))
 

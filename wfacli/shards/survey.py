@@ -8,7 +8,7 @@ from typing import Protocol
 
 from .._native import PairReader, StreamReader
 from ..config import CPU_BATCH, Format, OutputSpec, RunConfig
-from ..core.batch import PairBatch
+from ..core.batch import U8, PairBatch
 from ..errors import InputError, UsageError
 from ..io.mapper.bam_places import BamPlaces
 from ..io.read.names import with_sam_names
@@ -65,7 +65,7 @@ class Pass(Protocol):
     def batch_bases(self) -> int | None:
         """See Plan."""
 
-    def header(self, seen: Seen) -> Iterator[bytes]:
+    def header(self, seen: Seen) -> Iterator[bytes | U8]:
         """Read the inputs, and yield SAM's header in pieces, which are empty if it has none.
 
         `seen` gets the number of pairs of each batch. Iteration raises InputError at the first fault.
@@ -184,7 +184,7 @@ class PairSurvey:
         """See Pass."""
         return [path for path in self._files.paths if path is not None]
 
-    def header(self, seen: Seen) -> Iterator[bytes]:
+    def header(self, seen: Seen) -> Iterator[bytes | U8]:
         """See Pass."""
         files, config = self._files, self._config
         batches = counted_batches(self._batches(), seen)

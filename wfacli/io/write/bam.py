@@ -51,7 +51,7 @@ class Numbered(Output):
 
     def write(self, data: bytes | U8) -> None:
         """Add to the header, which begin_records() writes."""
-        self._header.add(bytes(data))
+        self._header.add(data)
 
     def targets(self) -> TargetIds | None:
         """See Output. Raises CancelledError after cancel()."""

@@ -6,20 +6,20 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...config import RunConfig
-from ...core.batch import U8, LaterBatch
+from ...core.batch import U8, PairBatch
 from ...errors import InputError, UsageError, shown
 from ..read.ahead import Ahead
-from ..read.reader import Files, later_batches, layout_of
+from ..read.reader import Files, layout_of, read_batches
 from ..read.sam_header import InputHeader, field_of
 from ..read.sources import Source
 from .targets import sq_lines
 
 _SCAN_WEIGHT = 32_000_000  # bases of a batch; several threads share each
-_SCANNED, _WRITTEN = 2, 16  # batches and blocks of text read ahead, about a megabyte each
-_BLOCK = 1 << 20
+_SCANNED, _WRITTEN = 2, 64  # batches and blocks of text read ahead
+_BLOCK = 1 << 16  # bytes
 
 
-def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, version: str) -> Ahead[bytes]:
+def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, version: str) -> Ahead[bytes | U8]:
     """Return the header's text in pieces; the file of the targets is opened again and scanned for @SQ lines.
 
     Two threads start at once: one reads, the other collects the distinct targets.
@@ -37,14 +37,13 @@ def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, ver
     return Ahead(_scanned(files.reference, layout, config, version), _WRITTEN)
 
 
-def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterator[bytes]:
+def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterator[bytes | U8]:
     source = Source(path)
-    scan: Ahead[LaterBatch] | None = None
+    scan: Ahead[PairBatch] | None = None
     try:
-        batches = later_batches((source,), layout, _SCAN_WEIGHT, keep_bases=False, threads=config.threads)
+        batches = read_batches((source,), layout, _SCAN_WEIGHT, keep_bases=False, threads=config.threads)
         scan = Ahead(_until_fault(batches), _SCANNED)
-        targets = (later() for later in scan)
-        yield from header_around(sq_lines(path, targets, threads=config.threads), config, version)
+        yield from header_around(sq_lines(path, scan, threads=config.threads), config, version)
     finally:
         if scan:
             scan.close()
@@ -57,7 +56,7 @@ def header_around(
     version: str,
     before: Sequence[InputHeader] = (),
     mapper: Callable[[bytes], bytes] | None = None,
-) -> Iterator[bytes]:
+) -> Iterator[bytes | U8]:
     """Yield the text of a header in blocks: @SQ lines, and the lines before and after them.
 
     Args:
@@ -71,16 +70,20 @@ def header_around(
     yield from _in_blocks(_pieces(targets, config, version, before, mapper))
 
 
-def _in_blocks(pieces: Iterator[bytes | U8]) -> Iterator[bytes]:
-    """Join pieces to blocks: with millions of targets, each piece would cost a write and a thread switch."""
+def _in_blocks(pieces: Iterator[bytes | U8]) -> Iterator[bytes | U8]:
+    """Join small pieces to blocks: with millions of targets, each piece would cost a write and a thread switch."""
     waiting: list[bytes | memoryview] = []
     size = 0
     for piece in pieces:
-        waiting.append(piece if isinstance(piece, bytes) else piece.data)
-        size += len(piece)
-        if size >= _BLOCK:
+        large = len(piece) >= _BLOCK
+        if not large:
+            waiting.append(piece if isinstance(piece, bytes) else piece.data)
+            size += len(piece)
+        if large or size >= _BLOCK:
             yield b"".join(waiting)
             waiting, size = [], 0
+        if large:
+            yield piece
     yield b"".join(waiting)
 
 
@@ -154,7 +157,7 @@ def _next_program(programs: list[bytes]) -> tuple[bytes, bytes]:
     return _unused_id(b"wfacli", {field_of(line, b"ID") for line in programs}), b"\tPP:" + last if last else b""
 
 
-def _until_fault(batches: Iterator[LaterBatch]) -> Iterator[LaterBatch]:
+def _until_fault(batches: Iterator[PairBatch]) -> Iterator[PairBatch]:
     # An error that ends the targets also ends the alignments at the same place, and is reported there.
     try:
         yield from batches

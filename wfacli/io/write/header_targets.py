@@ -8,6 +8,7 @@ from concurrent.futures import Future
 import numpy as np
 
 from ..._native import TargetIds
+from ...core.batch import U8
 from ...errors import OutputError
 
 
@@ -16,25 +17,26 @@ class HeaderTargets:
 
     def __init__(self, sort: bool, threads: int = 1) -> None:
         """Start with no header; with `sort`, it will say that records are sorted. `threads` read its targets."""
-        self._pieces: list[bytes] = []
+        self._pieces: list[U8] = []
         self._sort, self._threads = sort, threads
         self._targets: Future[TargetIds] = Future()
 
-    def add(self, text: bytes) -> None:
-        """Add the next part of the header."""
-        self._pieces.append(text)
+    def add(self, text: bytes | U8) -> None:
+        """Add the next part of the header, which must not change."""
+        self._pieces.append(np.frombuffer(text, np.uint8))
 
-    def finish(self) -> bytes:
+    def finish(self) -> U8:
         """Return the text of the complete header. Raises OutputError if BAM cannot hold it."""
-        text = b"".join(self._pieces)
-        self._pieces.clear()
+        pieces = self._pieces
         if self._sort:
-            text = _sorted(text)
+            pieces = [np.frombuffer(_sorted(b"".join(piece.tobytes() for piece in pieces)), np.uint8)]
         try:
-            self._targets.set_result(TargetIds(np.frombuffer(text, np.uint8), self._threads))
+            targets = TargetIds(pieces, self._threads)
         except OverflowError as error:
             raise OutputError(str(error)) from None
-        return text
+        self._pieces = []
+        self._targets.set_result(targets)
+        return targets.text
 
     def targets(self) -> TargetIds:
         """Return the targets, once the header is complete. Raises CancelledError after cancel()."""

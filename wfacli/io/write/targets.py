@@ -48,7 +48,7 @@ def sq_lines(
         for pairs in batches:
             if ((pairs.records.t_name_len == 0) & (pairs.t_len > 0)).any():
                 raise InputError(path, _NO_NAME)
-            if (unfit := unfit_target(pairs)) >= 0:
+            if (unfit := unfit_target(pairs, threads)) >= 0:
                 raise InputError(path, NO_TARGET, pairs.records.target_name(unfit))
             clash, lines, spilled = table.add(pairs, threads)
             if len(spilled):

@@ -29,29 +29,33 @@ struct HeldMerge {
   explicit HeldMerge(std::size_t runs) : merge(runs), held(runs) {}
 };
 
+// Return bytes that an object owns as an array.
+nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>, nb::c_contig> bytes_in(const TargetIds& owner,
+                                                                              std::string_view bytes) {
+  return {bytes.data(), {bytes.size()}, nb::find(owner)};
+}
+
 }  // namespace
 
 void bind_bam(nb::module_& m) {
   nb::class_<TargetIds>(m, "TargetIds")
       .def(
           "__init__",
-          [](TargetIds* self, InColumn<std::uint8_t> text, int threads) {
+          [](TargetIds* self, const std::vector<InColumn<std::uint8_t>>& text, int threads) {
             if (threads < 1) throw nb::value_error("threads is at least 1");
+            std::vector<std::string_view> pieces;
+            for (const auto& piece : text) pieces.push_back(text_of(piece));
             nb::gil_scoped_release release;
-            new (self) TargetIds(text_of(text), threads);
+            new (self) TargetIds(pieces, threads);
           },
           nb::arg("text"), nb::arg("threads") = 1)
       .def("find", [](const TargetIds& t, nb::bytes name, int guess) { return t.find({name.c_str(), name.size()}, guess); },
            nb::arg("name"), nb::arg("guess") = -1)
       .def("__len__", &TargetIds::count)
       .def_prop_ro("longest", &TargetIds::longest)
-      .def_prop_ro(
-          "header",
-          [](const TargetIds& t) {
-            return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>, nb::c_contig>(
-                t.header().data(), {t.header().size()}, nb::find(t));
-          },
-          nb::rv_policy::reference_internal);
+      .def_prop_ro("text", [](const TargetIds& t) { return bytes_in(t, t.text()); }, nb::rv_policy::reference_internal)
+      .def_prop_ro("header", [](const TargetIds& t) { return bytes_in(t, t.header()); },
+                   nb::rv_policy::reference_internal);
 
   m.def(
       "bgzf_blocks",

@@ -15,7 +15,6 @@
 namespace wfacli {
 namespace {
 
-constexpr std::size_t kTextAt = 8;  // offset of the text in the header of BAM
 constexpr std::size_t kMaxText = INT32_MAX;
 constexpr std::size_t kMinRange = 1 << 16;  // bytes of text for one thread at a time
 constexpr int kRangesPerThread = 4;
@@ -28,12 +27,14 @@ void add_u32(Buffer<char>& out, std::size_t value) {
 
 }  // namespace
 
-TargetIds::TargetIds(std::string_view text, int threads) {
+TargetIds::TargetIds(const std::vector<std::string_view>& text, int threads) {
   static_assert(std::endian::native == std::endian::little, "BAM's numbers are written as they are");
-  if (text.size() > kMaxText) throw std::overflow_error("BAM cannot hold a header of more than 2 GiB");
+  for (const std::string_view piece : text) text_size_ += piece.size();
+  if (text_size_ > kMaxText) throw std::overflow_error("BAM cannot hold a header of more than 2 GiB");
+  header_.reserve(kTextAt + text_size_);
   header_.append(BamBytes::kMagic.data(), BamBytes::kMagic.size());
-  add_u32(header_, text.size());
-  header_.append(text.data(), text.size());
+  add_u32(header_, text_size_);
+  for (const std::string_view piece : text) header_.append(piece.data(), piece.size());
   std::vector<Range> ranges = ranges_of_text(kTextAt, threads);
   const int count = static_cast<int>(ranges.size());
   const auto each = [&](auto work) {

@@ -11,20 +11,23 @@ namespace wfacli {
 
 class TargetIds {
  public:
-  // Takes the text of a SAM header, in up to `threads` threads. The sequences are numbered in the order of its @SQ
+  // Takes the text of a SAM header in pieces, in up to `threads` threads. The sequences are numbered in the order of its @SQ
   // lines. Throws std::invalid_argument for an @SQ line without name or length, and std::overflow_error where BAM cannot
   // hold the header.
-  explicit TargetIds(std::string_view text, int threads = 1);
+  explicit TargetIds(const std::vector<std::string_view>& text, int threads = 1);
 
   // Returns the number of the sequence of this name, of several the first; -1 if there is none. Faster if the number is
   // that of `guess`.
   std::int32_t find(std::string_view name, std::int32_t guess = -1) const;
   std::int64_t count() const { return static_cast<std::int64_t>(targets_.size()); }
   std::int64_t longest() const { return longest_; }
+  // Returns the text of the header.
+  std::string_view text() const { return {header_.data() + kTextAt, text_size_}; }
   // Returns the header of BAM: the text, and the names and lengths (SAM specification, section 4.2).
   std::string_view header() const { return {header_.data(), header_.size()}; }
 
  private:
+  static constexpr std::size_t kTextAt = 8;  // offset of the text in the header of BAM
   struct Target {
     std::uint64_t name;  // offset in header_
     std::uint32_t name_len, length;
@@ -49,6 +52,7 @@ class TargetIds {
   Buffer<Target> targets_;
   Buffer<std::int32_t> slots_;  // hash table of numbers; -1: empty
   std::int64_t longest_ = 0;
+  std::size_t text_size_ = 0;
   std::atomic<bool> repeated_{false};  // two sequences have the same name
 };
 
