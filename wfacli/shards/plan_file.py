@@ -46,7 +46,7 @@ class HeaderSpool:
 
     def add(self, text: bytes | U8) -> None:
         """Add the next part. Raises OSError."""
-        self._file.write(self._deflate.compress(text))
+        self._file.write(self._deflate.compress(text if isinstance(text, bytes) else text.data))
 
     def blocks(self) -> tuple[int, Iterator[bytes]]:
         """Return (size, blocks) of the deflated header, which is complete. Raises OSError."""
