@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from wfacli.core.batch import PairBatch
 from wfacli.errors import InputError
 from wfacli.io.mapper.mapped import MappedFiles, mapped_reader, read_reference
 from wfacli.io.read import reader
-from wfacli.io.read.reader import batches_of
+from wfacli.io.read.reader import batches_of, later_batches_of
 
 
 def write(folder: Path, rng: random.Random, reads: int, longest: int, in_order: bool) -> MappedFiles:
@@ -54,6 +55,19 @@ def batches(files: MappedFiles, spec: MappingSpec, whole_reads: bool, threads: i
             source.close()
 
 
+def completed_late(files: MappedFiles, spec: MappingSpec, whole_reads: bool, threads: int) -> list[PairBatch]:
+    """Return the same, completed from the last to the first by other threads when the files are closed."""
+    opened = files.open()
+    try:
+        join = mapped_reader(read_reference(opened[2], threads), spec, whole_reads)
+        later = list(later_batches_of(join, opened[:2], 400_000, threads=threads))
+    finally:
+        for source in opened:
+            source.close()
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda complete: complete(), later[::-1]))[::-1]
+
+
 def columns(batch: PairBatch) -> list[np.ndarray]:
     mapped = batch.mapped
     assert mapped is not None
@@ -78,9 +92,11 @@ def test_several_threads(
     spec = MappingSpec(keep_unmapped=True, in_order=in_order)
     alone, shared = (batches(files, spec, whole_reads, threads) for threads in (1, 4))
     assert len(alone) == len(shared) and sum(map(len, alone)) > reads
-    for one, other in zip(alone, shared, strict=True):
-        for left, right in zip(columns(one), columns(other), strict=True):
-            assert np.array_equal(left, right)
+    for threads in (1, 4):
+        late = completed_late(files, spec, whole_reads, threads)
+        for one, other, third in zip(alone, shared, late, strict=True):
+            for left, right, last in zip(columns(one), columns(other), columns(third), strict=True):
+                assert np.array_equal(left, right) and np.array_equal(left, last)
 
 
 def short_reads(folder: Path, sam: bool) -> MappedFiles:

@@ -3,10 +3,11 @@
 import contextlib
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.unit.reading import AT_ONCE, read, read_files, within
+from tests.unit.reading import AT_ONCE, pairs_in, read, read_files, within
 from tests.unit.test_reader_faults import FAULTS
 from tests.unit.test_readers import FASTQ, QUERIES, TARGETS
 from wfacli._native import PairReader
@@ -185,3 +186,23 @@ def test_a_reader_may_be_left_in_the_middle(tmp_path, monkeypatch):
     assert len(next(batches)) > 0
     batches.close()
     source.close()
+
+
+@pytest.mark.parametrize("threads", [1, THREADS])
+@pytest.mark.parametrize("weight", [100, 3_000, AT_ONCE])
+def test_batches_that_are_completed_when_the_files_are_closed(tmp_path, monkeypatch, weight, threads):
+    monkeypatch.setattr(reader, "_BLOCK", 700)
+    rng = random.Random(weight)
+    (tmp_path / "q").write_bytes(fastq(rng, 400, b"\n"))
+    (tmp_path / "t").write_bytes(fasta(rng, 400, b"\r\n"))
+    sources = tuple(Source(str(tmp_path / name)) for name in ("q", "t"))
+    later = list(reader.later_batches(sources, "two", weight, threads=threads))
+    for source in sources:
+        source.close()
+    with ThreadPoolExecutor(2) as pool:
+        late = list(pool.map(lambda complete: complete(), later[::-1]))[::-1]
+    sources = tuple(Source(str(tmp_path / name)) for name in ("q", "t"))
+    for batch, found in zip(reader.read_batches(sources, "two", weight), late, strict=True):
+        assert batch.ordinal == found.ordinal
+        assert pairs_in(batch) == pairs_in(found)
+        assert (batch.flags == found.flags).all()

@@ -139,7 +139,13 @@ void bind_format(nb::module_& m) {
   m.def("check_batch", &check<AlignOptions>, nb::arg("batch"), nb::arg("alignments"), nb::arg("options"),
         "None, or (row, what is wrong with it)");
   m.def(
-      "unfit_query", [](nb::handle batch) { return unfit_query(batch_with_records(batch)); }, nb::arg("batch"),
+      "unfit_query",
+      [](nb::handle batch) {
+        const BatchView view = batch_with_records(batch);
+        nb::gil_scoped_release release;
+        return unfit_query(view);
+      },
+      nb::arg("batch"),
       "The first row whose query's name SAM cannot hold, or -1");
   m.def(
       "unfit_target",
