@@ -48,13 +48,11 @@ def test_header_and_numbers(threads: int, count: int) -> None:
 
 @pytest.mark.parametrize("threads", THREADS)
 def test_of_equal_names_the_first_counts(threads: int) -> None:
-    rng = random.Random(3)
-    numbers = [rng.randrange(5_000) for _ in range(30_000)]
-    ids = TargetIds([np.frombuffer(header_of([(f"t{n}", 7) for n in numbers]), np.uint8)], threads)
-    first: dict[int, int] = {}
-    for i, n in enumerate(numbers):
-        first.setdefault(n, i)
-    assert all(ids.find(b"t%d" % n, i) == first[n] for i, n in enumerate(numbers))
+    """A thread that is at the later half meets each name before the one at the first half does."""
+    half = list(range(40_000))
+    ids = TargetIds([np.frombuffer(header_of([(f"t{n}", 7) for n in half + half[::-1]]), np.uint8)], threads)
+    assert [ids.find(b"t%d" % n) for n in half] == half
+    assert [ids.find(b"t%d" % n, 2 * len(half) - 1 - n) for n in half] == half
 
 
 @pytest.mark.parametrize("threads", THREADS)
