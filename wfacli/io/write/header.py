@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from ...config import RunConfig
-from ...core.batch import U8, PairBatch
+from ...core.batch import U8, LaterBatch
 from ...errors import InputError, UsageError, shown
 from ..read.ahead import Ahead
-from ..read.reader import Files, layout_of, read_batches
+from ..read.reader import Files, later_batches, layout_of
 from ..read.sam_header import InputHeader, field_of
 from ..read.sources import Source
+from .in_order import in_order
 from .targets import sq_lines
 
-_SCAN_WEIGHT = 32_000_000  # bases of a batch; several threads share each
+_SCAN_WEIGHT = 16_000_000  # bases of a batch; several threads share each
+_COMPLETERS = 4  # threads that complete batches
 _SCANNED, _WRITTEN = 2, 64  # batches and blocks of text read ahead
 _BLOCK = 1 << 16  # bytes
 
@@ -22,7 +25,7 @@ _BLOCK = 1 << 16  # bytes
 def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, version: str) -> Ahead[bytes | U8]:
     """Return the header's text in pieces; the file of the targets is opened again and scanned for @SQ lines.
 
-    Two threads start at once: one reads, the other collects the distinct targets.
+    Threads start at once: one reads, some complete batches, and one collects the distinct targets.
 
     Raises:
         UsageError: the targets come from a pipe, which cannot be read twice.
@@ -39,11 +42,14 @@ def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, ver
 
 def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterator[bytes | U8]:
     source = Source(path)
-    scan: Ahead[PairBatch] | None = None
+    scan: Ahead[LaterBatch] | None = None
+    completers = min(config.threads, _COMPLETERS)
     try:
-        batches = read_batches((source,), layout, _SCAN_WEIGHT, keep_bases=False, threads=config.threads)
+        batches = later_batches((source,), layout, _SCAN_WEIGHT, keep_bases=False, threads=config.threads)
         scan = Ahead(_until_fault(batches), _SCANNED)
-        yield from header_around(sq_lines(path, scan, threads=config.threads), config, version)
+        with ThreadPoolExecutor(completers, "wfacli-scan") as pool:
+            completed = in_order(pool, lambda later: later(), scan, completers)
+            yield from header_around(sq_lines(path, completed, threads=config.threads), config, version)
     finally:
         if scan:
             scan.close()
@@ -157,7 +163,7 @@ def _next_program(programs: list[bytes]) -> tuple[bytes, bytes]:
     return _unused_id(b"wfacli", {field_of(line, b"ID") for line in programs}), b"\tPP:" + last if last else b""
 
 
-def _until_fault(batches: Iterator[PairBatch]) -> Iterator[PairBatch]:
+def _until_fault(batches: Iterator[LaterBatch]) -> Iterator[LaterBatch]:
     # An error that ends the targets also ends the alignments at the same place, and is reported there.
     try:
         yield from batches
