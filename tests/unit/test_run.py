@@ -3,18 +3,20 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from tests.engines.agreement import SCHEMES, spec_for
-from wfacli.config import GPU_BATCH, Limits
+from wfacli.config import CPU_BATCH, GPU_BATCH, Config, Container, Format, Limits, OutputSpec
 from wfacli.core.stats import Stats, counted
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.execute import align_batch
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan.kernels import TABLE
 from wfacli.plan.planner import Planner
-from wfacli.run.sizes import shared_out
+from wfacli.run.sizes import batch_bases, shared_out
 
 
 @pytest.mark.parametrize("total", [1, GPU_BATCH, GPU_BATCH + 1, 200_040_000, 290_000_000, 608_000_000, 10**12])
@@ -43,6 +45,29 @@ def test_every_gpu_has_as_many_batches(total, gpus):
 
 def test_of_a_stream_nobody_knows_how_much_there_is():
     assert shared_out([None, 10**9]) == shared_out([None]) == GPU_BATCH
+
+
+PAF, BAM = OutputSpec(Format.PAF), OutputSpec(container=Container.BAM)
+
+
+@pytest.mark.parametrize(
+    ("output", "sizes", "threads", "expected"),
+    [
+        (PAF, [10_000, 20_000], 16, CPU_BATCH),
+        (PAF, [2 * CPU_BATCH] * 20, 2, 40 * CPU_BATCH // 32),
+        (PAF, [10**12], 128, 2 * CPU_BATCH),
+        (PAF, [None, 10**12], 2, CPU_BATCH),
+        (replace(PAF, bgzip=True), [10**12], 2, CPU_BATCH),
+        (BAM, [10**12], 2, CPU_BATCH),
+        (replace(BAM, sort=True), [10**12], 2, 2 * CPU_BATCH),
+    ],
+)
+def test_batches_on_the_cpu(output, sizes, threads, expected):
+    """Of large files they are larger, unless each begins a block: then blocks must not depend on the threads."""
+    sources = [SimpleNamespace(size=size) for size in sizes]
+    config = Config(output=output, threads=threads)
+    assert batch_bases(config, sources, 0) == expected
+    assert batch_bases(replace(config, batch_bases=77), sources, 0) == 77
 
 
 def test_few_batches_get_ready_at_a_time(monkeypatch):

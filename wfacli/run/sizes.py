@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..config import CPU_BATCH, GPU_BATCH, RunConfig
 from ..io.read.sources import Source
+from ..io.write.parts import PartKind
 
 # With a GPU: maximum number of batches in flight per GPU; they are large, and their bases are in pinned memory.
 MOST_BESIDE_A_GPU = 8
@@ -38,12 +39,19 @@ def shared_out(sizes: Sequence[int | None], gpus: int = 1) -> int:
 def batch_bases(config: RunConfig, sources: Sequence[Source], gpus: int) -> int:
     """Return the bases per batch of a run over these sources; `gpus` is 0 without a GPU."""
     sizes = [source.size for source in sources]
-    default = shared_out(sizes, gpus) if gpus else for_threads(sizes, config.threads)
+    if gpus:
+        default = shared_out(sizes, gpus)
+    elif PartKind.of(
+        config.output
+    ).in_blocks:  # compressed bytes are the same for any number of threads, and of shards
+        default = CPU_BATCH
+    else:
+        default = for_threads(sizes, config.threads)
     return config.batch_bases or default
 
 
 def for_threads(sizes: Sequence[int | None], threads: int) -> int:
-    """Return the bases per batch on the CPU: more of large files for many threads, which share one interpreter."""
+    """Return the bases per batch on the CPU: of large files more, since the threads share one interpreter."""
     if None in sizes:
         return CPU_BATCH
     total = sum(filter(None, sizes))
