@@ -155,6 +155,17 @@ def folder(world: World, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("command", ["align", "map"])
+def test_reads_in_bam_without_its_last_block(world: World, folder: Path, command: str) -> None:
+    """A file that ends behind a block has whole records, and htslib only warns: reads would be missing silently."""
+    write_bam(world, folder / "reads.bam")
+    whole = (folder / "reads.bam").read_bytes()
+    (folder / "reads.bam").write_bytes(whole[:-28])
+    words = ("reads.bam", "ref.fa", "--mappings", "map.sam") if command == "align" else ("ref.fa", "reads.bam")
+    assert_failure(run(command, *words, "-o", "x.sam", cwd=folder), 1, "reads.bam: truncated")
+    assert not (folder / "x.sam").exists()
+
+
 @pytest.mark.parametrize("form", ["named", "in turn", "apart", "two files", "two files, named", "bam", "shuffled"])
 def test_records_of_mates_however_reads_come(world: World, folder: Path, form: str) -> None:
     names, options, reads = list(world.reads), [], "reads.fq"

@@ -82,6 +82,7 @@ class MapSurvey:
     def _convert(self, threads: int) -> None:
         """Start the process that converts reads in BAM or SAM. Raises InputError."""
         self._reads_header = read_header(self.sources[0])
+        self.sources[0].check_end()
         self.sources[0].close()
         self._bam = BamPlaces(self._files.query, threads)
         self.sources = (self._bam.source,)

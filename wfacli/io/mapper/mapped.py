@@ -76,6 +76,7 @@ class MappedFiles:
             refuse_alignments(reads)
             return reads
         self.reads_header = read_header(reads)
+        reads.check_end()
         reads.close()
         self._bam = self._bam_reads(reads.regular)
         return self._bam.source

@@ -34,6 +34,7 @@ BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b00030000000000000000
 _HEAD = 1 << 16
 _AHEAD = 1 << 20
 _MAGIC = 18
+_NO_END = "truncated: the block that ends every BGZF file is missing"
 _WORTH_THREADS = 1 << 18  # minimum compressed bytes for threads that inflate ahead
 _MAX_THREADS = 8
 NO_END = (1 << 63) - 1  # offset behind the last byte of a file of any size
@@ -83,6 +84,13 @@ class StoredBytes(io.RawIOBase):
             head += more
         self._again = head
         return head
+
+    def last(self, count: int) -> bytes:
+        """Return the last bytes of a regular file, which stay unread; empty if it is remote. Raises OSError."""
+        if isinstance(self._file, RemoteFile):
+            return b""
+        size = os.fstat(self._file.fileno()).st_size
+        return os.pread(self._file.fileno(), count, max(size - count, 0))
 
     def hand_over(self) -> tuple[bytes, int, int]:
         """Return (unread bytes of first(), descriptor, position or -1), for another reader to continue; not remote."""
@@ -227,8 +235,15 @@ class Source:
         view = buffer.data if self._plain else buffer.data[:BLOCK]  # see _inflated
         got = int(self._guarded(lambda: self._readinto(view)))
         if got == 0 and self._misses_end():
-            raise InputError(self.path, "truncated: the block that ends every BGZF file is missing")
+            raise InputError(self.path, _NO_END)
         return got
+
+    def check_end(self) -> None:
+        """Check what another program will read: raise InputError if the last block of a BGZF file is missing."""
+        if self._bgzf and self.regular and not self.remote:
+            tail = self._guarded(lambda: self._raw.last(len(BGZF_END)))
+            if tail != BGZF_END:
+                raise InputError(self.path, _NO_END)
 
     def keep_places(self) -> None:
         """Let stored_place() know the blocks of a BGZF file; call before anything is consumed. Raises InputError."""
