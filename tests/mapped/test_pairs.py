@@ -155,6 +155,37 @@ def folder(world: World, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("form", ["named", "in turn", "two files", "bam"])
+def test_unmapped_mates_that_the_mappings_lack(world: World, folder: Path, form: str) -> None:
+    """As after `samtools view -F 4`: they keep their pair's name and number."""
+    lines = (folder / "map.sam").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if line.startswith("@") or not int(line.split("\t")[1]) & UNMAPPED]
+    assert len(kept) < len(lines)
+    (folder / "map.sam").write_text("".join(kept))
+    names, options, reads = list(world.reads), [], "reads.fq"
+    if form == "bam":
+        reads = "reads.bam"
+        write_bam(world, folder / reads)
+    elif form == "two files":
+        for file, k in (("reads.fq", "/1"), ("mates.fq", "/2")):
+            (folder / file).write_text(fastq(world, [name for name in names if name.endswith(k)], False))
+        options = ["--mates", "mates.fq"]
+    else:
+        (folder / reads).write_text(fastq(world, names, form == "named"))
+    result = align(folder, reads, "--keep-unmapped", *options)
+    assert_success(result)
+    mapped = {row.read for row in world.rows}
+    left = [name for name in names if name not in mapped]
+    alone = {name for name in left if mate(name) in mapped}
+    assert alone
+    expected = [
+        [base(name), str(own_flags(name) | UNMAPPED | MATE_UNMAPPED * (name not in alone)), *world.reads[name]]
+        for name in left
+    ]
+    found = [[*row[:2], *row[9:11]] for row in result.rows if int(row[1]) & UNMAPPED]
+    assert sorted(found) == sorted([str(field or "*") for field in row] for row in expected)
+
+
 @pytest.mark.parametrize("command", ["align", "map"])
 def test_reads_in_bam_without_its_last_block(world: World, folder: Path, command: str) -> None:
     """A file that ends behind a block has whole records, and htslib only warns: reads would be missing silently."""

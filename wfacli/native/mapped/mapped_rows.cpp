@@ -165,7 +165,11 @@ void MappedReader::add_rest(ReadView& read) {
   const bool second = mate_of_name(name) == 2;
   std::string other = with_mate(base, second ? 1 : 2);
   if (second && !spill_.has(other)) other = base;
-  if (!mates_by_name() || !spill_.has(other)) return add_unmapped(read, 0, noted(name));
+  if (!mates_by_name() || !spill_.has(other)) {
+    const bool is_mate = paired_ && (mate_of_name(name) || seen_.has(with_mate(base, 2)));
+    if (is_mate) read.name = base;  // as its mate has it, which is mapped
+    return add_unmapped(read, !is_mate ? 0 : kPaired | (second ? kLastMate : kFirstMate), noted(name));
+  }
   const std::int32_t flags = kPaired | kMateUnmapped;
   read.name = base;
   add_unmapped(read, flags | (second ? kLastMate : kFirstMate), noted(with_mate(base, second ? 2 : 1)));
