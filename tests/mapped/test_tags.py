@@ -94,6 +94,10 @@ def test_reads_in_bam_keep_symbols_strand_and_tags(folder: Path) -> None:
     ]
     whole = (folder / "reads.bam").read_bytes()
     (folder / "cut.bam").write_bytes(whole[:-60])
+    assert_failure(
+        align(folder, reads="cut.bam"), 1, "cut.bam: truncated: the block that ends every BGZF file is missing\n"
+    )
+    (folder / "cut.bam").write_bytes(whole[:-60] + whole[-28:])
     assert_failure(align(folder, reads="cut.bam"), 1, "cut.bam: samtools bam2fq: Failed to read bam record\n")
     piped = run("align", "-", "ref.fa", "--mappings", "map.paf", cwd=folder, stdin=whole)
     assert_failure(piped, 1)
