@@ -155,23 +155,23 @@ def folder(world: World, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("form", ["named", "in turn", "two files", "bam"])
-def test_unmapped_mates_that_the_mappings_lack(world: World, folder: Path, form: str) -> None:
+@pytest.mark.parametrize("layout", ["named", "in turn", "two files", "bam"])
+def test_unmapped_mates_that_the_mappings_lack(world: World, folder: Path, layout: str) -> None:
     """As after `samtools view -F 4`: they keep their pair's name and number."""
     lines = (folder / "map.sam").read_text().splitlines(keepends=True)
     kept = [line for line in lines if line.startswith("@") or not int(line.split("\t")[1]) & UNMAPPED]
     assert len(kept) < len(lines)
     (folder / "map.sam").write_text("".join(kept))
     names, options, reads = list(world.reads), [], "reads.fq"
-    if form == "bam":
+    if layout == "bam":
         reads = "reads.bam"
         write_bam(world, folder / reads)
-    elif form == "two files":
+    elif layout == "two files":
         for file, k in (("reads.fq", "/1"), ("mates.fq", "/2")):
             (folder / file).write_text(fastq(world, [name for name in names if name.endswith(k)], False))
         options = ["--mates", "mates.fq"]
     else:
-        (folder / reads).write_text(fastq(world, names, form == "named"))
+        (folder / reads).write_text(fastq(world, names, layout == "named"))
     result = align(folder, reads, "--keep-unmapped", *options)
     assert_success(result)
     mapped = {row.read for row in world.rows}

@@ -232,7 +232,7 @@ class PairBatch:
 LaterBatch = Callable[[], PairBatch]  # completes a batch and returns it; call it once, in any thread
 
 
-def complete(pairs: PairBatch) -> LaterBatch:
+def already_complete(pairs: PairBatch) -> LaterBatch:
     """Return a batch that is complete already as one that is completed later."""
     return lambda: pairs
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..config import GPU_BATCH, Format, RunConfig
-from ..core.batch import U8, LaterBatch, PairBatch, complete
+from ..core.batch import U8, LaterBatch, PairBatch, already_complete
 from ..core.stats import Stats
 from ..errors import UsageError
 from ..io.read.ahead import Ahead
@@ -153,9 +153,9 @@ class PairInputs:
 
     def _chosen(self) -> Iterator[LaterBatch]:
         if self._listed:
-            yield from map(complete, Sequences(*self.sources).named_pairs(self._listed, self.batch_bases))
+            yield from map(already_complete, Sequences(*self.sources).named_pairs(self._listed, self.batch_bases))
         elif self._choice.every:
-            yield from map(complete, Sequences(*self.sources).all_pairs(self.batch_bases))
+            yield from map(already_complete, Sequences(*self.sources).all_pairs(self.batch_bases))
         else:
             yield from self._in_order(self.batch_bases, self._lend)
 

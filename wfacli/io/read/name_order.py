@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...core.batch import I32, I64, U8, U64, LaterBatch, PairBatch, complete
+from ...core.batch import I32, I64, U8, U64, LaterBatch, PairBatch, already_complete
 
 _EARLY = 4096  # pairs after which it is judged whether the rest is worth looking at
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits everywhere, as in Fibonacci hashing
@@ -35,7 +35,7 @@ class NameOrder:
                 continue
             pairs = later()
             self._see(pairs)
-            yield complete(pairs)
+            yield already_complete(pairs)
 
     def is_shuffled(self) -> bool:
         """Return True if both files hold the same names, each once among the first, in different orders."""

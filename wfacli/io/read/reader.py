@@ -160,6 +160,7 @@ def later_batches(
 ) -> Iterator[LaterBatch]:
     """Yield the batches of read_batches() before they are complete, so that other threads can copy their records."""
     reader = _pair_reader(sources, layout, keep_bases, keep_quality, pairs_before)
+    reader.copy_later()
     yield from later_batches_of(reader, sources, weight, allocate, hint_of(layout), threads)
 
 
@@ -201,7 +202,7 @@ def batches_of(
     Raises:
         InputError: at the first fault.
     """
-    for later in _taken(reader, sources, weight, allocate, hint, threads, ended):
+    for later in later_batches_of(reader, sources, weight, allocate, hint, threads, ended):
         yield later()
 
 
@@ -215,19 +216,6 @@ def later_batches_of(
     ended: Callable[[], bool] = lambda: False,
 ) -> Iterator[LaterBatch]:
     """Yield the batches of batches_of() before they are complete, so that other threads can copy their records."""
-    reader.copy_later()
-    return _taken(reader, sources, weight, allocate, hint, threads, ended)
-
-
-def _taken(
-    reader: PairReader | MappedReader,
-    sources: tuple[Source, ...],
-    weight: int,
-    allocate: Callable[[int], U8 | None] | None,
-    hint: str,
-    threads: int,
-    ended: Callable[[], bool],
-) -> Iterator[LaterBatch]:
     reader.start_threads(min(threads - 1, _MAX_HELPERS))
     for stream, source in enumerate(sources):
         source.inflate_ahead(threads - 1)
