@@ -51,7 +51,7 @@ struct PendingMapped {
   std::vector<std::shared_ptr<const RecordColumns>> lasting;  // keeps the others
 
   // Copies all rows, with targets out of the reference, and returns the batch. Call it once.
-  // Throws InputFault, and what the reference's loader throws.
+  // Throws what the loader of the reference throws.
   MappedBatch complete(const Reference& reference);
 };
 
