@@ -111,9 +111,9 @@ class Mapped:
         """Build from the columns that the native reader returns."""
         return cls(**{**columns, "inner": columns["inner"].reshape(-1, 4)})
 
-    def rows(self, rows: Any) -> Mapped:
-        """Return a subset of the rows, selected by any numpy index."""
-        return Mapped(**{c.name: getattr(self, c.name)[rows] for c in dataclasses.fields(self)})
+    def columns(self) -> list[npt.NDArray[Any]]:
+        """Return all columns, in the order of the class."""
+        return [getattr(self, c.name) for c in dataclasses.fields(self)]
 
 
 @dataclass(frozen=True)
@@ -171,18 +171,22 @@ class PairBatch:
 
     def head(self, rows: int) -> PairBatch:
         """Return the first rows as a batch that shares this one's bases and text."""
-        return self._some(slice(rows))
+        return self.taken_by(lambda columns: [column[:rows] for column in columns])
 
     def subset(self, rows: npt.NDArray[np.signedinteger[Any]]) -> PairBatch:
         """Return a subset of the rows as a batch that shares this one's bases and text."""
-        return self._some(rows)
+        return self.taken_by(lambda columns: [column[rows] for column in columns])
 
-    def _some(self, rows: Any) -> PairBatch:
-        names = {c: getattr(self.records, c)[rows] for c in _NAME_COLUMNS}
-        pairs = {c: getattr(self, c)[rows] for c in _PAIR_COLUMNS}
-        mapped = None if self.mapped is None else self.mapped.rows(rows)
-        records = dataclasses.replace(self.records, **names)
-        return dataclasses.replace(self, records=records, mapped=mapped, extent=None, **pairs)
+    def taken_by(self, take: Callable[[Sequence[npt.NDArray[Any]]], Sequence[npt.NDArray[Any]]]) -> PairBatch:
+        """Return the batch whose columns `take` returns for this one's columns; it shares the bases and the text."""
+        own = [getattr(self, c) for c in _PAIR_COLUMNS]
+        names = [getattr(self.records, c) for c in _NAME_COLUMNS]
+        found = take([*own, *names, *(self.mapped.columns() if self.mapped else ())])
+        pairs, rest = found[: len(own)], found[len(own) :]
+        records = dataclasses.replace(self.records, **dict(zip(_NAME_COLUMNS, rest, strict=False)))
+        mapped = Mapped(*rest[len(names) :]) if self.mapped else None
+        columns: dict[str, Any] = dict(zip(_PAIR_COLUMNS, pairs, strict=True))
+        return dataclasses.replace(self, records=records, mapped=mapped, extent=None, **columns)
 
     def shapes(self, rows: Any) -> PairBatch:
         """Return lengths, flags and estimates of some rows, without bases and names; kernels are chosen by these."""

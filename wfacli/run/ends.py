@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._native import (
+    extend_spans,
     find_drops,
     flank_pairs,
     outer_ends,
@@ -22,16 +23,28 @@ from ..config import WHOLE, AlignSpec, Ends, FreeEnds, Heuristics, Limits, Metri
 from ..core.batch import I32, I64, U32, AlignmentBatch, PairBatch, Status, all_rows
 from ..core.stats import Stats
 from ..engines.cpu import CpuEngine, native_options
-from ..engines.execute import execute
 from ..plan.kernels import TABLE
-from ..plan.planner import Planner
 from .inversions import InversionFinder, Inversions, with_inversions
-from .rows import Align, Lend, between, pairs_of, room_after, some_rows, with_rows
+from .rows import (
+    Align,
+    Flags,
+    Lend,
+    between,
+    by_sides,
+    pairs_of,
+    room_after,
+    some_rows,
+    subset,
+    whole_spans,
+    with_rows,
+)
 from .secondaries import with_promoted
+from .solver import Solver
 
 _SECONDARY, _SUPPLEMENTARY = 256, 2048  # SAM FLAG bits
 # Aligned bases from either end within which a mapped end may be unreliable. minimap2 counts 1,000 from its first seed.
 DOUBTFUL = 1_040
+_ROUNDS = 4  # maximum extensions from further inside; the second one changes few alignments
 _FEW = 16  # times the bases of parts that are aligned again on the CPU: at most the bases of the batch
 
 
@@ -56,7 +69,7 @@ class Extender:
             few_on_cpu: align a few rows of a batch again on the CPU, with the same results: the run's engine may be a
                 GPU, where they would wait for whole batches.
         """
-        self._ends, self._limits = ends, limits
+        self._ends = ends
         metric = Metric.AFFINE if len(ends.penalties.gaps) == 1 else Metric.AFFINE2P
         outward = AlignSpec(
             metric,
@@ -67,11 +80,11 @@ class Extender:
             heuristics=Heuristics(zdrop=ends.zdrop),
         )
         to_the_end = replace(outward, mode=Mode.ENDS_FREE, free=FreeEnds(target_end=WHOLE), heuristics=Heuristics())
-        self._outward = _Solver(outward, limits, threads, stats)
-        self._to_the_end = _Solver(to_the_end, limits, threads, stats) if ends.bonus else None
+        self._outward = Solver(outward, limits, threads, stats)
+        self._to_the_end = Solver(to_the_end, limits, threads, stats) if ends.bonus else None
         inverts = ends.zdrop_inversion > 0
         self._inversions = InversionFinder(ends, spec.ambiguous, threads, stats) if inverts else None
-        self._again_on_cpu = _Solver(spec, limits, threads, stats) if few_on_cpu else None
+        self._again_on_cpu = Solver(spec, limits, threads, stats) if few_on_cpu else None
         self._scores = native_options(outward, limits, TABLE)
         self._options = native_options(spec, limits, TABLE)
 
@@ -90,9 +103,9 @@ class Extender:
             Cancelled: after cancel().
         """
         assert pairs.mapped is not None
-        found = between(pairs, self._extents(pairs, _whole(pairs), pairs.mapped.inner), align, lend)
+        found = between(pairs, self._extents(pairs, whole_spans(pairs), pairs.mapped.inner), align, lend)
         pairs, found, split, inversions = self._split(pairs, found)
-        pairs, found, origin = self._again(pairs, found, split, align)
+        pairs, found, origin = self._until_sure(pairs, found, split, align)
         if inversions:
             hosts = (np.searchsorted(origin, inversions.rows, side="right") - 1).astype(np.int32)
             few = self._for_few(inversions.spans, pairs, align)
@@ -103,8 +116,10 @@ class Extender:
         met = trim_overlaps(pairs, found, pairs.mapped.inner, self._scores, self._options)
         if met is None:
             return pairs, found
-        score, span, cigar, cigar_start = met
-        return pairs, replace(found, score=score, span=span.reshape(-1, 4), cigar=cigar, cigar_start=cigar_start)
+        score, span, cigar, cigar_start, rows, bound = met
+        trimmed = replace(found, score=score, span=span.reshape(-1, 4), cigar=cigar, cigar_start=cigar_start)
+        is_open = by_sides(trimmed.span[rows] != found.span[rows])
+        return pairs, self._beside_others(pairs, trimmed, rows, is_open, bound.reshape(-1, 2), align)
 
     def cancel(self) -> None:
         """Stop running work soon."""
@@ -126,7 +141,7 @@ class Extender:
         solver, batch = self._again_on_cpu, int(pairs.q_len.sum()) + int(pairs.t_len.sum())
         if solver is None or _FEW * parts_bytes(spans) > batch:
             return align
-        return lambda parts: solver.align(parts, self._limits)
+        return solver.align
 
     def _split(
         self, pairs: PairBatch, found: AlignmentBatch
@@ -172,7 +187,7 @@ class Extender:
         span = span.reshape(-1, 4)
         assert pairs.mapped is not None
         first = pairs.mapped.first
-        pairs = pairs.subset(rows)
+        pairs = subset(pairs, rows)
         assert pairs.mapped is not None
         flags = pairs.mapped.sam_flags | np.where(is_minor, _SUPPLEMENTARY, 0).astype(np.int32)
         inner = np.where(is_split[:, None], span, pairs.mapped.inner).astype(np.int32)
@@ -182,49 +197,124 @@ class Extender:
         piece = np.flatnonzero(is_split).astype(np.int32)
         return pairs, found, _Split(rows, piece, first[rows[piece]], outer.reshape(-1, 4))
 
-    def _again(
+    def _until_sure(
         self, pairs: PairBatch, found: AlignmentBatch, split: _Split | None, align: Align
     ) -> tuple[PairBatch, AlignmentBatch, I32]:
-        """Extend pieces of split alignments, and doubtful ends from reliable places inside them.
-
-        Rows whose ends change are aligned again, and a new alignment replaces the old one if it scores more. A good
-        part of the old one that it leaves out gets a row of its own.
+        """Extend pieces of split alignments, and doubtful ends until they are reliable or score no more.
 
         Returns:
             The batch and its alignments, and the row before (i32[n]) that each row is or is a part of, in order.
         """
-        sure, limit = found.span.copy(), _whole(pairs)
-        doubted, reliable = unreliable_ends(found, self._scores, DOUBTFUL)
-        sure[doubted] = reliable.reshape(-1, 4)
-        is_open = _by_sides(sure != found.span)
-        if split:
-            limit[split.pieces] = split.outer
-            is_open[split.pieces] = True
-        rows = np.flatnonzero(is_open.any(axis=1)).astype(np.int32)
-        old = some_rows(found, rows)
-        outer = np.where(is_open[rows], limit[rows], old.span).astype(np.int32)
-        extents = self._extents(pairs.subset(rows), outer, sure[rows])
+        pieces, outer = (split.pieces, split.outer) if split else (all_rows(0), whole_spans(pairs.head(0)))
+        opened, tested, origin = pieces, all_rows(len(pairs)), all_rows(len(pairs))
+        for _ in range(_ROUNDS):
+            pairs, found, after, tested = self._again(pairs, found, (pieces, outer), opened, tested, align)
+            origin = origin[after]
+            if not len(tested):
+                break
+            pieces, opened = np.searchsorted(after, pieces).astype(np.int32), all_rows(0)
+        return pairs, found, origin
+
+    def _again(
+        self,
+        pairs: PairBatch,
+        found: AlignmentBatch,
+        limits: tuple[I32, I32],
+        opened: I32,
+        tested: I32,
+        align: Align,
+    ) -> tuple[PairBatch, AlignmentBatch, I32, I32]:
+        """Extend ends from where they are, and doubtful ones from reliable places inside them.
+
+        Rows whose ends change are aligned again, and a new alignment replaces the old one if it scores more. A good
+        part of the old one that it leaves out gets a row of its own.
+
+        Args:
+            pairs: the batch.
+            found: its alignments.
+            limits: i32[k], i32[k, 4], rows that may be extended into these spans only.
+            opened: i32[l], rows to extend in any case.
+            tested: i32[m], rows whose ends may be doubtful.
+            align: aligns a batch globally.
+
+        Returns:
+            The batch and its alignments, the row before (i32[n]) that each row is or is a part of, in order, and the
+            rows with a new alignment. All rows are in order.
+        """
+        few = found if len(tested) == len(pairs) else some_rows(found, tested)
+        at, reliable = unreliable_ends(few, self._scores, DOUBTFUL)
+        doubted = tested[at]
+        rows = np.union1d(doubted, opened).astype(np.int32) if len(opened) else doubted
+        if not len(rows):
+            return pairs, found, all_rows(len(pairs)), rows
+        old, part = some_rows(found, rows), subset(pairs, rows)
+        assert part.mapped is not None
+        sure, limit = old.span.copy(), whole_spans(part)
+        sure[np.searchsorted(rows, doubted)] = reliable.reshape(-1, 4)
+        is_open = by_sides(sure != old.span)
+        is_open[np.searchsorted(rows, opened)] = True
+        _, among, which = np.intersect1d(rows, limits[0], assume_unique=True, return_indices=True)
+        limit[among] = limits[1][which]
+        extents = self._extents(part, np.where(is_open, limit, old.span).astype(np.int32), sure)
         # Seeds of the mapper are in these parts, so they are at their places, although a gap costs more.
         score, matches, run = outer_ends(old, extents, self._scores)
-        assert pairs.mapped is not None
         is_good = (score >= max(self._ends.min_score, 1)).reshape(-1, 2)
-        is_good &= (pairs.mapped.sam_flags[rows] & _SECONDARY == 0)[:, None]
+        is_good &= (part.mapped.sam_flags & _SECONDARY == 0)[:, None]
         stays = is_good & (matches >= self._ends.band * 2 // 3).reshape(-1, 2)
         extents = np.where(np.tile(stays, 2), old.span, extents)
-        changed = np.flatnonzero((extents != old.span).any(axis=1))
+        changed, new = self._better(part, old, extents, align)
         if not len(changed):
-            return pairs, found, all_rows(len(pairs))
+            return pairs, found, all_rows(len(pairs)), changed
+        left, side = np.nonzero((is_good & ~stays)[changed])
+        own = changed[left]
+        parts = path_parts(old, own, run.reshape(-1, 2, 2)[own, side].ravel(), self._options)
+        found = with_rows(found, rows[changed], new)
+        pairs, found, after = self._with_parts(pairs, found, rows[own], *parts)
+        return pairs, found, after, np.searchsorted(after, rows[changed]).astype(np.int32)
+
+    def _better(self, pairs: PairBatch, old: AlignmentBatch, extents: I32, align: Align) -> tuple[I32, AlignmentBatch]:
+        """Align rows again whose span changes to `extents` (i32[n, 4]).
+
+        Returns:
+            The rows (i32[m]) whose new alignment scores more, and these alignments.
+        """
+        changed = np.flatnonzero((extents != old.span).any(axis=1)).astype(np.int32)
+        if not len(changed):
+            return changed, some_rows(old, changed)
         spans = np.ascontiguousarray(extents[changed])
-        new = between(pairs.subset(rows[changed]), spans, self._for_few(spans, pairs, align))
+        new = between(subset(pairs, changed), spans, self._for_few(spans, pairs, align))
         # An extension that starts further inside may have ended earlier, at a Z-drop.
         before = path_scores(some_rows(old, changed), self._scores)
         better = np.flatnonzero(path_scores(new, self._scores) > before)
-        changed = changed[better]
-        left, side = np.nonzero((is_good & ~stays)[changed])
-        own = changed[left].astype(np.int32)
-        parts = path_parts(old, own, run.reshape(-1, 2, 2)[own, side].ravel(), self._options)
-        found = with_rows(found, rows[changed], some_rows(new, better))
-        return self._with_parts(pairs, found, rows[own], *parts)
+        return changed[better], some_rows(new, better)
+
+    def _beside_others(
+        self, pairs: PairBatch, found: AlignmentBatch, rows: I32, is_open: Flags, bound: I32, align: Align
+    ) -> AlignmentBatch:
+        """Extend trimmed ends again, from the mapped parts to where the other part begins.
+
+        The best path to there need not be a part of the best path beyond it.
+
+        Args:
+            pairs: the batch.
+            found: its alignments.
+            rows: i32[k], rows that were trimmed, in order.
+            is_open: bool[k, 4], their ends that were.
+            bound: i32[k, 2], where their queries may begin and end.
+            align: aligns a batch globally.
+        """
+        part, old = subset(pairs, rows), some_rows(found, rows)
+        assert part.mapped is not None
+        span, inner, outer = old.span, part.mapped.inner, whole_spans(part)
+        outer[:, :2] = bound
+        inside = inner - span
+        inside[:, [1, 3]] *= -1
+        is_open = is_open & ~by_sides(inside <= 0)
+        begun = np.where(is_open, inner, span)
+        is_open &= (begun[:, [0, 2]] < begun[:, [1, 3]]).all(axis=1)[:, None]  # else the mapped part was cut off whole
+        extents = self._extents(part, np.where(is_open, outer, span), np.where(is_open, inner, span))
+        changed, new = self._better(part, old, extents, align)
+        return with_rows(found, rows[changed], new) if len(changed) else found
 
     def _with_parts(
         self, pairs: PairBatch, found: AlignmentBatch, hosts: I32, score: I32, span: I32, cigar: U32, cigar_start: I64
@@ -237,7 +327,7 @@ class Extender:
         rows, places = room_after(len(pairs), hosts)
         if not len(hosts):
             return pairs, found, rows
-        pairs, found = pairs.subset(rows), some_rows(found, rows)
+        pairs, found = subset(pairs, rows), some_rows(found, rows)
         assert pairs.mapped is not None
         parts = replace(
             some_rows(found, places), score=score, span=span.reshape(-1, 4), cigar=cigar, cigar_start=cigar_start
@@ -253,28 +343,22 @@ class Extender:
     def _extents(self, pairs: PairBatch, outer: I32, inner: I32) -> I32:
         """Extend spans outwards from `inner`, at most to `outer`, and return the extended spans; all are i32[n, 4]."""
         columns = dict(flank_pairs(pairs, outer, inner))
-        side = columns.pop("side")
+        side, at_end = columns.pop("side"), columns.pop("at_end")
         extents = inner.copy()
         if not len(side):
             return extents
         flanks = pairs_of(pairs.ordinal, columns)
-        found = self._outward.align(flanks, self._limits)
-        query, target = found.span[:, 1], found.span[:, 3]
-        rows, right = side >> 1, (side & 1).astype(bool)
+        found = self._outward.align(flanks)
+        span = found.span
         if self._to_the_end:
-            assert pairs.mapped is not None
-            clip = np.where(right, pairs.mapped.clip_end[rows], pairs.mapped.clip_begin[rows])
-            left_over = np.where(right, pairs.q_len[rows] - outer[rows, 1], outer[rows, 0])
-            query, target = self._reaching_the_end(flanks, found, clip + left_over == 0)
-        for chosen, sign, q, t in ((~right, -1, 0, 2), (right, 1, 1, 3)):
-            extents[rows[chosen], q] += sign * query[chosen]
-            extents[rows[chosen], t] += sign * target[chosen]
+            span = self._reaching_the_end(flanks, found, at_end.astype(bool), self._to_the_end)
+        extend_spans(extents, side, np.ascontiguousarray(span))
         return extents
 
     def _reaching_the_end(
-        self, flanks: PairBatch, found: AlignmentBatch, at_end: npt.NDArray[np.bool_]
-    ) -> tuple[I32, I32]:
-        """Return the lengths of extensions on the read and on the reference, in bases (i32[m] each).
+        self, flanks: PairBatch, found: AlignmentBatch, at_end: npt.NDArray[np.bool_], solver: Solver
+    ) -> I32:
+        """Return the spans of extensions on the read and on the reference, i32[m, 4].
 
         An extension that did not end at a Z-drop continues to the end of the read if that scores more with the bonus.
 
@@ -282,20 +366,19 @@ class Extender:
             flanks: the m pairs of the extensions.
             found: their alignments.
             at_end: bool[m], whether the flank reaches the end of the read.
+            solver: aligns to the end.
         """
-        assert self._to_the_end
-        query, target = found.span[:, 1].copy(), found.span[:, 3].copy()
-        may = at_end & (found.status == np.uint8(Status.OK)) & (found.cut == 0) & (query < flanks.q_len)
-        rows = np.flatnonzero(may)
+        may = at_end & (found.status == np.uint8(Status.OK)) & (found.cut == 0) & (found.span[:, 1] < flanks.q_len)
+        rows = np.flatnonzero(may).astype(np.int32)
         if not len(rows):
-            return query, target
-        whole = self._to_the_end.align(flanks.subset(rows), self._limits)
-        better = (whole.status == np.uint8(Status.OK)) & (
-            whole.score.astype(np.int64) + self._ends.bonus > found.score[rows]
-        )
-        query[rows[better]] = flanks.q_len[rows[better]]
-        target[rows[better]] = whole.span[better, 3]
-        return query, target
+            return found.span
+        ending = subset(flanks, rows)
+        whole = solver.align(ending)
+        score = whole.score.astype(np.int64) + self._ends.bonus
+        better = (whole.status == np.uint8(Status.OK)) & (score > found.score[rows])
+        span, longer = found.span.copy(), rows[better]
+        span[longer, 1], span[longer, 3] = ending.q_len[better], whole.span[better, 3]
+        return span
 
 
 @dataclass(frozen=True)
@@ -313,29 +396,3 @@ class _Split:
     pieces: I32
     templates: I32
     outer: I32
-
-
-class _Solver:
-    """A specification with its planner and CPU engine."""
-
-    def __init__(self, spec: AlignSpec, limits: Limits, threads: int, stats: Stats) -> None:
-        self.spec, self.engine = spec, CpuEngine(spec, limits, threads, stats=stats)
-        self._planner = Planner(spec, limits)
-
-    def align(self, pairs: PairBatch, limits: Limits) -> AlignmentBatch:
-        return execute(self.engine, pairs, self._planner.routes(pairs), self._planner, Stats())
-
-
-def _whole(pairs: PairBatch) -> I32:
-    """Return spans (i32[n, 4]) that cover both sequences of each row."""
-    spans = np.zeros((len(pairs), 4), np.int32)
-    spans[:, 1], spans[:, 3] = pairs.q_len, pairs.t_len
-    return spans
-
-
-def _by_sides(
-    differ: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Combine flags of span ends (bool[n, 4]) by side: True for both sequences if either is True."""
-    sides = differ[:, [0, 1]] | differ[:, [2, 3]]
-    return np.concatenate([sides, sides], axis=1)

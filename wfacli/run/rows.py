@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._native import copy_parts, parts_bytes
+from .._native import copy_parts, parts_bytes, take_cigars, take_rows
 from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, all_rows
 from ..engines.parts import overlaid
 
 Align = Callable[[PairBatch], AlignmentBatch]
 Lend = Callable[[int], U8 | None]
+_COLUMNS = ("status", "cut", "score", "span", "origin")
+Flags = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 
 def pairs_of(ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
@@ -48,13 +50,37 @@ def between(pairs: PairBatch, spans: I32, align: Align, lend: Lend | None = None
     return replace(found, span=span)
 
 
+def whole_spans(pairs: PairBatch) -> I32:
+    """Return spans (i32[n, 4]) that cover both sequences of each row."""
+    spans = np.zeros((len(pairs), 4), np.int32)
+    spans[:, 1], spans[:, 3] = pairs.q_len, pairs.t_len
+    return spans
+
+
+def by_sides(differ: Flags) -> Flags:
+    """Combine flags of span ends (bool[n, 4]) by side: True for both sequences if either is True."""
+    sides = differ[:, [0, 1]] | differ[:, [2, 3]]
+    return np.concatenate([sides, sides], axis=1)
+
+
+def taken(columns: Sequence[npt.NDArray[Any]], rows: I32) -> list[npt.NDArray[Any]]:
+    """Return rows (i32[m]) of columns, copied while other threads run: indexing by numpy keeps them waiting."""
+    found = [np.empty((len(rows), *column.shape[1:]), column.dtype) for column in columns]
+    take_rows([np.ascontiguousarray(column) for column in columns], rows, found)
+    return found
+
+
+def subset(pairs: PairBatch, rows: I32) -> PairBatch:
+    """Return PairBatch.subset(rows) without keeping other threads waiting."""
+    return pairs.taken_by(lambda columns: taken(columns, rows))
+
+
 def some_rows(found: AlignmentBatch, rows: npt.NDArray[np.signedinteger[Any]]) -> AlignmentBatch:
     """Return the alignments of some rows (i64[m]), which may repeat."""
-    first, counts = found.cigar_start[rows], np.diff(found.cigar_start)[rows]
-    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-    at = np.arange(start[-1]) + np.repeat(first - start[:-1], counts)
-    columns = {c: getattr(found, c)[rows] for c in ("status", "cut", "score", "span", "origin")}
-    return replace(found, cigar=found.cigar[at], cigar_start=start, **columns)
+    rows = rows.astype(np.int32, copy=False)
+    cigar, start = take_cigars(found.cigar, found.cigar_start, rows)
+    columns: dict[str, Any] = dict(zip(_COLUMNS, taken([getattr(found, c) for c in _COLUMNS], rows), strict=True))
+    return replace(found, cigar=cigar, cigar_start=start, **columns)
 
 
 def with_rows(found: AlignmentBatch, rows: I32, new: AlignmentBatch) -> AlignmentBatch:

@@ -53,6 +53,7 @@ inline nb::tuple columns_of(AlignedRows& rows) {
 
 void bind_reader(nb::module_& m);
 void bind_mapped(nb::module_& m);
+void bind_take(nb::module_& m);
 void bind_ends(nb::module_& m);
 void bind_memory(nb::module_& m);
 void bind_engine(nb::module_& m);

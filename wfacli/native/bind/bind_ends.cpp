@@ -1,4 +1,5 @@
 #include "bind/bind.hpp"
+#include "engine/staging.hpp"
 #include "refine/drops.hpp"
 #include "refine/ends.hpp"
 #include "refine/inversions.hpp"
@@ -27,7 +28,7 @@ void check_spans(const Spans& spans, const BatchView& batch) {
 }
 
 nb::dict flank_pairs(nb::handle batch, Spans outer, Spans inner) {
-  const BatchView view = batch_view(batch);
+  const BatchView view = batch_with_records(batch);
   check_spans(outer, view);
   check_spans(inner, view);
   Flanks flanks;
@@ -43,7 +44,21 @@ nb::dict flank_pairs(nb::handle batch, Spans outer, Spans inner) {
   d["t_len"] = to_numpy(flanks.t_len);
   d["flags"] = to_numpy(flanks.flags);
   d["side"] = to_numpy(flanks.side);
+  d["at_end"] = to_numpy(flanks.at_end);
   return d;
+}
+
+void extended_spans(nb::ndarray<std::int32_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu> spans,
+                    InColumn<std::int32_t> side, Spans extensions) {
+  const auto flanks = static_cast<std::int64_t>(side.shape(0)), rows = static_cast<std::int64_t>(spans.shape(0));
+  check_count(extensions, flanks);
+  bool inside = false;
+  {
+    nb::gil_scoped_release release;
+    inside = rows_inside(side.data(), flanks, 2 * rows);
+    if (inside) extend_spans(flanks, side.data(), extensions.data(), spans.data());
+  }
+  if (!inside) throw nb::index_error("a side lies outside the spans");
 }
 
 std::size_t bytes_of_parts(Spans spans) {
@@ -212,7 +227,7 @@ nb::object trim_overlaps_of(nb::handle batch, nb::handle alignments, Spans inner
   }
   if (!trimmed.any) return nb::none();
   return nb::make_tuple(to_numpy(trimmed.score), to_numpy(trimmed.span), to_numpy(trimmed.cigar.runs()),
-                        to_numpy(trimmed.cigar_start));
+                        to_numpy(trimmed.cigar_start), to_numpy(trimmed.rows), to_numpy(trimmed.bound));
 }
 
 }  // namespace
@@ -220,7 +235,9 @@ nb::object trim_overlaps_of(nb::handle batch, nb::handle alignments, Spans inner
 void bind_ends(nb::module_& m) {
   m.def("flank_pairs", &flank_pairs, nb::arg("batch"), nb::arg("outer"), nb::arg("inner"),
         "Columns of pairs between two spans (i32[n, 4]) on either side of each row, those on the left reversed; side "
-        "(i32[m]) is 2 * row, and 1 more on the right");
+        "(i32[m]) is 2 * row, and 1 more on the right; at_end (u8[m]) is 1 if the flank of a mapped read reaches its end");
+  m.def("extend_spans", &extended_spans, nb::arg("spans"), nb::arg("side"), nb::arg("extensions"),
+        "Extends spans (i32[n, 4]) in place by the spans (i32[m, 4]) of alignments of flanks, see flank_pairs()");
   m.def("parts_bytes", &bytes_of_parts, nb::arg("spans"), "Bytes that copy_parts() fills");
   m.def("copy_parts", &copied_parts, nb::arg("batch"), nb::arg("spans"), nb::arg("bases"),
         "Copies parts of a batch into memory (u8[B]); (q_start, t_start), i64[n] each");
@@ -252,8 +269,8 @@ void bind_ends(nb::module_& m) {
         "rows of the same reads that have their sequences");
   m.def("trim_overlaps", &trim_overlaps_of, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"),
         nb::arg("scores"), nb::arg("options"),
-        "(score, span i32[4n], cigar, cigar_start) with parts of split reads cut where they overlap; None where none "
-        "do");
+        "(score, span i32[4n], cigar, cigar_start, rows i32[k], bound i32[2k]) with parts of split reads cut where they "
+        "overlap: rows that were changed, and where their queries may begin and end; None where none do");
 }
 
 }  // namespace wfacli

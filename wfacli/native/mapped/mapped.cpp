@@ -82,6 +82,7 @@ Next MappedReader::fill_from_lines(std::int64_t weight) {
 // Adds one template with its mappings; returns Full on success.
 Next MappedReader::step() {
   if (!group_whole_) {
+    if (add_lone()) return Next::Full;
     const ParseResult got = next_group();
     if (got == ParseResult::NeedInput) return Next::NeedTarget;
     if (got == ParseResult::End) return rest();
@@ -109,6 +110,29 @@ Next MappedReader::step() {
   group_.clear();
   group_whole_ = false;
   return Next::Full;
+}
+
+// Adds the usual template: a mapping that is the only one of the next read. Returns false, and changes nothing, if there
+// is another one next.
+bool MappedReader::add_lone() {
+  if (looked_ahead_ || !group_.empty() || mates_by_name() || tracked_ || options_.check_mate_order) return false;
+  ParsedMapping* const lone = mappings_.lone();
+  if (!lone || mate_of_flags(lone->mapping.flags) || lone->mapping.kind == MappingKind::Unmapped) return false;
+  reads_from_ = 0;
+  if (reads_.more() != ParseResult::Item) return false;
+  ReadView read;
+  view_next(read);
+  Mapping& mapping = lone->mapping;
+  if (read.name != lone->read || static_cast<std::int64_t>(read.bases.size()) != mapping.q_len ||
+      reference_.length(mapping.target) > INT32_MAX || !seen_.add_key(lone->key))
+    return false;
+  reads_.taken(1);
+  ++counts_.reads;
+  ++counts_.reported;
+  first_ = next_row();
+  add_rows(read, &mapping, 1);
+  mappings_.take_lone();
+  return true;
 }
 
 // Sorts the group by mate and removes unmapped records of mates that have mappings. Returns false if nothing is left
@@ -148,6 +172,7 @@ ParseResult MappedReader::next_group() {
       group_name_ = ahead_name_;
       group_.push_back(std::move(ahead_));
       looked_ahead_ = false;
+      if (mate_of_flags(group_.back().flags) == 0 && mappings_.next_is_other(group_name_)) return ParseResult::Item;
     }
     if (mappings_end_) return group_.empty() ? ParseResult::End : ParseResult::Item;
     std::string_view name;
@@ -226,6 +251,18 @@ ParseResult MappedReader::next_read(ReadView& read) {
     if (got == ParseResult::End && options_.check_mate_order) mate_order_.ended(reads_from_);
     return got;
   }
+  view_next(read);
+  reads.taken(1);
+  ++counts_.reads;
+  if (tracked_ && reads_from_ == 0) compare_with_last(read.name);
+  if (options_.check_mate_order) mate_order_.read(reads_from_, read.name, seen_);
+  identify(read);
+  return ParseResult::Item;
+}
+
+// Sets the view of the next read of stream reads_from_, which is parsed.
+void MappedReader::view_next(ReadView& read) {
+  RecordStream& reads = reads_of(reads_from_);
   const RecordColumns& records = reads.records();
   read.lasts = pool_ && reads.shares();
   if (read.lasts && (batch_.lasting.empty() || batch_.lasting.back().get() != &records))
@@ -235,7 +272,6 @@ ParseResult MappedReader::next_read(ReadView& read) {
     const RecordLocation& ahead = *(&place + kAhead);
     seen_.prefetch(view(records.text_at(ahead.name), ahead.name_len));
   }
-  reads.taken(1);
   read.name = view(records.text_at(place.name), place.name_len);
   read.bases = view(records.bases_at(place.sequence), place.len);
   read.has_quality = place.quality != RecordLocation::kNone;
@@ -246,11 +282,6 @@ ParseResult MappedReader::next_read(ReadView& read) {
   } else {
     read.comment = {};
   }
-  ++counts_.reads;
-  if (tracked_ && reads_from_ == 0) compare_with_last(read.name);
-  if (options_.check_mate_order) mate_order_.read(reads_from_, read.name, seen_);
-  identify(read);
-  return ParseResult::Item;
 }
 
 // Notes whether a read is the mate of the read before it, if a batch was taken between the two.

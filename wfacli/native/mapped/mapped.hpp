@@ -77,6 +77,7 @@ class MappedReader : public StreamReader {
   }
   RecordStream& reads_of(int stream) { return stream == 0 ? reads_ : mates_; }
   Next step();
+  bool add_lone();
   ParseResult next_group();
   bool begin_template();
   bool mates_by_name() const { return paired_ || options_.mates; }
@@ -88,10 +89,12 @@ class MappedReader : public StreamReader {
   ParseResult find_read(ReadView& read);
   ParseResult next_in_order(ReadView& read);
   ParseResult next_read(ReadView& read);
+  void view_next(ReadView& read);
   void identify(ReadView& read);
   void compare_with_last(std::string_view name);
   void drop_faulty(const ReadView& read);
   void add_mappings(ReadView& read);
+  void add_rows(const ReadView& read, Mapping* own, std::size_t count);
   void add_row(const ReadView& read, const Mapping& mapping, const Room& room, bool with_bases);
   void add_unmapped(const ReadView& read, std::int32_t flags, const Mapping* mapping = nullptr);
   void add_rest(ReadView& read);

@@ -53,6 +53,11 @@ void MappedReader::add_mappings(ReadView& read) {
     if (count > 0 || options_.keep_unmapped) add_unmapped(read, flags, count > 0 ? own : nullptr);
     return;
   }
+  add_rows(read, own, count);
+}
+
+// Adds the rows of a read, one for each of its mappings, of which there is at least one.
+void MappedReader::add_rows(const ReadView& read, Mapping* own, std::size_t count) {
   classify_mappings(own, count);
   const bool primary = std::any_of(own, own + count, [](const Mapping& m) { return m.kind == MappingKind::Primary; });
   begin_read(read);

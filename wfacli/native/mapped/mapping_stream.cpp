@@ -4,6 +4,8 @@
 #include <cstring>
 #include <exception>
 
+#include "base/hashing.hpp"
+
 namespace wfacli {
 namespace {
 
@@ -14,14 +16,9 @@ constexpr std::size_t kPiecesPerThread = 2;    // so that no thread waits for on
 
 // Some lines, parsed by one thread. Line numbers count from the first of them.
 struct MappingStream::Piece : ThreadPool::Task {
-  struct Item {
-    Mapping mapping;
-    std::string_view read;              // in the lines of `reader`
-    std::unique_ptr<InputFault> fault;  // instead of a mapping
-  };
   MappingReader reader;
   std::string_view text;
-  std::vector<Item> items;
+  std::vector<ParsedMapping> items;  // names are in the lines of `reader`
   std::exception_ptr error;
 
   explicit Piece(const Reference& reference) : reader(reference) {}
@@ -50,9 +47,10 @@ struct MappingStream::Piece : ThreadPool::Task {
  private:
   // Returns false at the end of the piece.
   bool parse_one() {
-    Item item;
+    ParsedMapping item;
     try {
       if (reader.next(item.mapping, item.read) != ParseResult::Item) return false;
+      item.key = NameSet::key(item.read);
     } catch (const InputFault& fault) {
       item.fault = std::make_unique<InputFault>(fault);
     }
@@ -75,6 +73,27 @@ ParseResult MappingStream::next(Mapping& mapping, std::string_view& read, Thread
   return reader_.next(mapping, read);
 }
 
+// Returns the current piece once it is parsed; null if there is none, or if it has no mapping left that is without faults.
+const MappingStream::Piece* MappingStream::ready() {
+  if (piece_ == used_) return nullptr;
+  Piece& piece = *pieces_[piece_];
+  piece.finish();
+  const bool has = !piece.error && !piece.reader.header_inside() && item_ < piece.items.size() && !piece.items[item_].fault;
+  return has ? &piece : nullptr;
+}
+
+ParsedMapping* MappingStream::lone() {
+  if (!ready()) return nullptr;
+  std::vector<ParsedMapping>& items = pieces_[piece_]->items;
+  const bool alone = item_ + 1 < items.size() && !items[item_ + 1].fault && items[item_ + 1].read != items[item_].read;
+  return alone ? &items[item_] : nullptr;
+}
+
+bool MappingStream::next_is_other(std::string_view read) {
+  const Piece* piece = ready();
+  return piece && piece->items[item_].read != read;
+}
+
 // Takes a mapping of the pieces; returns false if none is left.
 bool MappingStream::next_parsed(Mapping& mapping, std::string_view& read) {
   for (; piece_ < used_; ++piece_, item_ = 0) {
@@ -88,7 +107,7 @@ bool MappingStream::next_parsed(Mapping& mapping, std::string_view& read) {
     }
     const std::int64_t lines_before = lines().number();
     if (item_ < piece.items.size()) {
-      Piece::Item& item = piece.items[item_++];
+      ParsedMapping& item = piece.items[item_++];
       if (item.fault) {
         item.fault->line += lines_before;
         throw *item.fault;

@@ -9,6 +9,14 @@
 
 namespace wfacli {
 
+// A mapping that a thread has parsed, or a fault in its place.
+struct ParsedMapping {
+  Mapping mapping;
+  std::string_view read;   // name
+  std::uint64_t key = 0;   // of the name, see NameSet
+  std::unique_ptr<InputFault> fault;
+};
+
 class MappingStream {
  public:
   explicit MappingStream(const Reference& reference) : reference_(reference), reader_(reference) {}
@@ -20,6 +28,12 @@ class MappingStream {
   // has returned NeedInput.
   Lines& lines() { return reader_.lines(); }
   ParseResult next(Mapping& mapping, std::string_view& read, ThreadPool* pool);
+  // Returns what next() would return, if a thread has parsed it and the mapping behind it, which is of another read;
+  // null otherwise. It is valid until take_lone() or next() is called.
+  ParsedMapping* lone();
+  void take_lone() { ++item_; }
+  // True if next() is known to return a mapping of a read other than `read`.
+  bool next_is_other(std::string_view read);
   bool is_paf() const { return reader_.is_paf(); }
   // Without a pool: offset of the mapping that next() returned last, and of what follows it.
   std::int64_t place_of_last() const { return reader_.place_of_last(); }
@@ -29,6 +43,7 @@ class MappingStream {
  private:
   struct Piece;
   bool next_parsed(Mapping& mapping, std::string_view& read);
+  const Piece* ready();
   bool split(ThreadPool& pool);
   void drop_pieces();
 

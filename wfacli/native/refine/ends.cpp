@@ -9,6 +9,7 @@ namespace wfacli {
 namespace {
 
 constexpr std::int32_t kMinGap = 4;  // minimum length of a gap that makes an end doubtful, in bases
+constexpr std::int32_t kLongGap = 16;  // minimum length of a gap beyond which a repeat may have the end at another copy
 constexpr std::int64_t kOutside = 32;  // aligned bases at an end that may be outside of the mapped part
 constexpr std::int64_t kSeed = 16;   // bases of a match that a mapper's seeds do not reach
 constexpr std::int64_t kNear = 64;  // aligned bases from an end in which seeds may lie beside the best path
@@ -64,7 +65,8 @@ Place last_doubt(InwardWalk walk, std::int64_t max_columns, const AlignOptions& 
     const bool lower = score < lowest;
     if (lower) lowest = score;
     const bool after_gap = is_gap(walk.op) && walk.length >= kMinGap && 2 * walk.length > walk.at.columns - kOutside;
-    if (lower || after_gap) doubt = walk.at;
+    const bool after_long_gap = is_gap(walk.op) && walk.length >= kLongGap;
+    if (lower || after_gap || after_long_gap) doubt = walk.at;
   }
   return doubt;
 }
@@ -105,10 +107,24 @@ Flanks flanks_of(const BatchView& batch, const std::int32_t* outer, const std::i
       out.q_len.push(q_len);
       out.t_len.push(t_len);
       out.flags.push(batch.flags[row]);
+      const auto at_end = [&] {
+        const MappedView& m = batch.mapped;
+        return right ? m.clip_end[row] + batch.q_len[row] - outer[1] == 0 : m.clip_begin[row] + outer[0] == 0;
+      };
+      out.at_end.push(batch.is_mapped() && at_end());
     }
   }
   out.bases.extend(kOverread);
   return out;
+}
+
+void extend_spans(std::int64_t flanks, const std::int32_t* side, const std::int32_t* extension, std::int32_t* span) {
+  for (; flanks > 0; --flanks, ++side, extension += 4) {
+    std::int32_t* const to = span + 4 * (*side >> 1);
+    const std::int32_t right = *side & 1, sign = right ? 1 : -1;
+    to[right] += sign * extension[1];
+    to[2 + right] += sign * extension[3];
+  }
 }
 
 std::size_t parts_bytes(std::int64_t n, const std::int32_t* span) {

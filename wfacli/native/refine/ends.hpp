@@ -20,10 +20,14 @@ struct Flanks {
   Buffer<std::int64_t> q_start, t_start;
   Buffer<std::int32_t> q_len, t_len;
   Buffer<std::int32_t> side;  // 2 * row for left flanks, 2 * row + 1 for right flanks
+  Buffer<std::uint8_t> at_end;  // 1 if the flank reaches the end of a mapped read
 };
 
 // Returns the flanks of all rows. Flanks in which either sequence is empty are left out.
 Flanks flanks_of(const BatchView& batch, const std::int32_t* outer, const std::int32_t* inner);
+
+// Extends spans by alignments of flanks: query and target extend from the inner span, so that their ends are lengths.
+void extend_spans(std::int64_t flanks, const std::int32_t* side, const std::int32_t* extension, std::int32_t* span);
 
 // Returns the bytes that copy_parts() needs for these spans.
 std::size_t parts_bytes(std::int64_t n, const std::int32_t* span);
@@ -32,8 +36,8 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
                 std::int64_t* t_start);
 
 // Alignments with an unreliable end. Walking inwards from an end, a place is doubtful if the score of the path up to
-// it is negative and a new minimum, or if it follows a gap of at least 4 bases that is longer than half the aligned
-// bases before it minus 32. If a gap lies within 64 aligned bases of an end, so is each place up to a match of 16 bases
+// it is negative and a new minimum, or if it follows a gap of at least 16 bases, or of at least 4 bases that is longer
+// than half the aligned bases before it minus 32. If a gap lies within 64 aligned bases of an end, so is each place up to a match of 16 bases
 // behind these. `inner` is the row's span without its doubtful ends: up to the last doubtful place from either end, within
 // `max_columns` aligned bases and half of all aligned bases. Alignments whose doubtful ends would cross, at a gap in the
 // middle, are omitted.
@@ -76,6 +80,8 @@ struct TrimmedOverlaps {
   Buffer<std::int32_t> score, span;
   Cigar cigar;
   Buffer<std::int64_t> cigar_start;
+  Buffer<std::int32_t> rows;   // k rows that were changed, in order
+  Buffer<std::int32_t> bound;  // [k, 2], where queries may begin and end without an overlap
 };
 
 // Removes gaps at the ends of alignments, and trims neighbouring non-secondary parts of a read that overlap on it. The

@@ -13,6 +13,7 @@ namespace {
 struct Path {
   std::vector<std::uint32_t> runs;
   std::int32_t span[4];
+  std::int32_t bound[2];  // where the query may begin and end
 
   // Removes `bases` bases of the query from the front or the back, and gaps that are then at that end.
   void drop(std::int64_t bases, bool front) {
@@ -131,8 +132,9 @@ class OverlapTrimmer {
     std::int64_t& at = place_[static_cast<std::size_t>(row)];
     if (at < 0) {
       at = static_cast<std::int64_t>(paths_.size());
-      Path path{{a_.cigar + a_.cigar_start[row], a_.cigar + a_.cigar_start[row + 1]}, {}};
+      Path path{{a_.cigar + a_.cigar_start[row], a_.cigar + a_.cigar_start[row + 1]}, {}, {}};
       std::copy_n(a_.span + 4 * row, 4, path.span);
+      std::copy_n(path.span, 2, path.bound);
       paths_.push_back(std::move(path));
     }
     return paths_[static_cast<std::size_t>(at)];
@@ -152,7 +154,9 @@ class OverlapTrimmer {
     const std::int64_t at = p.in_row(place);
     const bool front = before == p.reverse;
     const std::int64_t bases = front ? at - path.span[0] : path.span[1] - at;
-    if (bases > 0) path.drop(bases, front);
+    if (bases <= 0) return;
+    path.drop(bases, front);
+    path.bound[front ? 0 : 1] = static_cast<std::int32_t>(at);
   }
 
   void cut(const Part& left, const Part& right) {
@@ -206,6 +210,8 @@ TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& a, co
       score = 0;
       for (const std::uint32_t run : path->runs) score += score_of(run & 15, run >> 4, options);
       out.cigar.runs().append(path->runs.data(), path->runs.size());
+      out.rows.push(static_cast<std::int32_t>(row));
+      std::copy_n(path->bound, 2, out.bound.extend(2));
     } else {
       out.cigar.runs().append(a.cigar + a.cigar_start[row],
                               static_cast<std::size_t>(a.cigar_start[row + 1] - a.cigar_start[row]));

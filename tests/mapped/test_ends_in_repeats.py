@@ -1,0 +1,100 @@
+"""`--span extended` where repeats offer several paths: ends are extended again until that gains nothing."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from tests import oracles
+from tests.cli.support import assert_success, run
+from tests.mapped.test_ends import JUNK, REFERENCE, mapping, records, tag, wrong
+
+
+def in_tandem_repeat(head: str, units: int, copies: int, end: str, odd: int) -> tuple[str, str]:
+    """Return a reference of `head`, units of 20 bases, and `end`, and a read with fewer units.
+
+    Unit `odd` of both has the same substitution, so that a gap behind it spares mismatches.
+    """
+    repeat = [JUNK[:20] * odd + wrong(JUNK[:20], 10) + JUNK[:20] * (count - odd - 1) for count in (copies, units)]
+    return head + repeat[0] + end, repeat[1] + end
+
+
+def test_a_long_gap_far_inside_is_doubtful(tmp_path: Path) -> None:
+    """The first seed is at another copy of a tandem repeat; the read has no gap for which that would pay."""
+    reference, read = in_tandem_repeat(JUNK[1_000:2_000], 25, 26, REFERENCE[5_000:6_500], 6)
+    paf = f"r\t2000\t0\t2000\t+\tu\t{len(reference)}\t1000\t3020\t1900\t2020\t60\ttp:A:P\n"
+    (record,) = records(tmp_path, {"r": read}, paf, extra=f">u\n{reference}\n")
+    assert (record[3], record[5]) == ("1021", "110=1X19=1X1869=")
+
+
+def test_the_best_path_beside_another_part(tmp_path: Path) -> None:
+    """Beyond the place where two parts meet, a gap pays for itself; without the bases there it does not."""
+    left = REFERENCE[2_000:4_000]
+    before = wrong(left[-100:], 10, 30, 50, 70)
+    reference, rest = in_tandem_repeat(before, 5, 6, REFERENCE[9_000:10_000], 0)
+    first = len(reference) - 1_000
+    paf = mapping("r", 3_100, (0, 2_000), (2_000, 4_000))
+    paf += f"r\t3100\t2100\t3100\t+\tu\t{len(reference)}\t{first}\t{first + 1_000}\t1000\t1000\t60\ttp:A:P\n"
+    one, other = records(tmp_path, {"r": left + rest}, paf, extra=f">u\n{reference}\n")
+    assert one[5] == "2000=1100S"
+    assert (other[3], other[5]) == ("121", "2000S10=1X1089=")
+
+
+def with_errors(symbols: str, rng: random.Random) -> str:
+    """Return the sequence with 5% deletions, insertions and substitutions each."""
+    read = []
+    for symbol in symbols:
+        kind = rng.random()
+        if kind >= 0.05:
+            read.append(rng.choice("ACGT") if kind < 0.15 else symbol)
+        if 0.05 <= kind < 0.1:
+            read.append(symbol)
+    return "".join(read)
+
+
+def repetitive(count: int, rng: random.Random) -> tuple[dict[str, str], dict[str, str], str]:
+    """Return targets with tandem repeats, reads of them with errors, and mappings that begin at a wrong place."""
+
+    def random_bases(length: int) -> str:
+        return "".join(rng.choices("ACGT", k=length))
+
+    targets, reads, paf = {}, {}, ""
+    for i in range(count):
+        repeats = (random_bases(rng.randrange(3, 12)) * rng.randrange(1, 4) for _ in range(20))
+        targets[f"u{i}"] = target = random_bases(150) + "".join(repeats) + random_bases(120)
+        begin, end = rng.randrange(100, 150), len(target) - rng.randrange(20, 60)
+        reads[f"r{i}"] = read = with_errors(target[begin:end], rng)
+        first = rng.randrange(60)
+        place = max(0, min(begin + first + rng.choice([-1, 1]) * rng.randrange(5, 100), end - 60))
+        paf += paf_line(f"r{i}", len(read), (first, len(read)), f"u{i}", len(target), (place, end))
+    return targets, reads, paf
+
+
+def paf_line(read: str, length: int, query: tuple[int, int], name: str, total: int, target: tuple[int, int]) -> str:
+    place = f"{length}\t{query[0]}\t{query[1]}\t+\t{name}\t{total}\t{target[0]}\t{target[1]}"
+    return f"{read}\t{place}\t50\t100\t60\ttp:A:P\n"
+
+
+def as_mapping(record: list[str], total: int) -> str:
+    """Return the place of a record as a mapping."""
+    runs, length, begin = oracles.runs_of(record[5]), len(record[9]), int(record[3]) - 1
+    clips = [n if o == "S" else 0 for n, o in (runs[0], runs[-1])]
+    end = begin + sum(n for n, o in runs if o in "=XD")
+    return paf_line(record[0], length, (clips[0], length - clips[1]), record[2], total, (begin, end))
+
+
+def test_extending_again_gains_nothing(tmp_path: Path) -> None:
+    """Alignments whose places are the mappings of another run have no better ones there."""
+    targets, reads, paf = repetitive(500, random.Random(5))
+    (tmp_path / "ref.fa").write_text("".join(f">{name}\n{symbols}\n" for name, symbols in targets.items()))
+    (tmp_path / "reads.fa").write_text("".join(f">{name}\n{symbols}\n" for name, symbols in reads.items()))
+    scores = []
+    for _ in range(2):
+        (tmp_path / "map.paf").write_text(paf)
+        options = ("--mappings", "map.paf", "--preset", "map-ont", "--no-header", "--check", "-q")
+        result = run("align", "reads.fa", "ref.fa", *options, cwd=tmp_path)
+        assert_success(result)
+        scores.append({record[0]: tag(record, "AS") for record in result.rows})
+        paf = "".join(as_mapping(record, len(targets[record[2]])) for record in result.rows)
+    assert len(scores[0]) == 500
+    assert not {name: (scores[0][name], again) for name, again in scores[1].items() if again > scores[0][name]}
