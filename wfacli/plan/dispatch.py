@@ -68,14 +68,18 @@ def routes_in_bands(pairs: PairBatch, kernels: list[str]) -> list[Route]:
 
 
 def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Route]:
-    """Return each pair's own kernel where most have an estimate; else the kernel that is best for those that have."""
+    """Return each pair's own kernel where most have an estimate; else the kernel that is best for those that have.
+
+    If none has, short pairs get the kernel that is best for a sample: a forecast of each costs more than it saves.
+    """
     sure = surely_inside(pairs, spec)
     if sure.all():
         return [Route(all_rows(len(pairs)), INSIDE, sample=all_rows(0))]
     names, estimated = candidates(spec), pairs.rows_with_edits
     sampled = 0 < len(estimated) <= np.count_nonzero(~sure) / 2
-    if sampled:
-        choice = np.full(len(pairs), expected_us(pairs.subset(estimated), spec, limits).sum(axis=1).argmin())
+    representative = estimated if sampled else _sample_of_short(pairs)
+    if len(representative):
+        choice = np.full(len(pairs), expected_us(pairs.subset(representative), spec, limits).sum(axis=1).argmin())
     else:
         choice = expected_us(pairs, spec, limits).argmin(axis=0)
     if sure.any():
@@ -86,6 +90,17 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> l
         unsure = rows[~sure[rows]]
         found.append(Route(rows, names[k], sample=estimated if sampled and len(unsure) else unsure))
     return found
+
+
+def _sample_of_short(pairs: PairBatch) -> I32:
+    """Return rows that represent a batch of short pairs without estimates; none for other batches."""
+    if len(pairs) <= SAMPLE or len(pairs.rows_with_edits) or max(pairs.q_len.max(), pairs.t_len.max()) > _MAX_LONGEST:
+        return all_rows(0)
+    return _evenly_spaced(pairs)
+
+
+def _evenly_spaced(pairs: PairBatch) -> I32:
+    return np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1), dtype=np.int32)
 
 
 def _steep_extensions(pairs: PairBatch) -> list[Route]:
@@ -120,7 +135,7 @@ def _one_for_all(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> tuple[str
     estimated = pairs.rows_with_edits
     if len(estimated) > len(pairs) / 2:
         return None, estimated
-    rows = estimated if len(estimated) else np.arange(0, len(pairs), max(len(pairs) // SAMPLE, 1), dtype=np.int32)
+    rows = estimated if len(estimated) else _evenly_spaced(pairs)
     return best_for_all(pairs, rows, spec, limits), rows
 
 

@@ -311,7 +311,8 @@ class Extender:
         inside[:, [1, 3]] *= -1
         is_open = is_open & ~by_sides(inside <= 0)
         begun = np.where(is_open, inner, span)
-        is_open &= (begun[:, [0, 2]] < begun[:, [1, 3]]).all(axis=1)[:, None]  # else the mapped part was cut off whole
+        left = (begun[:, 0] < begun[:, 1]) & (begun[:, 2] < begun[:, 3])  # else the mapped part was cut off whole
+        is_open &= left[:, None]
         extents = self._extents(part, np.where(is_open, outer, span), np.where(is_open, inner, span))
         changed, new = self._better(part, old, extents, align)
         return with_rows(found, rows[changed], new) if len(changed) else found
