@@ -142,7 +142,7 @@ def assign(table: CostTable, mix: KernelMix, compared: Compared) -> list[Route]:
             found.append(Route(rows.astype(np.int32), name, cut, bands=bands, compared=_seen_from(name, compared)))
             continue
         names = table.cpu_kernel[rows]
-        found += [Route(rows[names == name].astype(np.int32), name) for name in np.unique(names).tolist()]
+        found += [Route(rows[names == name].astype(np.int32), name) for name in sorted(set(names.tolist()))]
     return found
 
 

@@ -85,7 +85,7 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> l
     if sure.any():
         choice[sure] = names.index(INSIDE)
     found = []
-    for k in np.unique(choice).tolist():
+    for k in np.flatnonzero(np.bincount(choice)).tolist():  # np.unique would import numpy.ma
         rows = np.flatnonzero(choice == k).astype(np.int32)
         unsure = rows[~sure[rows]]
         found.append(Route(rows, names[k], sample=estimated if sampled and len(unsure) else unsure))

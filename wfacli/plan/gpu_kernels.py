@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -208,7 +209,7 @@ def own_bands(tail: float) -> GpuKernel:
 def bands(least: float, most: float, count: int, mismatch: int, gaps: Gaps) -> list[GpuKernel]:
     """Return the tiles kernel with up to `count` bands, `least` to `most` diagonals wide, that support the costs."""
     spread = np.geomspace(max(least, 3 * _GRAIN), max(most, 3 * _GRAIN), count)
-    found = np.unique(np.ceil(spread / _GRAIN).astype(int) * _GRAIN).tolist()
+    found = sorted({math.ceil(width / _GRAIN) * _GRAIN for width in spread.tolist()})
     return [with_band(b) for b in found if b <= tiles.BANDS[-1] and _lanes(b, mismatch, gaps) is not None]
 
 

@@ -162,7 +162,7 @@ class GpuRoutes:
         best, choice = times.min(axis=0), times.argmin(axis=0)
         if best.sum() / tuning.THREADS_WITH_GPU + best.max() > tuning.GPU_LAUNCH_OVERHEAD:
             return []
-        return [Route(rows[choice == k], self._cpu[k]) for k in np.unique(choice).tolist()]
+        return [Route(rows[choice == k], self._cpu[k]) for k in np.flatnonzero(np.bincount(choice)).tolist()]
 
 
 def _rows_of(rows: I32, some: I32) -> I32:

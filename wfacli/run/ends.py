@@ -29,6 +29,7 @@ from .rows import (
     Align,
     Flags,
     Lend,
+    are_in,
     between,
     by_sides,
     pairs_of,
@@ -244,7 +245,7 @@ class Extender:
         few = found if len(tested) == len(pairs) else some_rows(found, tested)
         at, reliable = unreliable_ends(few, self._scores, DOUBTFUL)
         doubted = tested[at]
-        rows = np.union1d(doubted, opened).astype(np.int32) if len(opened) else doubted
+        rows = np.sort(np.concatenate([doubted, opened[~are_in(opened, doubted)]]))
         if not len(rows):
             return pairs, found, all_rows(len(pairs)), rows
         old, part = some_rows(found, rows), subset(pairs, rows)
@@ -253,8 +254,8 @@ class Extender:
         sure[np.searchsorted(rows, doubted)] = reliable.reshape(-1, 4)
         is_open = by_sides(sure != old.span)
         is_open[np.searchsorted(rows, opened)] = True
-        _, among, which = np.intersect1d(rows, limits[0], assume_unique=True, return_indices=True)
-        limit[among] = limits[1][which]
+        limited = are_in(limits[0], rows)
+        limit[np.searchsorted(rows, limits[0][limited])] = limits[1][limited]
         extents = self._extents(part, np.where(is_open, limit, old.span).astype(np.int32), sure)
         # Seeds of the mapper are in these parts, so they are at their places, although a gap costs more.
         score, matches, run = outer_ends(old, extents, self._scores)
@@ -337,8 +338,8 @@ class Extender:
         mapped = pairs.mapped
         flags, inner = mapped.sam_flags.copy(), mapped.inner.copy()
         flags[places] |= _SUPPLEMENTARY
-        own = np.unique(np.concatenate([places, places - 1]))
-        inner[own] = found.span[own]
+        for own in (places, places - 1):
+            inner[own] = found.span[own]
         return replace(pairs, mapped=replace(mapped, sam_flags=flags, inner=inner)), found, rows
 
     def _extents(self, pairs: PairBatch, outer: I32, inner: I32) -> I32:

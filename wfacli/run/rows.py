@@ -63,6 +63,13 @@ def by_sides(differ: Flags) -> Flags:
     return np.concatenate([sides, sides], axis=1)
 
 
+def are_in(rows: I32, others: I32) -> Flags:
+    """Return whether each row is one of others, which are in order. np.isin would import numpy.ma."""
+    at = np.searchsorted(others, rows)
+    found: Flags = np.append(others, -1)[at] == rows
+    return found
+
+
 def taken(columns: Sequence[npt.NDArray[Any]], rows: I32) -> list[npt.NDArray[Any]]:
     """Return rows (i32[m]) of columns, copied while other threads run: indexing by numpy keeps them waiting."""
     found = [np.empty((len(rows), *column.shape[1:]), column.dtype) for column in columns]

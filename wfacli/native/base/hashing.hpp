@@ -42,9 +42,9 @@ class NameSet {
     ++count_;
     return true;
   }
-  // Prefetches the slot that add() or has() will probe first.
-  void prefetch(std::string_view name) const {
-    if (count_) __builtin_prefetch(slots_.data() + (key(name) & (slots_.size() - 1)));
+  // Prefetches the slot that add_key() or has() will probe first.
+  void prefetch(std::uint64_t k) const {
+    if (count_) __builtin_prefetch(slots_.data() + (k & (slots_.size() - 1)));
   }
   bool has(std::string_view name) { return count_ && find(key(name)); }
 

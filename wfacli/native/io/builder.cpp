@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/hashing.hpp"
 #include "base/bytes.hpp"
 #include "base/symbols.hpp"
 
@@ -126,6 +127,7 @@ bool RecordBuilder::add(const char* lines, std::string_view name, std::size_t he
   c_.locations.push({at(name.data()), at(sequence.data()),
                      quality && keep_.quality ? at(quality) : RecordLocation::kNone,
                      static_cast<std::int32_t>(name.size()), len, static_cast<std::int32_t>(header), classes});
+  if (keep_.keys) c_.keys.push(NameSet::key(name));
   bases_stored_ += len;
   return true;
 }
@@ -134,6 +136,7 @@ void RecordBuilder::end_record() {
   c_.locations.push({~name_, ~start_, quality_ < 0 ? RecordLocation::kNone : ~quality_,
                      static_cast<std::int32_t>(name_len_), static_cast<std::int32_t>(len_),
                      static_cast<std::int32_t>(header_len_), classes_});
+  if (keep_.keys) c_.keys.push(NameSet::key(current_name()));
   bases_stored_ += len_;
   open_ = false;
 }
@@ -141,7 +144,7 @@ void RecordBuilder::end_record() {
 void RecordBuilder::take(RecordColumns& columns) {
   Buffer<std::uint8_t> bases = std::move(bases_.own()), text = std::move(text_);
   std::swap(columns, c_);
-  c_.locations.clear();
+  c_.clear();
   bases_.own() = std::move(c_.bases);
   text_ = std::move(c_.text);
   bases_.own().clear();

@@ -75,6 +75,7 @@ class RecordParts {
   // Parts of records to store; names and lengths are always stored.
   struct Keep {
     bool bases = true, quality = true, comments = false;
+    bool keys = false;  // of the names, in RecordColumns
   };
   explicit RecordParts(Keep keep) : keep_(keep) {}
 
@@ -132,7 +133,9 @@ struct RecordColumns {
   const std::uint8_t* lines = nullptr;  // not owned
   Buffer<std::uint8_t> bases, text;     // copies
   Buffer<RecordLocation> locations;
+  Buffer<std::uint64_t> keys;           // NameSet::key() of each name, if they are kept
 
+  void clear() { locations.clear(), keys.clear(); }
   std::size_t size() const { return locations.size(); }
   const std::uint8_t* bases_at(std::int64_t place) const { return place < 0 ? bases.data() + ~place : lines + place; }
   const std::uint8_t* text_at(std::int64_t place) const { return place < 0 ? text.data() + ~place : lines + place; }

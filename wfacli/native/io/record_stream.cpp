@@ -50,7 +50,7 @@ ParseResult RecordStream::parse() {
 // Forgets the records, which are all taken.
 void RecordStream::release() {
   block_.reset();
-  records_.locations.clear();
+  records_.clear();
   if (records_.bases.capacity() + records_.text.capacity() > kMuch) records_ = RecordColumns();
   at_ = 0;
 }

@@ -120,12 +120,15 @@ bool MappedReader::add_lone() {
   if (!lone || mate_of_flags(lone->mapping.flags) || lone->mapping.kind == MappingKind::Unmapped) return false;
   reads_from_ = 0;
   if (reads_.more() != ParseResult::Item) return false;
+  // Names are told apart by their keys, as in seen_: their text is in the cache of another core.
+  const RecordColumns& records = reads_.records();
+  const RecordLocation& place = records.locations[reads_.at()];
+  Mapping& mapping = lone->mapping;
+  const bool same = records.keys[reads_.at()] == lone->key && place.name_len == static_cast<std::int32_t>(lone->read.size());
+  if (!same || place.len != mapping.q_len || reference_.length(mapping.target) > INT32_MAX || !seen_.add_key(lone->key))
+    return false;
   ReadView read;
   view_next(read);
-  Mapping& mapping = lone->mapping;
-  if (read.name != lone->read || static_cast<std::int64_t>(read.bases.size()) != mapping.q_len ||
-      reference_.length(mapping.target) > INT32_MAX || !seen_.add_key(lone->key))
-    return false;
   reads_.taken(1);
   ++counts_.reads;
   ++counts_.reported;
@@ -264,14 +267,11 @@ ParseResult MappedReader::next_read(ReadView& read) {
 void MappedReader::view_next(ReadView& read) {
   RecordStream& reads = reads_of(reads_from_);
   const RecordColumns& records = reads.records();
-  read.lasts = pool_ && reads.shares();
+  read.lasts = read.name_lasts = pool_ && reads.shares();
   if (read.lasts && (batch_.lasting.empty() || batch_.lasting.back().get() != &records))
     batch_.lasting.push_back(reads.shared());
   const RecordLocation& place = records.locations[reads.at()];
-  if (reads.left() > kAhead) {
-    const RecordLocation& ahead = *(&place + kAhead);
-    seen_.prefetch(view(records.text_at(ahead.name), ahead.name_len));
-  }
+  if (reads.left() > kAhead) seen_.prefetch(records.keys[reads.at() + kAhead]);
   read.name = view(records.text_at(place.name), place.name_len);
   read.bases = view(records.bases_at(place.sequence), place.len);
   read.has_quality = place.quality != RecordLocation::kNone;
@@ -303,6 +303,7 @@ void MappedReader::identify(ReadView& read) {
                        0, name);
   }
   read.name = identity_ = with_mate(name, 2);
+  read.name_lasts = false;
   if (!seen_.add(read.name)) throw InputFault("more reads have this name than the two of a pair", 0, name);
 }
 

@@ -105,7 +105,7 @@ class MappedReader : public StreamReader {
   KeptText tags_of(const Mapping* mapping);
   std::int32_t next_row() const { return static_cast<std::int32_t>(batch_.rows.size()); }
   RecordParts::Keep keep_options() const {
-    return {true, options_.whole_reads, options_.copy_tags || options_.copy_group};
+    return {true, options_.whole_reads, options_.copy_tags || options_.copy_group, true};
   }
   Next rest();
   void skip_or_throw(const InputFault& fault, std::int64_t mappings);

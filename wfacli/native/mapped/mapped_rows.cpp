@@ -48,7 +48,7 @@ void MappedReader::add_mappings(ReadView& read) {
   drop_faulty(read);
   const std::size_t count = end_ - done_;
   Mapping* const own = group_.data() + done_;
-  if (!has_suffix) read.name = group_name_;
+  if (!has_suffix) read.name = group_name_, read.name_lasts = false;
   if (count == 0 || own->kind == MappingKind::Unmapped) {
     if (count > 0 || options_.keep_unmapped) add_unmapped(read, flags, count > 0 ? own : nullptr);
     return;
@@ -77,14 +77,14 @@ void MappedReader::begin_read(const ReadView& read) {
     add_tags(read.comment, !all ? TagSelection::GroupOnly : own ? TagSelection::NoGroup : TagSelection::All, tags_);
   has_group_ = has_group(tags_);
   row_ = {};
-  row_.name = keep(read.name);
-  const auto bases = [&](std::string_view text) {
-    if (!read.lasts) return keep(text);
+  const auto kept = [&](std::string_view text, bool lasts) {
+    if (!lasts) return keep(text);
     return KeptText{.lasting = text.data(), .size = static_cast<std::int32_t>(text.size())};
   };
-  row_.bases = bases(read.bases);
+  row_.name = kept(read.name, read.name_lasts);
+  row_.bases = kept(read.bases, read.lasts);
   row_.has_quality = read.has_quality;
-  if (read.has_quality && options_.whole_reads) row_.quality = bases(read.quality);
+  if (read.has_quality && options_.whole_reads) row_.quality = kept(read.quality, read.lasts);
   row_.first = first_;
 }
 
@@ -172,14 +172,14 @@ void MappedReader::add_rest(ReadView& read) {
   if (second && !spill_.has(other)) other = base;
   if (!mates_by_name() || !spill_.has(other)) {
     const bool is_mate = paired_ && (mate_of_name(name) || seen_.has(with_mate(base, 2)));
-    if (is_mate) read.name = base;  // as its mate has it, which is mapped
+    if (is_mate) read.name = base, read.name_lasts = false;  // as its mate has it, which is mapped
     return add_unmapped(read, !is_mate ? 0 : kPaired | (second ? kLastMate : kFirstMate), noted(name));
   }
   const std::int32_t flags = kPaired | kMateUnmapped;
-  read.name = base;
+  read.name = base, read.name_lasts = false;
   add_unmapped(read, flags | (second ? kLastMate : kFirstMate), noted(with_mate(base, second ? 2 : 1)));
   spill_.take(other, read);
-  read.name = base;
+  read.name = base, read.name_lasts = false;
   add_unmapped(read, flags | (second ? kFirstMate : kLastMate), noted(with_mate(base, second ? 1 : 2)));
 }
 

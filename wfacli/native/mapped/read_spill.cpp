@@ -78,7 +78,7 @@ void ReadSpill::view(const Location& place, ReadView& read) {
   read.name = {from, static_cast<std::size_t>(place.name)};
   read.bases = {from + place.name, bases};
   read.has_quality = place.has_quality;
-  read.lasts = false;
+  read.lasts = read.name_lasts = false;
   read.quality = place.has_quality ? std::string_view(from + place.name + place.bases, bases) : std::string_view();
   const auto comment = static_cast<std::size_t>(place.comment);
   read.comment = {from + place.bytes() - comment, comment};

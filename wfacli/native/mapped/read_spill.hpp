@@ -14,6 +14,7 @@ struct ReadView {
   std::string_view name, bases, quality, comment;
   bool has_quality = false;
   bool lasts = false;  // bases and quality stay where they are until the batch is complete
+  bool name_lasts = false;  // so does the name
 };
 
 class ReadSpill {
