@@ -24,7 +24,7 @@ class ChainPath {
   // certain.runs to its runs; or -1 if some seeds are so far apart that this would take as long as a band of `cells` cells a
   // row, or if there are too many runs.
   std::int64_t find(const CertainPart& part, std::int32_t cells) {
-    const std::int64_t most = (std::int64_t{part.query_len} + part.target_len) * cells / 16;
+    const std::int64_t most = (std::int64_t{part.query_len} + part.target_len) * cells / 4;
     const std::int32_t end_i = part.i + part.query_len, end_j = part.j + part.target_len, k = memory_.certain.k;
     const std::size_t max_runs = t_.checkpoint_bytes / (sizeof(ExactRun) + sizeof(Front) + sizeof(Departure));
     RunBuilder runs(t_.costs, memory_.certain.runs);
