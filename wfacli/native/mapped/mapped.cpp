@@ -178,11 +178,18 @@ ParseResult MappedReader::next_group() {
       if (mate_of_flags(group_.back().flags) == 0 && mappings_.next_is_other(group_name_)) return ParseResult::Item;
     }
     if (mappings_end_) return group_.empty() ? ParseResult::End : ParseResult::Item;
+    if (fault_ahead_) skip_or_throw(*std::exchange(fault_ahead_, nullptr), 1);
     std::string_view name;
     ParseResult got;
     try {
       got = mappings_.next(ahead_, name, pool_.get());
     } catch (const InputFault& fault) {
+      // A group is complete if the faulty line names another read.
+      const std::string_view named = mate_of_name(fault.record) ? without_mate(fault.record) : fault.record;
+      if (!group_.empty() && !fault.record.empty() && fault.record != group_name_ && named != group_name_) {
+        fault_ahead_ = std::make_unique<InputFault>(fault);
+        return ParseResult::Item;
+      }
       skip_or_throw(fault, 1);
       continue;
     }

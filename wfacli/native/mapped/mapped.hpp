@@ -125,6 +125,7 @@ class MappedReader : public StreamReader {
   MappingStream mappings_;
   Mapping ahead_;  // the mapping after the group
   std::string ahead_name_, group_name_;
+  std::unique_ptr<InputFault> fault_ahead_;  // of the mapping after the group, which is of another read
   bool looked_ahead_ = false, mappings_end_ = false, group_whole_ = false;
   std::vector<Mapping> group_;  // mappings of one read, or of the first mate, then the second
   std::size_t done_ = 0, end_ = 0;  // mappings before done_ are rows; [done_, end_) belong to the current read
