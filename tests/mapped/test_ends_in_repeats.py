@@ -98,3 +98,23 @@ def test_extending_again_gains_nothing(tmp_path: Path) -> None:
         paf = "".join(as_mapping(record, len(targets[record[2]])) for record in result.rows)
     assert len(scores[0]) == 500
     assert not {name: (scores[0][name], again) for name, again in scores[1].items() if again > scores[0][name]}
+
+
+def test_both_ends_of_a_short_alignment_are_near_gaps(tmp_path: Path) -> None:
+    """No end is extended again from beyond the middle; the begin, which costs more than it brings, is given up."""
+    right = wrong(REFERENCE[5_140:5_143], 0) + wrong(REFERENCE[5_143], 0) + REFERENCE[5_143:5_147]
+    read = JUNK[:47] + REFERENCE[4_994:4_997] + REFERENCE[5_000:5_140] + right + JUNK[100:142]
+    (record,) = records(tmp_path, {"r": read}, mapping("r", len(read), (47, 198), (4_994, 5_147)))
+    assert record[3] == "5001"
+    assert record[5].startswith("50S140=1X"), record[5]
+
+
+def test_a_part_begins_behind_mismatches_at_the_cut(tmp_path: Path) -> None:
+    left, right = REFERENCE[2_000:4_000], REFERENCE[9_000:10_000]
+    read = left + wrong(JUNK[300:302], 0, 1) + right
+    target = JUNK[1_000:1_500] + left[-8:] + JUNK[300:302] + right
+    paf = mapping("r", 3_002, (0, 2_000), (2_000, 4_000))
+    paf += paf_line("r", 3_002, (1_994, 3_002), "u", len(target), (502, 1_510))
+    one, other = records(tmp_path, {"r": read}, paf, extra=f">u\n{target}\n")
+    assert one[5] == "2000=1002S"
+    assert (other[3], other[5]) == ("511", "2002S1000=")

@@ -80,6 +80,7 @@ Place inside_near_gap(InwardWalk walk, std::int64_t max_columns) {
     if (walk.at.columns > kNear && !gap) break;
     if (walk.op != kEqual || walk.at.columns < kNear + kSeed || walk.length < kSeed) continue;
     const std::int64_t into = std::max(kSeed, kNear + kSeed - walk.before.columns);
+    if (walk.before.columns + into > max_columns) break;  // the other end's half
     return {walk.before.query + into, walk.before.target + into, walk.before.columns + into};
   }
   return {};

@@ -36,6 +36,19 @@ struct Path {
   }
 };
 
+// Returns how many bases of the query to drop from an end so that what remains begins with no loss.
+std::int64_t bases_of_loss(const Path& path, bool front, const AlignOptions& scores) {
+  std::int64_t score = 0, lowest = 0, bases = 0, dropped = 0;
+  const std::size_t count = path.runs.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::uint32_t run = path.runs[front ? k : count - 1 - k], op = run & 15;
+    score += score_of(op, run >> 4, scores);
+    if (in_query(op)) bases += run >> 4;
+    if (score < lowest) lowest = score, dropped = bases;
+  }
+  return dropped;
+}
+
 // Returns, for each cut position from `low` to `high` in the query, the score of the path before (or after) the cut.
 // Gaps next to the cut are removed and do not count.
 std::vector<std::int64_t> scores_after_cut(const Path& path, bool before, std::int64_t low, std::int64_t high,
@@ -156,6 +169,7 @@ class OverlapTrimmer {
     const std::int64_t bases = front ? at - path.span[0] : path.span[1] - at;
     if (bases <= 0) return;
     path.drop(bases, front);
+    path.drop(bases_of_loss(path, front, scores_), front);
     path.bound[front ? 0 : 1] = static_cast<std::int32_t>(at);
   }
 
