@@ -57,7 +57,8 @@ BatchBasesOption = Annotated[
         max=MAX_BYTES,
         show_default=f"{CPU_BATCH:,} on the CPU, {GPU_BATCH:,} on a GPU",
         metavar="N",
-        help="Bases per batch. A few batches are in memory at a time. The output does not depend on it.",
+        help="Bases per batch. A few batches are in memory at a time. The records do not depend on it; the blocks of "
+        "compressed files do.",
         rich_help_panel=ENGINE,
     ),
 ]
