@@ -109,7 +109,7 @@ class Extender:
         pairs, found, origin = self._until_sure(pairs, found, split, align)
         if inversions:
             hosts = (np.searchsorted(origin, inversions.rows, side="right") - 1).astype(np.int32)
-            few = self._for_few(inversions.spans, pairs, align)
+            few = self._for_few(inversions.spans, pairs.total_bases, align)
             pairs, found = with_inversions(pairs, found, replace(inversions, rows=hosts), few)
         if split:
             pairs = with_promoted(pairs, found, split.templates)
@@ -137,10 +137,10 @@ class Extender:
         solvers = [solver.engine for solver in (self._outward, self._to_the_end, self._again_on_cpu) if solver]
         return [*solvers, self._inversions] if self._inversions else [*solvers]
 
-    def _for_few(self, spans: I32, pairs: PairBatch, align: Align) -> Align:
-        """Return what aligns parts of a batch again (spans, i32[m, 4]): the CPU if they are few, otherwise `align`."""
-        solver, batch = self._again_on_cpu, int(pairs.q_len.sum()) + int(pairs.t_len.sum())
-        if solver is None or _FEW * parts_bytes(spans) > batch:
+    def _for_few(self, spans: I32, bases: int, align: Align) -> Align:
+        """Return what aligns parts (spans, i32[m, 4]) of a batch of `bases` again: `align`, or the CPU if few."""
+        solver = self._again_on_cpu
+        if solver is None or _FEW * parts_bytes(spans) > bases:
             return align
         return solver.align
 
@@ -217,13 +217,7 @@ class Extender:
         return pairs, found, origin
 
     def _again(
-        self,
-        pairs: PairBatch,
-        found: AlignmentBatch,
-        limits: tuple[I32, I32],
-        opened: I32,
-        tested: I32,
-        align: Align,
+        self, pairs: PairBatch, found: AlignmentBatch, limits: tuple[I32, I32], opened: I32, tested: I32, align: Align
     ) -> tuple[PairBatch, AlignmentBatch, I32, I32]:
         """Extend ends from where they are, and doubtful ones from reliable places inside them.
 
@@ -263,7 +257,7 @@ class Extender:
         is_good &= (part.mapped.sam_flags & _SECONDARY == 0)[:, None]
         stays = is_good & (matches >= self._ends.band * 2 // 3).reshape(-1, 2)
         extents = np.where(np.tile(stays, 2), old.span, extents)
-        changed, new = self._better(part, old, extents, align)
+        changed, new = self._better(part, old, extents, pairs.total_bases, align)
         if not len(changed):
             return pairs, found, all_rows(len(pairs)), changed
         left, side = np.nonzero((is_good & ~stays)[changed])
@@ -273,8 +267,10 @@ class Extender:
         pairs, found, after = self._with_parts(pairs, found, rows[own], *parts)
         return pairs, found, after, np.searchsorted(after, rows[changed]).astype(np.int32)
 
-    def _better(self, pairs: PairBatch, old: AlignmentBatch, extents: I32, align: Align) -> tuple[I32, AlignmentBatch]:
-        """Align rows again whose span changes to `extents` (i32[n, 4]).
+    def _better(
+        self, pairs: PairBatch, old: AlignmentBatch, extents: I32, bases: int, align: Align
+    ) -> tuple[I32, AlignmentBatch]:
+        """Align rows of a batch of `bases` again whose span changes to `extents` (i32[n, 4]).
 
         Returns:
             The rows (i32[m]) whose new alignment scores more, and these alignments.
@@ -283,7 +279,7 @@ class Extender:
         if not len(changed):
             return changed, some_rows(old, changed)
         spans = np.ascontiguousarray(extents[changed])
-        new = between(subset(pairs, changed), spans, self._for_few(spans, pairs, align))
+        new = between(subset(pairs, changed), spans, self._for_few(spans, bases, align))
         # An extension that starts further inside may have ended earlier, at a Z-drop.
         before = path_scores(some_rows(old, changed), self._scores)
         better = np.flatnonzero(path_scores(new, self._scores) > before)
@@ -315,7 +311,7 @@ class Extender:
         left = (begun[:, 0] < begun[:, 1]) & (begun[:, 2] < begun[:, 3])  # else the mapped part was cut off whole
         is_open &= left[:, None]
         extents = self._extents(part, np.where(is_open, outer, span), np.where(is_open, inner, span))
-        changed, new = self._better(part, old, extents, align)
+        changed, new = self._better(part, old, extents, pairs.total_bases, align)
         return with_rows(found, rows[changed], new) if len(changed) else found
 
     def _with_parts(
