@@ -22,7 +22,7 @@ def in_tandem_repeat(head: str, units: int, copies: int, end: str, odd: int) -> 
 def test_a_long_gap_far_inside_is_doubtful(tmp_path: Path) -> None:
     """The first seed is at another copy of a tandem repeat; the read has no gap for which that would pay."""
     reference, read = in_tandem_repeat(JUNK[1_000:2_000], 25, 26, REFERENCE[5_000:6_500], 6)
-    paf = f"r\t2000\t0\t2000\t+\tu\t{len(reference)}\t1000\t3020\t1900\t2020\t60\ttp:A:P\n"
+    paf = paf_line("r", 2_000, (0, 2_000), "u", len(reference), (1_000, 3_020))
     (record,) = records(tmp_path, {"r": read}, paf, extra=f">u\n{reference}\n")
     assert (record[3], record[5]) == ("1021", "110=1X19=1X1869=")
 
@@ -34,7 +34,7 @@ def test_the_best_path_beside_another_part(tmp_path: Path) -> None:
     reference, rest = in_tandem_repeat(before, 5, 6, REFERENCE[9_000:10_000], 0)
     first = len(reference) - 1_000
     paf = mapping("r", 3_100, (0, 2_000), (2_000, 4_000))
-    paf += f"r\t3100\t2100\t3100\t+\tu\t{len(reference)}\t{first}\t{first + 1_000}\t1000\t1000\t60\ttp:A:P\n"
+    paf += paf_line("r", 3_100, (2_100, 3_100), "u", len(reference), (first, first + 1_000))
     one, other = records(tmp_path, {"r": left + rest}, paf, extra=f">u\n{reference}\n")
     assert one[5] == "2000=1100S"
     assert (other[3], other[5]) == ("121", "2000S10=1X1089=")

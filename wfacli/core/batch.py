@@ -182,10 +182,9 @@ class PairBatch:
         own = [getattr(self, c) for c in _PAIR_COLUMNS]
         names = [getattr(self.records, c) for c in _NAME_COLUMNS]
         found = take([*own, *names, *(self.mapped.columns() if self.mapped else ())])
-        pairs, rest = found[: len(own)], found[len(own) :]
-        records = dataclasses.replace(self.records, **dict(zip(_NAME_COLUMNS, rest, strict=False)))
-        mapped = Mapped(*rest[len(names) :]) if self.mapped else None
-        columns: dict[str, Any] = dict(zip(_PAIR_COLUMNS, pairs, strict=True))
+        columns: dict[str, Any] = dict(zip(_PAIR_COLUMNS + _NAME_COLUMNS, found, strict=False))
+        records = dataclasses.replace(self.records, **{c: columns.pop(c) for c in _NAME_COLUMNS})
+        mapped = Mapped(*found[len(own) + len(names) :]) if self.mapped else None
         return dataclasses.replace(self, records=records, mapped=mapped, extent=None, **columns)
 
     def shapes(self, rows: Any) -> PairBatch:

@@ -74,7 +74,7 @@ ParseResult MappingStream::next(Mapping& mapping, std::string_view& read, Thread
 }
 
 // Returns the current piece once it is parsed; null if there is none, or if it has no mapping left that is without faults.
-const MappingStream::Piece* MappingStream::ready() {
+MappingStream::Piece* MappingStream::ready() {
   if (piece_ == used_) return nullptr;
   Piece& piece = *pieces_[piece_];
   piece.finish();
@@ -83,8 +83,9 @@ const MappingStream::Piece* MappingStream::ready() {
 }
 
 ParsedMapping* MappingStream::lone() {
-  if (!ready()) return nullptr;
-  std::vector<ParsedMapping>& items = pieces_[piece_]->items;
+  Piece* const piece = ready();
+  if (!piece) return nullptr;
+  std::vector<ParsedMapping>& items = piece->items;
   const bool alone = item_ + 1 < items.size() && !items[item_ + 1].fault && items[item_ + 1].read != items[item_].read;
   return alone ? &items[item_] : nullptr;
 }

@@ -43,7 +43,7 @@ class MappingStream {
  private:
   struct Piece;
   bool next_parsed(Mapping& mapping, std::string_view& read);
-  const Piece* ready();
+  Piece* ready();
   bool split(ThreadPool& pool);
   void drop_pieces();
 
