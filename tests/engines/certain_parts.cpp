@@ -1,6 +1,6 @@
 // Divides pairs along given paths (kernels/certain/): reads lines "mismatch open extend open extend query target CIGAR",
 // where a negative second opening means one piece, and prints the parts of each pair: "i j rows columns cost matches",
-// separated by semicolons. Compiled and run by test_certain_parts.py.
+// separated by semicolons. CIGAR "*": along a path through seeds. Compiled and run by test_certain_parts.py.
 #include "kernels/certain/certain.hpp"
 
 #include <iostream>
@@ -33,9 +33,16 @@ int main() {
                            : wfacli::kDeletion,
                length);
     parts.clear();
-    wfacli::find_certain_beside(task, {0, 0, 0, 0, 0, 0}, memory, parts);
-    for (std::size_t x = 0; x < parts.size(); ++x) {
-      const wfacli::CertainPart& p = parts[x];
+    if (path == "*") {
+      task.max_score = INT32_MAX;
+      task.checkpoint_bytes = std::size_t{1} << 26;
+      if (!wfacli::find_certain(task, memory)) return 1;
+    } else {
+      wfacli::find_certain_beside(task, {0, 0, 0, 0, 0, 0}, memory, parts);
+    }
+    const wfacli::Buffer<wfacli::CertainPart>& found = path == "*" ? memory.parts : parts;
+    for (std::size_t x = 0; x < found.size(); ++x) {
+      const wfacli::CertainPart& p = found[x];
       std::cout << p.i << ' ' << p.j << ' ' << p.query_len << ' ' << p.target_len << ' ' << p.max_cost << ' ' << p.matches << ';';
     }
     std::cout << '\n';

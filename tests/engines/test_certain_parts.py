@@ -14,7 +14,7 @@ import wfacli
 from tests import pairgen
 from tests.engines.agreement import TIMES, seed_of
 
-from .test_certain import noisy_pair, similar_pair, units_of, wandering_pair
+from .test_certain import noisy, noisy_pair, similar_pair, units_of, wandering_pair
 
 HERE = Path(__file__).parent
 NATIVE = HERE.parents[1] / "wfacli/native"
@@ -117,3 +117,16 @@ def test_certain_matches_are_in_cheapest_paths(program: Path, kind: str, costs: 
             assert {(i + x, j + x) for x in range(certain)} <= matches
             i, j = i + certain, j + certain
         assert (i, j) == (len(query), len(target))
+
+
+@pytest.mark.parametrize("costs", COSTS, ids=str)
+def test_seeds_of_a_noisy_pair_are_chained(program: Path, costs: Costs) -> None:
+    rng = random.Random(seed_of("chained", costs))
+    targets = [pairgen.sequence(rng, 6_000, BASES) for _ in range(4)]
+    pairs = [(noisy(rng, target, 0.12).decode(), target.decode()) for target in targets]
+    lines = [f"{' '.join(map(str, costs))} {query} {target} *" for query, target in pairs]
+    done = subprocess.run([program], input="\n".join(lines), capture_output=True, text=True, check=True)
+    cost = sum(int(part.split()[4]) for line in done.stdout.splitlines() for part in line.rstrip(";").split(";"))
+    metric, penalties = ("affine2p", costs) if costs[3] >= 0 else ("affine", costs[:3])
+    least = -sum(wfacli.align(*pair, metric=metric, penalties=penalties).score for pair in pairs)
+    assert least < cost < 2.3 * least

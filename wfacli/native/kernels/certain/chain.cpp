@@ -170,6 +170,9 @@ bool chain_path(const KernelTask& task, const SeedCharge& charge, const Buffer<S
   anchors.clear();
   stops.clear();
   std::int32_t best = -1;
+  // About what other symbols would cost in its place. Its charge, a lower bound, is less than a short gap between two seeds,
+  // which would leave most seeds of a noisy pair out.
+  const std::int64_t seed = std::int64_t{task.costs.mismatch} * charge.k / 2;
   for (std::size_t s = 0; s < seeds.size(); ++s) {
     const std::int32_t j = seeds[s].place < 0 ? kAbsent : places[static_cast<std::size_t>(seeds[s].place)].target;
     if (j < 0) continue;
@@ -181,7 +184,7 @@ bool chain_path(const KernelTask& task, const SeedCharge& charge, const Buffer<S
         best = static_cast<std::int32_t>(left);
     }
     connect(task, charge.k, anchors, number, best);
-    anchors[number].score += charge.charge / SeedCharge::kScale;
+    anchors[number].score += seed;
   }
   // The last anchor of the best chain, then all of it, from its end.
   const std::int64_t end = std::int64_t{task.target_len} - task.query_len;
