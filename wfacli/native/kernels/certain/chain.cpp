@@ -172,7 +172,8 @@ bool chain_path(const KernelTask& task, const SeedCharge& charge, const Buffer<S
   std::int32_t best = -1;
   // About what other symbols would cost in its place. Its charge, a lower bound, is less than a short gap between two seeds,
   // which would leave most seeds of a noisy pair out.
-  const std::int64_t seed = std::int64_t{task.costs.mismatch} * charge.k / 2;
+  const std::int64_t other = std::min<std::int64_t>(task.costs.mismatch, 2 * gap_cost(task.costs, 1));
+  const std::int64_t seed = other * charge.k / 2;
   for (std::size_t s = 0; s < seeds.size(); ++s) {
     const std::int32_t j = seeds[s].place < 0 ? kAbsent : places[static_cast<std::size_t>(seeds[s].place)].target;
     if (j < 0) continue;

@@ -23,7 +23,7 @@ struct SeedPlace {
 // A seed that begins at query row i and occurs only at column j of the target.
 struct Anchor {
   std::int32_t i, j, from;  // from: the anchor before it on the best chain, or -1
-  std::int64_t score;       // of the best chain that ends here: half a mismatch for each symbol of its seeds, minus its gaps
+  std::int64_t score;       // of the best chain that ends here: about what other symbols would cost, minus its gaps
 };
 
 // A run of matches of a path, which may be empty: rows [i, i + length) on diagonal j - i. Runs end where the path has a
