@@ -75,22 +75,28 @@ def holding(bus: str, seconds: float) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def test_processes_take_turns_and_never_have_them_together(bus: str) -> None:
-    with holding(bus, 1.5) as a, holding(bus, 1.5) as b, holding(bus, 1.5) as c:
+def turns_of_three(bus: str, seconds: float) -> list[int]:
+    """Return which of three processes had each turn, and assert that no two had one at the same time."""
+    with holding(bus, seconds) as a, holding(bus, seconds) as b, holding(bus, seconds) as c:
         said = [process.communicate()[0].split() for process in (a, b, c)]
     held = sorted(
         (float(begin), float(end), number)
         for number, times in enumerate(said)
         for begin, end in zip(times[::2], times[1::2], strict=True)
     )
-    assert {number for _, _, number in held} == {0, 1, 2}
     for (_, end, _), (begin, _, _) in itertools.pairwise(held):
         assert begin >= end
-    order = [number for _, _, number in held]
-    middle = order[len(order) // 3 : 2 * len(order) // 3]  # all three want it then
-    assert len(middle) > 3
-    # On a busy machine, a process may look for a free name too late for once.
-    assert min(middle.count(number) for number in range(3)) >= len(middle) // 5
+    return [number for _, _, number in held]
+
+
+def test_processes_take_turns_and_never_have_them_together(bus: str) -> None:
+    for seconds in (1.5, 3.0, 6.0):  # on a busy machine, a process may look for a free name too late several times
+        order = turns_of_three(bus, seconds)
+        assert set(order) == {0, 1, 2}
+        middle = order[len(order) // 3 : 2 * len(order) // 3]  # all three want it then
+        if len(middle) > 3 and min(middle.count(number) for number in range(3)) >= max(1, len(middle) // 5):
+            return
+    pytest.fail(f"a process had hardly any turns: {order}")
 
 
 def test_a_killed_process_leaves_its_turn(bus: str) -> None:
