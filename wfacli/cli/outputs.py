@@ -74,7 +74,7 @@ class Records:
     ] = None
     cigar: Annotated[
         CigarStyle,
-        typer.Option("--cigar", help="CIGAR operations: = and X (eqx), or M (m).", rich_help_panel=OUTPUT),
+        typer.Option("--cigar", help="CIGAR operations: = and X (eqx), or M (m). CRAM has M.", rich_help_panel=OUTPUT),
     ] = CigarStyle.EQX
     md: Annotated[bool, typer.Option("--md", help="Add the MD tag.", rich_help_panel=OUTPUT)] = False
     cs: Annotated[bool, typer.Option("--cs", help="Add the cs tag (short form).", rich_help_panel=OUTPUT)] = False

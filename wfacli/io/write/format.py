@@ -57,7 +57,8 @@ class Formatter:
         self._options = FormatOptions(
             format="bam" if container is Container.BAM else out.format.value,
             ambiguous=ambiguous.code,
-            cigar_m=out.cigar is CigarStyle.M,
+            # CRAM keeps no = and X, and MC is the mate's CIGAR.
+            cigar_m=out.cigar is CigarStyle.M or container is Container.CRAM,
             md=out.md,
             cs=out.cs,
             scores_only=scores_only,
