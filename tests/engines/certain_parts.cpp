@@ -9,7 +9,7 @@
 
 int main() {
   wfacli::CertainMemory memory;
-  wfacli::Buffer<wfacli::CertainPart> parts;
+  wfacli::Buffer<wfacli::CertainPart>& parts = memory.parts;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream fields(line);
     wfacli::Costs costs;
@@ -40,9 +40,8 @@ int main() {
     } else {
       wfacli::find_certain_beside(task, {0, 0, 0, 0, 0, 0}, memory, parts);
     }
-    const wfacli::Buffer<wfacli::CertainPart>& found = path == "*" ? memory.parts : parts;
-    for (std::size_t x = 0; x < found.size(); ++x) {
-      const wfacli::CertainPart& p = found[x];
+    for (std::size_t x = 0; x < parts.size(); ++x) {
+      const wfacli::CertainPart& p = parts[x];
       std::cout << p.i << ' ' << p.j << ' ' << p.query_len << ' ' << p.target_len << ' ' << p.max_cost << ' ' << p.matches << ';';
     }
     std::cout << '\n';
