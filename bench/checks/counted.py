@@ -33,7 +33,7 @@ from wfacli.engines import extend_cpu as extend
 from wfacli.engines.parts import gather
 from wfacli.io.write.format import Formatter
 from wfacli.measure.work import Work, pairs_in_memory
-from wfacli.plan.kernels import INSIDE, KERNELS, READS, TABLE
+from wfacli.plan.kernels import CPU_KERNELS, INSIDE, READS, TABLE
 from wfacli.scoring.scheme import Scheme
 from wfacli.scoring.spec import ExtendMode, ExtendSpec
 from wfacli.simulate.pairs import PairsFormat, PairsSpec, simulator
@@ -122,7 +122,7 @@ def around_kernels() -> dict[str, Call]:
     rows = rows_of(batch)
     status, cut, score, span, cigar, start = aligning("bits-64", EDIT, batch)()
     found = gather([PartialResult(rows, status, cut, score, span.reshape(-1, 4), cigar, start)],
-                   [KERNELS.index("bits-64")], batch, KERNELS)  # fmt: skip
+                   [CPU_KERNELS.index("bits-64")], batch, CPU_KERNELS)  # fmt: skip
     options = cpu.native_options(EDIT, LIMITS, TABLE)
 
     def read() -> None:

@@ -15,7 +15,7 @@ from wfacli.core.batch import Status
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.io.read.memory import pairs_of
-from wfacli.plan.kernels import DIFFERENCE, INSIDE, KERNELS, TABLE
+from wfacli.plan.kernels import DIFFERENCE, INSIDE, TABLE
 
 EDIT = SCHEMES[0]
 WHOLE = 1 << 30
@@ -34,7 +34,7 @@ def inside(rng, symbols, before, behind, error, alphabet=b"ACGT"):
 
 def answered(result):
     """Return the kernels that gave the answers."""
-    return {KERNELS[origin] for origin in result.origin.tolist()}
+    return {result.kernels[origin] for origin in result.origin.tolist()}
 
 
 @pytest.mark.parametrize("isa", instruction_sets())

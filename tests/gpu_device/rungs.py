@@ -12,16 +12,17 @@ import numpy as np
 from tests.engines.agreement import align_batch, with_estimates
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
 from wfacli.core.batch import PairBatch, PartialResult, Status
-from wfacli.core.route import Route
+from wfacli.core.costs import NO_BOUND
+from wfacli.core.route import GPU_PREFIX, Route, on_gpu
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
 from wfacli.gpu.kernels import wfa
 from wfacli.gpu.kernels.launch_plan import plan_of
-from wfacli.gpu.kernels.plans import NO_BOUND, Shape
+from wfacli.gpu.kernels.plans import Shape
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan import gpu_kernels
-from wfacli.plan.kernels import candidates, on_gpu
+from wfacli.plan.kernels import candidates
 from wfacli.plan.traits import CostTraits
 
 from .inputs import LONGEST_GAP, Pair, at_distance, gap_cost, length_for, mixed, symbols
@@ -87,7 +88,7 @@ class Edge:
 
 def longest_of(kernel: str) -> int:
     """Return the maximum sequence length of a kernel, up to LONGEST."""
-    variant = wfa.VARIANTS.get(kernel.removeprefix(gpu_kernels.PREFIX))
+    variant = wfa.VARIANTS.get(kernel.removeprefix(GPU_PREFIX))
     return min(LONGEST, variant.longest if variant else LONGEST)
 
 

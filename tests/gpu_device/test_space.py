@@ -18,11 +18,12 @@ from tests.space.pairs import Size, block
 from tests.space.specs import spec, written
 from tests.space.ways import GPU, Way
 from wfacli.config import Metric, Mode
+from wfacli.core.route import on_gpu
 from wfacli.gpu.compile.cache import Cache
 from wfacli.gpu.compile.compiler import Compiler
 from wfacli.gpu.runtime.driver import Driver
 from wfacli.gpu.runtime.opening import open_driver
-from wfacli.plan.kernels import candidates, on_gpu
+from wfacli.plan.kernels import candidates
 
 from .support import CACHE
 

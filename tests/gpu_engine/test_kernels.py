@@ -15,7 +15,7 @@ from tests.thorough import THOROUGH, one_of_each
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric
 from wfacli.core import cigar
 from wfacli.core.batch import Flag, PartialResult, Status
-from wfacli.core.route import Route
+from wfacli.core.route import GPU_PREFIX, Route, on_gpu
 from wfacli.core.stats import Stats
 from wfacli.engines.cpu import CpuEngine
 from wfacli.engines.gpu import GpuEngine
@@ -25,7 +25,7 @@ from wfacli.gpu.kernels import tiles, wfa
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan import gpu_kernels
 from wfacli.plan.forecast import Forecast
-from wfacli.plan.kernels import GPU_KERNELS, candidates, on_gpu
+from wfacli.plan.kernels import candidates
 
 from .support import opened_gpu
 
@@ -41,12 +41,12 @@ SEED = 21
 
 
 # Wider bands of tiles contain all of these pairs, with the same builds: only the widest is tested.
-SAME = {f"{gpu_kernels.PREFIX}tiles-{band}" for band in tiles.BANDS[3:-1]}
+SAME = {f"{GPU_PREFIX}tiles-{band}" for band in tiles.BANDS[3:-1]}
 
 
 def kernels_of(scheme, score_only=False):
     names = [name for name in candidates(spec_for(scheme, score_only=score_only), gpu=True) if on_gpu(name)]
-    reached = [name for name in names if name.startswith(f"{gpu_kernels.PREFIX}tiles-")]
+    reached = [name for name in names if name.startswith(f"{GPU_PREFIX}tiles-")]
     return [name for name in names if name not in SAME or name == reached[-1]]
 
 
@@ -55,9 +55,9 @@ CASES = [(k, s, only) for s in SCHEMES for only in (False, True) for k in kernel
 
 def kind_of(kernel):
     """Return what a kernel has in common with those of other sizes."""
-    variant = wfa.VARIANTS.get(kernel.removeprefix(gpu_kernels.PREFIX))
+    variant = wfa.VARIANTS.get(kernel.removeprefix(GPU_PREFIX))
     if variant is None:
-        family, band = kernel.removeprefix(gpu_kernels.PREFIX).split("-")
+        family, band = kernel.removeprefix(GPU_PREFIX).split("-")
         return family, int(band) > {"dp": 64, "tiles": 256}.get(family, 0)  # a warp per pair, or all warps
     return variant.pieces, variant.trace, variant.outside, variant.offset, variant.group > 32
 
@@ -70,8 +70,8 @@ CODED = one_of_each(CODED, lambda case: (kind_of(case[0]), case[1]))
 
 def wide(kernel):
     """Return whether emulation is slow: many threads per pair, or tiles that contain all of these pairs."""
-    variant = wfa.VARIANTS.get(kernel.removeprefix(gpu_kernels.PREFIX))
-    whole = {f"{gpu_kernels.PREFIX}tiles-{band}" for band in tiles.BANDS if band > 256}
+    variant = wfa.VARIANTS.get(kernel.removeprefix(GPU_PREFIX))
+    whole = {f"{GPU_PREFIX}tiles-{band}" for band in tiles.BANDS if band > 256}
     return kernel in whole or (variant is not None and variant.group > 32)
 
 
@@ -239,5 +239,5 @@ def test_wavefronts_look_no_further_than_is_likely():
 
 
 def test_every_kernel_has_its_cases():
-    following = {f"{gpu_kernels.PREFIX}{name}" for name in wfa.FOLLOWING}  # tested in test_band.py
-    assert {case[0] for case in CASES} >= set(GPU_KERNELS) - following - SAME
+    following = {f"{GPU_PREFIX}{name}" for name in wfa.FOLLOWING}  # tested in test_band.py
+    assert {case[0] for case in CASES} >= set(gpu_kernels.KERNELS) - following - SAME

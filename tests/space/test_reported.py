@@ -10,7 +10,8 @@ import wfacli
 from wfacli._native import instruction_sets
 from wfacli.config import WHOLE, Heuristics, Limits
 from wfacli.core.batch import Status
-from wfacli.plan.kernels import CPU_KERNELS, DIFFERENCE, INSIDE, READS, candidates, on_gpu
+from wfacli.core.route import on_gpu
+from wfacli.plan.kernels import CPU_KERNELS, DIFFERENCE, INSIDE, READS, candidates
 
 from .check import assert_exact
 from .oracle import optima

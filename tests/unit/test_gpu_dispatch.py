@@ -16,17 +16,18 @@ from tests.engines.agreement import after as further
 from wfacli.config import AlignSpec, Ambiguous, Limits, Metric, Mode, Penalties
 from wfacli.core import tuning
 from wfacli.core.batch import Flag, Status
-from wfacli.core.route import Route
+from wfacli.core.costs import NO_BOUND
+from wfacli.core.route import Route, on_gpu
 from wfacli.gpu.kernels import dp, tiles, wfa
 from wfacli.gpu.kernels.catalogue import ROWS
 from wfacli.gpu.kernels.launch_plan import plan_of, supports
-from wfacli.gpu.kernels.plans import NO_BOUND, Shape
+from wfacli.gpu.kernels.plans import Shape
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan import forecast, gpu_kernels
 from wfacli.plan.cost_table import Sample, reached
 from wfacli.plan.dispatch import few_and_short
 from wfacli.plan.gpu_routes import GpuRoutes
-from wfacli.plan.kernels import CAPPED, CPU_KERNELS, DIFFERENCE, GPU_KERNELS, STRIPES, candidates, on_gpu
+from wfacli.plan.kernels import CAPPED, CPU_KERNELS, DIFFERENCE, STRIPES, candidates
 from wfacli.plan.planner import Planner
 from wfacli.plan.retry import fallbacks
 
@@ -93,7 +94,7 @@ def test_candidates_are_made_for_their_costs(scheme, score_only):
         assert plan.shared <= 227 << 10 and all(row == ROWS[row.name] for row in plan.rows)
         assert plan.rows[0].name.endswith("-coded") == coded
         assert (plan.op_capacity > 0) is not score_only
-    for name in set(GPU_KERNELS) - set(names):
+    for name in set(gpu_kernels.KERNELS) - set(names):
         assert after(name, Status.SCORE_LIMIT, spec) in CPU_KERNELS, "forced though it is not made for these costs"
 
 

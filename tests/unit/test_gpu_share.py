@@ -10,9 +10,10 @@ import pytest
 from tests.unit.test_gpu_dispatch import with_edits
 from wfacli.config import AlignSpec, Metric, Penalties
 from wfacli.core import tuning
+from wfacli.core.costs import NO_BOUND
+from wfacli.core.route import on_gpu
 from wfacli.gpu.kernels.launch_plan import plan_of
-from wfacli.gpu.kernels.plans import NO_BOUND, Shape
-from wfacli.plan.kernels import on_gpu
+from wfacli.gpu.kernels.plans import Shape
 from wfacli.plan.planner import Planner
 
 

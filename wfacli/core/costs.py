@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..config import AlignSpec, Mode
 
 Gaps = tuple[tuple[int, int], ...]
+NO_BOUND = (1 << 30) - 1  # on costs
 
 
 @dataclass(frozen=True)

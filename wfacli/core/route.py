@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from .batch import I32
 
+GPU_PREFIX = "gpu-"  # of kernels of the GPU
+
 
 @dataclass(frozen=True)
 class Route:
@@ -29,3 +31,8 @@ class Route:
     bands: I32 | None = None
     sample: I32 | None = None
     compared: tuple[tuple[str, float], ...] = ()
+
+
+def on_gpu(kernel: str) -> bool:
+    """Return True for a kernel of the GPU."""
+    return kernel.startswith(GPU_PREFIX)

@@ -7,9 +7,8 @@ from collections import Counter
 import numpy as np
 
 from ..core.batch import AlignmentBatch, PairBatch, PartialResult, Status
-from ..core.route import Route
+from ..core.route import Route, on_gpu
 from ..core.stats import Stats
-from ..plan.kernels import KERNELS, on_gpu
 from ..plan.planner import Planner
 from ..plan.reasons import reasons
 from .base import Engine
@@ -32,25 +31,26 @@ def execute(engine: Engine, pairs: PairBatch, routes: list[Route], planner: Plan
     for r in routes:
         stats.add("routed", {r.kernel: len(r.rows)})
     parts: list[PartialResult] = []
-    origins: list[int] = []
+    origins: list[str] = []
     while waiting:
         done, ticket = waiting.pop(0)
         part = engine.collect(ticket)
         parts.append(part)
-        origins.append(KERNELS.index(done.kernel))
+        origins.append(done.kernel)
         for further in planner.further(done, part.status, part.rows, pairs):
             reason = Status(int(part.status[np.flatnonzero(part.rows == further.rows[0])[0]])).name
             stats.add("retried", {reason: len(further.rows)})
             stats.add("handed_on", {(done.kernel, reason, further.kernel): len(further.rows)})
             waiting.append((further, engine.submit(pairs, further)))
-    result = gather(parts, origins, pairs, KERNELS)
+    used = tuple(dict.fromkeys(origins))
+    result = gather(parts, list(map(used.index, origins)), pairs, used)
     unaligned = np.count_nonzero(result.status)
     if not unaligned and len(parts) == 1:  # most batches: no per-row counts needed
-        stats.add("kernels", {KERNELS[origins[0]]: len(pairs)})
+        stats.add("kernels", {used[0]: len(pairs)})
         return result
     aligned = result.status == np.uint8(Status.OK)
-    kernels = np.bincount(result.origin[aligned], minlength=len(KERNELS))
-    stats.add("kernels", {name: int(n) for name, n in zip(KERNELS, kernels, strict=True) if n})
+    kernels = np.bincount(result.origin[aligned], minlength=len(used))
+    stats.add("kernels", {name: int(n) for name, n in zip(used, kernels, strict=True) if n})
     if unaligned:
         stats.add("unaligned", _by_status(result.status[~aligned]))
     return result

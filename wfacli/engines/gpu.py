@@ -12,12 +12,12 @@ import numpy as np
 from .._native import rows_summary, stage_columns, stage_rows, symbol_codes, unstage_rows
 from ..config import AlignSpec, Ambiguous
 from ..core.batch import I32, U8, Extent, Flag, PairBatch, PartialResult, Status, is_all_rows, join
-from ..core.costs import UnitCosts
+from ..core.costs import NO_BOUND, UnitCosts
 from ..core.route import Route
 from ..core.stats import Stats
 from ..errors import DeviceError, OutOfDeviceMemory
 from ..gpu.kernels.launch_plan import plan_of, supports
-from ..gpu.kernels.plans import NO_BOUND, Plan, Shape
+from ..gpu.kernels.plans import Plan, Shape
 from ..gpu.runtime.driver import Driver
 from ..gpu.runtime.launch import AlignLaunch, Answers, Staged
 from ..gpu.runtime.pinned_pool import PinnedPool
@@ -164,7 +164,7 @@ class GpuEngine:
         return self.session.batch_memory(nbytes)
 
     def submit(self, pairs: PairBatch, route: Route) -> _Ticket:
-        """Start a route of one of plan.kernels.GPU_KERNELS. Raises Cancelled after cancel()."""
+        """Start a route of one of plan.gpu_kernels.KERNELS. Raises Cancelled after cancel()."""
         lent = self.session.bases.owns(pairs.bases)
         chosen = _Chosen.by_symbols(pairs, route.rows, route.bands, lent)
         parts = [part for some in chosen for part in self._parts(some, route)]

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..core.batch import I32, U8, PairBatch, PartialResult, join
-from ..core.route import Route
+from ..core.route import Route, on_gpu
 from ..errors import DeviceError
 from ..plan.dispatch import few_and_short
-from ..plan.kernels import on_gpu
 from .base import Engine
 from .long import LongPairs
 

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from ..config import AlignSpec, Limits
 from ..core import tuning
 from ..core.batch import I32, PairBatch, all_rows
+from ..core.route import GPU_PREFIX
 from ..gpu.kernels import dp, tiles, wfa
-from ..gpu.kernels.plans import PREFIX
 from . import gpu_kernels
-from .forecast import F64, Forecast
+from .forecast import ALIKE, F64, Forecast
 from .traits import CostTraits
 
 _STEPS, _QUANTILES = 4, (0.1, 0.5, 0.9)  # in which samples are compared; see Sample
@@ -26,7 +26,6 @@ _MIN_FOR_SPREAD = 16  # estimates that are needed to tell how much pairs differ
 _MAX_P_FAIL, _MAX_P_FAIL_AGAIN = 0.5, 0.8
 _BANDS = 12  # band widths that are compared
 _TAILS = (1.0, 1.75, 2.5, 3.5, 5.0, 7.0)  # spreads above the expected cost for which bands of each pair are compared
-ALIKE = 1.1  # ratio of two pairs' work up to which their order does not matter
 _SURE = 0.05  # probability of failure up to which a kernel counts as certain
 _TAIL = 3.0  # spreads above the expected cost up to which a wavefront is computed
 _LOGISTIC = 1.7  # scale at which a logistic distribution resembles a normal one
@@ -162,7 +161,7 @@ class CostTable:
     def cut(self, kernel: int, rows: npt.NDArray[np.intp]) -> int:
         """Return the band width, or the cost, that a kernel is limited to for some of the pairs."""
         found = self.kernels[kernel]
-        if found.band or found.name.removeprefix(PREFIX) not in wfa.VARIANTS:
+        if found.band or found.name.removeprefix(GPU_PREFIX) not in wfa.VARIANTS:
             return found.band
         return 1 + int((self.costs.cost[rows] * np.exp(_TAIL * self.spread[rows])).max())
 
@@ -257,6 +256,6 @@ def reached(kernel: str, cut: int, pairs: PairBatch, spec: AlignSpec, bands: I32
     if row.any_band and cut:
         return np.maximum(gpu_kernels.with_band(cut).reach(like), 0)
     reach = np.clip(row.reach(like), 0, dp.NEVER)
-    if kernel.removeprefix(PREFIX) in wfa.VARIANTS:
+    if kernel.removeprefix(GPU_PREFIX) in wfa.VARIANTS:
         return np.minimum(reach, cut or reach / 2)
     return reach / 2 if row.any_band else reach

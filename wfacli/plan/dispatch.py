@@ -11,10 +11,9 @@ import numpy as np
 from ..config import AlignSpec, Limits
 from ..core import tuning
 from ..core.batch import I32, PairBatch, all_rows
-from ..core.route import Route
-from .cost_table import ALIKE
-from .forecast import F64, Forecast, forecaster, in_lanes, surely_inside
-from .kernels import CAPPED, GOTOH, INSIDE, READS, TABLE, candidates, on_gpu
+from ..core.route import Route, on_gpu
+from .forecast import ALIKE, F64, Forecast, forecaster, in_lanes, surely_inside
+from .kernels import CAPPED, GOTOH, INSIDE, READS, TABLE, candidates
 from .traits import free_in_target, steep_extension
 
 SAMPLE = 64  # pairs that represent a batch

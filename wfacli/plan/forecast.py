@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +15,15 @@ from ..config import AlignSpec, Ambiguous, Limits, Metric, Mode
 from ..core import tuning
 from ..core.batch import I32, Flag, PairBatch, all_rows
 from ..core.costs import UnitCosts
-from . import gpu_kernels
-from .kernels import CAPPED, CPU, CPU_KERNELS, DIFFERENCE, INSIDE, LINEAR, READS, TABLE, on_gpu
+from ..core.route import on_gpu
+from .kernels import CAPPED, CPU, CPU_KERNELS, DIFFERENCE, INSIDE, LINEAR, READS, TABLE
 from .traits import CostTraits, edits_per_edit, free_in_query, free_in_target, is_inside
 
+if TYPE_CHECKING:
+    from .gpu_kernels import PairCosts
+
 F64 = npt.NDArray[np.float64]
+ALIKE = 1.1  # ratio of two pairs' work up to which their order does not matter
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,8 @@ class Forecast:
     def microseconds(self, kernel: str) -> F64:
         """Return the expected time of each pair (f64[n], microseconds); infinite if the kernel cannot align it."""
         if on_gpu(kernel):
+            from . import gpu_kernels  # runs without a GPU need not wait for it
+
             return gpu_kernels.KERNELS[kernel].microseconds(self.for_gpu, self.other_bases)
         times: F64 = self._on_cpu[CPU_KERNELS.index(kernel)]
         return times
@@ -165,11 +172,13 @@ class Forecast:
         return longest, np.where(pairs.est_edits < 0, usual, pairs.est_edits)
 
     @functools.cached_property
-    def for_gpu(self) -> gpu_kernels.PairCosts:
+    def for_gpu(self) -> PairCosts:
         """The pairs as the models of GPU kernels require them."""
         costs, pairs = self._costs, self._pairs
         expected, most = self._shapes[1] * costs.edit, costs.bound(self._spec)
-        return gpu_kernels.PairCosts(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most)
+        from .gpu_kernels import PairCosts
+
+        return PairCosts(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most)
 
     @property
     def other_bases(self) -> npt.NDArray[np.bool_]:

@@ -19,8 +19,9 @@ import numpy.typing as npt
 from ..config import AlignSpec
 from ..core import tuning
 from ..core.batch import I32, I64
+from ..core.costs import NO_BOUND
+from ..core.route import GPU_PREFIX
 from ..gpu.kernels import catalogue, dp, tiles, wfa
-from ..gpu.kernels.plans import NO_BOUND, PREFIX
 from .traits import CostTraits, is_edit
 
 F64 = npt.NDArray[np.float64]
@@ -67,7 +68,7 @@ class GpuKernel:
     """A GPU kernel.
 
     Attributes:
-        name: name with PREFIX.
+        name: name with GPU_PREFIX.
         reach: returns the cost (f64[n]) below which the kernel certainly aligns a pair.
         work: returns the work (f64[n]) that the third factor of the model counts.
         model: model of its time.
@@ -226,7 +227,7 @@ def _tiles(widest: int, reached: Bands, worked: Bands) -> GpuKernel:
     `reached`, `worked`: band widths for its reach and for its time.
     """
     return GpuKernel(
-        f"{PREFIX}tiles-{widest}",
+        f"{GPU_PREFIX}tiles-{widest}",
         partial(_tiles_reach, reached),
         partial(_tiles_work, worked),
         tuning.GPU_TILES,
@@ -271,7 +272,7 @@ def _wfa_cycles(variant: wfa.Variant, pairs: PairCosts) -> F64:
 def _wavefront(name: str) -> GpuKernel:
     variant = wfa.VARIANTS[name]
     return GpuKernel(
-        f"{PREFIX}{name}",
+        f"{GPU_PREFIX}{name}",
         partial(_wfa_reach, variant),
         partial(_wfa_work, variant),
         tuning.GPU_WFA,
@@ -281,13 +282,13 @@ def _wavefront(name: str) -> GpuKernel:
 
 
 def _spills(kernel: str) -> bool:
-    variant = wfa.VARIANTS.get(kernel.removeprefix(PREFIX))
+    variant = wfa.VARIANTS.get(kernel.removeprefix(GPU_PREFIX))
     return variant is not None and variant.outside == wfa.SPILLED
 
 
 def decides(kernel: str, spec: AlignSpec) -> bool:
     """Return whether a cost limit from a wavefront kernel is final: it searches up to the user's maximum cost."""
-    variant, costs = wfa.VARIANTS.get(kernel.removeprefix(PREFIX)), CostTraits.of(spec)
+    variant, costs = wfa.VARIANTS.get(kernel.removeprefix(GPU_PREFIX)), CostTraits.of(spec)
     if variant is None or _spills(kernel):
         return False
     return variant.cost_limit(costs.mismatch, costs.gaps, NO_BOUND) >= costs.bound(spec)
@@ -295,7 +296,7 @@ def decides(kernel: str, spec: AlignSpec) -> bool:
 
 _BITS = tuple(
     GpuKernel(
-        f"{PREFIX}bits-{d}",
+        f"{GPU_PREFIX}bits-{d}",
         partial(_bits_reach, d),
         partial(_band_cells, d),
         tuning.GPU_BITS if lanes == 1 else tuning.GPU_BITS_WARP,
@@ -305,7 +306,7 @@ _BITS = tuple(
 )
 _DP = {
     band: GpuKernel(
-        f"{PREFIX}dp-{band}",
+        f"{GPU_PREFIX}dp-{band}",
         partial(_dp_reach, band),
         partial(_band_cells, band),
         model,
@@ -327,9 +328,8 @@ def banded(spec: AlignSpec) -> list[str]:
     costs = CostTraits.of(spec)
     pieces = dp.pieces_macro(costs.gaps)
     names = [names[pieces] for names in (wfa.BANDS, wfa.EXCLUSIVE) if pieces in names]
-    return [
-        f"{PREFIX}{name}" for name in names if wfa.VARIANTS[name].shared_bytes(costs.mismatch, costs.gaps) <= _SHARED
-    ]
+    fits = [n for n in names if wfa.VARIANTS[n].shared_bytes(costs.mismatch, costs.gaps) <= _SHARED]
+    return [f"{GPU_PREFIX}{name}" for name in fits]
 
 
 @functools.cache

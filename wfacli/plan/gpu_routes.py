@@ -11,14 +11,14 @@ import numpy as np
 from ..config import AlignSpec, Limits
 from ..core import tuning
 from ..core.batch import I32, Flag, PairBatch, all_rows, is_all_rows
-from ..core.route import Route
+from ..core.route import Route, on_gpu
 from . import gpu_kernels
 from .assignment import Compared, KernelMix, assign, assign_all, choose_mix, compare, one_suffices
 from .cost_table import CostTable, Sample, reached
 from .dispatch import SAMPLE, expected_us, few_and_short, longest_first
 from .estimate import GPU_SAMPLE, with_many_estimates
 from .forecast import F64
-from .kernels import candidates, dense_kernel, on_gpu
+from .kernels import candidates, dense_kernel
 from .traits import CostTraits
 
 _REMEMBERED = 256  # choices for samples that are kept

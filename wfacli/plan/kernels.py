@@ -13,7 +13,7 @@ from types import MappingProxyType
 from ..config import AlignSpec, Ambiguous, Limits, Mode
 from ..core import tuning
 from ..core.batch import Status
-from . import gpu_kernels
+from ..core.route import on_gpu
 from .traits import (
     CostTraits,
     free_in_query,
@@ -271,13 +271,6 @@ _ROWS = (
 )
 CPU: Mapping[str, CpuKernel] = MappingProxyType({kernel.name: kernel for kernel in _ROWS})
 CPU_KERNELS = tuple(CPU)
-GPU_KERNELS = tuple(gpu_kernels.KERNELS)
-KERNELS = (*CPU_KERNELS, *GPU_KERNELS)
-
-
-def on_gpu(kernel: str) -> bool:
-    """Return True for a kernel of the GPU."""
-    return kernel in gpu_kernels.KERNELS
 
 
 def fallback(kernel: str, status: Status, spec: AlignSpec) -> str | None:
@@ -295,6 +288,8 @@ def _fallback_of_gpu(kernel: str, status: Status, spec: AlignSpec) -> str | None
         return TABLE  # which supports the same band
     dense = dense_kernel(spec)
     if status is Status.SCORE_LIMIT:
+        from . import gpu_kernels  # imported here and below because runs without a GPU need not wait for it
+
         if spec.max_cost is None:
             return gpu_kernels.further(kernel, spec) or dense
         # Bands cannot tell what they do not prove from what exceeds the bound.
@@ -307,6 +302,8 @@ def candidates(spec: AlignSpec, gpu: bool = False) -> tuple[str, ...]:
     """Return the kernels that may be a pair's first; of equal expected times the earlier one is chosen."""
     costs = CostTraits.of(spec)
     if gpu and plainly_global(spec):
+        from . import gpu_kernels
+
         return (*(kernel.name for family in gpu_kernels.families(spec) for kernel in family), *candidates(spec))
     dense, steep = whole_matrix(spec), costs.steep and not spec.heuristics
     wavefronts = () if steep and dense == DIFFERENCE else (TABLE, LINEAR)

@@ -6,7 +6,7 @@ import threading
 import weakref
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..config import AlignSpec, Limits
 from ..core.batch import I32, U8, PairBatch
@@ -14,9 +14,10 @@ from ..core.route import Route
 from . import retry
 from .dispatch import first_routes, forced_route, routes_in_bands
 from .estimate import estimates_beside_gpu, estimates_on_cpu, threads_beside_gpu
-from .gpu_kernels import banded
-from .gpu_routes import GpuRoutes
 from .traits import only_banded, plainly_global
+
+if TYPE_CHECKING:
+    from .gpu_routes import GpuRoutes
 
 _AT_A_TIME = 2  # batches per GPU that are planned at a time
 
@@ -56,13 +57,24 @@ class Planner:
         """
         self.spec, self.limits, self.gpu = spec, limits or Limits(), gpus > 0
         self._forced, self._cpu_share = forced, cpu_share
-        self._bands = banded(spec) if self.gpu and not forced and only_banded(spec) else []
+        self._bands: list[str] = []
+        self._beside_gpu: GpuRoutes | None = None
+        if self.gpu:
+            self._know_gpu_kernels()
         # If all threads planned at once, all batches would be ready late, and the GPUs idle until then.
         self._turns: AbstractContextManager[Any] = (
             threading.BoundedSemaphore(_AT_A_TIME * gpus) if gpus else nullcontext()
         )
-        self._beside_gpu = GpuRoutes(spec, self.limits, cpu_share) if plainly_global(spec) else None
         self._prepared: weakref.WeakKeyDictionary[PairBatch, BatchPlan] = weakref.WeakKeyDictionary()
+
+    def _know_gpu_kernels(self) -> None:
+        from .gpu_kernels import banded  # imported here because runs without a GPU need not wait for them
+        from .gpu_routes import GpuRoutes
+
+        if not self._forced and only_banded(self.spec):
+            self._bands = banded(self.spec)
+        if plainly_global(self.spec):
+            self._beside_gpu = GpuRoutes(self.spec, self.limits, self._cpu_share)
 
     def with_gpus(self, gpus: int) -> Planner:
         """Return a planner that differs in the number of GPUs only."""
@@ -86,7 +98,7 @@ class Planner:
         """Return the batch with the estimates that its routes need."""
         if not len(pairs):
             return pairs
-        if self.gpu and self._beside_gpu:
+        if self._beside_gpu:
             return estimates_beside_gpu(pairs, self.spec, self._beside_gpu.one_suffices)
         return estimates_on_cpu(pairs, self.spec, threads_beside_gpu() if self.gpu else 1)
 
@@ -98,7 +110,7 @@ class Planner:
             return routes_in_bands(pairs, self._bands)
         if self._forced:
             return [forced_route(pairs, self._forced)]
-        if self.gpu and self._beside_gpu:
+        if self._beside_gpu:
             return self._beside_gpu.first(pairs)
         return first_routes(pairs, self.spec, self.limits)
 

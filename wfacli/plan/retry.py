@@ -9,9 +9,9 @@ import numpy as np
 from ..config import AlignSpec, Limits
 from ..core import tuning
 from ..core.batch import I32, U8, PairBatch, Status
-from ..core.route import Route
+from ..core.route import Route, on_gpu
 from .forecast import Forecast, lanes_support
-from .kernels import CAPPED, DIFFERENCE, LINEAR, READS, dense_kernel, fallback, most_in_table, on_gpu
+from .kernels import CAPPED, DIFFERENCE, LINEAR, READS, dense_kernel, fallback, most_in_table
 from .traits import free_in_query, plainly_global
 
 

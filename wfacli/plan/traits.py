@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from ..config import AlignSpec, Metric, Mode
 from ..core import tuning
-from ..core.costs import UnitCosts
-from ..gpu.kernels.plans import NO_BOUND
+from ..core.costs import NO_BOUND, UnitCosts
 
 
 @dataclass(frozen=True)

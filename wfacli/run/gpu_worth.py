@@ -11,13 +11,13 @@ import numpy as np
 from ..config import Config, EngineName
 from ..core import tuning
 from ..core.batch import PairBatch
+from ..core.route import on_gpu
 from ..errors import InputError
 from ..io.mapper.mapped import MappedFiles
 from ..io.mapper.swapped import short_reads
 from ..io.read.reader import PairFiles, read_batches
 from ..io.read.sources import Source
 from ..plan.forecast import Forecast
-from ..plan.kernels import on_gpu
 from ..plan.planner import Planner
 
 _SAMPLE = 2_000_000  # bases that are read to forecast a run

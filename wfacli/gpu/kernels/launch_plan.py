@@ -8,9 +8,11 @@ import functools
 import numpy as np
 
 from ...core import tuning
+from ...core.costs import NO_BOUND
+from ...core.route import GPU_PREFIX
 from . import catalogue, dp, tiles, wfa
 from .layout import bits_stride
-from .plans import NO_BOUND, PREFIX, Plan, Shape
+from .plans import Plan, Shape
 
 _LOST, _MIN_LOST = (
     3,
@@ -19,7 +21,7 @@ _LOST, _MIN_LOST = (
 
 
 def plan_of(kernel: str, shape: Shape) -> Plan:
-    """The plan of one of dispatch.GPU_KERNELS for pairs of a shape; `supports` says whether it can have one."""
+    """The plan of one of plan.gpu_kernels.KERNELS for pairs of a shape; `supports` says whether it can have one."""
     # It differs little with the number of pairs: most batches then find their plan made.
     count, as_long = (1 << max(number - 1, 0).bit_length() for number in (shape.count, shape.as_long or shape.count))
     return _plan_of(kernel, dataclasses.replace(shape, count=count, as_long=as_long))
@@ -27,7 +29,7 @@ def plan_of(kernel: str, shape: Shape) -> Plan:
 
 @functools.lru_cache(maxsize=256)
 def _plan_of(kernel: str, shape: Shape) -> Plan:
-    name = kernel.removeprefix(PREFIX)
+    name = kernel.removeprefix(GPU_PREFIX)
     if name in wfa.LADDER:
         return _wavefront(name, shape)
     if name in wfa.FOLLOWING:
@@ -44,9 +46,9 @@ def _plan_of(kernel: str, shape: Shape) -> Plan:
 
 def supports(kernel: str, shape: Shape) -> bool:
     """Whether a kernel is compiled for the symbols and costs of a shape."""
-    family, _, rest = kernel.removeprefix(PREFIX).partition("-")
+    family, _, rest = kernel.removeprefix(GPU_PREFIX).partition("-")
     pieces = dp.pieces_macro(shape.gaps)
-    if (kernel.removeprefix(PREFIX) in wfa.FOLLOWING) != bool(shape.band[0]):
+    if (kernel.removeprefix(GPU_PREFIX) in wfa.FOLLOWING) != bool(shape.band[0]):
         return False
     if family == "wfa":
         return wfa.VARIANTS[f"wfa-{rest}"].pieces == pieces

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...core.costs import NO_BOUND
 from . import catalogue
 from .properties import Gpu
-
-NO_BOUND = (1 << 30) - 1  # on costs
-PREFIX = "gpu-"  # of kernels of the GPU in routes and reports
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core.batch import U8
+from ...core.costs import NO_BOUND
 from ..kernels import catalogue, sw
 from ..kernels.layout import padded
-from ..kernels.plans import NO_BOUND, Plan, Shape
+from ..kernels.plans import Plan, Shape
 from . import task
 from .arena import Arena
 from .device import Slot
