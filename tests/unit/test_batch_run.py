@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.support import fasta
-from wfacli.config import Config, Format, OutputSpec
+from wfacli.config import Config, Format, OutputSpec, ReportFiles
 from wfacli.core.batch import AlignmentBatch, PairBatch
 from wfacli.core.stats import Stats
 from wfacli.errors import DeviceError, InternalError
@@ -18,7 +18,7 @@ from wfacli.io.write.format import Formatter
 from wfacli.run.align import expected_gpus, opened_aligner, planner_of
 from wfacli.run.batch_run import opened
 from wfacli.run.pairs import PairInputs
-from wfacli.run.parts import Account, Aligner, ReportFiles
+from wfacli.run.parts import Account, Aligner
 
 CONFIG = Config(output=OutputSpec(format=Format.PAF), batch_bases=8)
 

@@ -1,6 +1,6 @@
 """The command line; the only package that prints messages and chooses exit statuses."""
 
-from .early import EXIT_SIGNAL, catch_early
+from .early import EXIT_SIGNAL, Imports, catch_early
 
 catch_early()  # before everything else is imported
 
@@ -107,7 +107,8 @@ def entry() -> None:
             stream.reconfigure(errors="replace")  # help has characters that some terminal encodings lack
     warnings.showwarning = _warn
     try:
-        from .app import app  # imported late: this is most of the startup time
+        with Imports():
+            from .app import app  # imported late: this is most of the startup time
 
         catch()
         if any("://" in word for word in sys.argv):

@@ -23,6 +23,7 @@ from .. import __version__
 from ..core.interruption import deferred
 from ..errors import OutputClosed, UsageError, shown
 from .command import Command, show_help_without_arguments
+from .early import Imports
 from .shard_options import has_cluster, has_plan
 
 _Body = Callable[..., None]
@@ -172,7 +173,8 @@ CLUSTER_COMMANDS = {
 def loaded(name: str, shard: bool = False, cluster: bool = False) -> Any:
     """Import a command, and return it as Typer builds it from its function; with --plan, or --on, if it is so."""
     entry = (SHARD_COMMANDS if shard else CLUSTER_COMMANDS if cluster else COMMANDS)[name]
-    with deferred():  # an exception while the native module is imported would abort the process
+    # An exception while the native module is imported would abort the process.
+    with Imports(), deferred():
         _guard_exit()
         from .old_names import accept_old_names
 

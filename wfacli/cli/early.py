@@ -1,9 +1,10 @@
-"""Handlers of signals for the time before a command runs.
+"""Handlers of signals, and the garbage collector, for the time before a command runs.
 
 `wfacli.cli` imports this module first. It imports nothing but what Python itself has loaded, or nearly so, because a
 signal that arrives before its handlers are installed ends with a Python traceback.
 """
 
+import gc
 import os
 import signal
 
@@ -28,3 +29,17 @@ def catch_early() -> None:
 def end_at_once(number: int, _frame: object) -> None:
     """Exit with the status of a signal, without any cleanup."""
     os._exit(EXIT_SIGNAL + number)
+
+
+class Imports:
+    """Context of many imports, without the garbage collector: they make no garbage, and it looks again and again.
+
+    What they make lives to the end, so later collections leave it out as well.
+    """
+
+    def __enter__(self) -> None:
+        gc.disable()
+
+    def __exit__(self, *_error: object) -> None:
+        gc.freeze()
+        gc.enable()

@@ -12,7 +12,8 @@ from ..config import Format, OutputSpec
 from ..core.cores import usable_cores
 from ..core.stats import counted
 from ..errors import UsageError, WfacliError
-from ..io.write.output import compressor_of, refuse_overwriting
+from ..io.write.output import refuse_overwriting
+from ..io.write.suffixes import compressor_of
 from ..shards.manifest import Parts
 from ..shards.merge import Merge, PartsMissing
 from ..shards.plan_file import PlanFile, read_plan

@@ -11,10 +11,8 @@ from typing import Annotated
 import typer
 
 from ..config import CigarStyle, Container, Format, OutputSpec, parse_read_group
-from ..dotplot.picture import refuse_picture
 from ..errors import UsageError
-from ..io.write.hts import require_pysam
-from ..io.write.output import compressor_of
+from ..io.write.suffixes import compressor_of
 from .groups import OUTPUT
 
 
@@ -160,6 +158,8 @@ class Records:
             raise UsageError(f"--md and --cs are tags of SAM and PAF; {format_.upper()} has none")
         self._refuse_storage(format_, hard_clip, checksums, bgzip)
         if container is Container.CRAM:
+            from ..io.write.hts import require_pysam  # other formats need not wait for it
+
             require_pysam()
         return OutputSpec(
             Format.SAM if container else Format(format_.value),
@@ -214,7 +214,9 @@ def _format_of(
     named = format_of_suffix(path or "")
     if program == "zstd":
         raise UsageError(f"zstd is not written: wfacli {command} … | zstd > {path}, or -o {inner}.gz")
-    if chosen is None:
+    if path and chosen is named is None:
+        from ..dotplot.picture import refuse_picture  # it imports numpy, and few names need it
+
         refuse_picture(path, "wfacli dotplot --alignments FILE draws them")
     format_ = chosen or named or default
     if named not in (None, OutputFormat.TSV, format_):

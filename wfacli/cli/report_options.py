@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ..config import ReportFiles
 from ..errors import UsageError
-from ..run.parts import ReportFiles
 from .groups import REPORTING
 
 _OF_A_RUN = (

@@ -13,7 +13,8 @@ from ..core.stats import counted
 from ..errors import UsageError
 from ..io.mapper.mapped import read_reference
 from ..io.read.sources import Source
-from ..io.write.output import Output, compressor_of, is_standard_output, refuse_overwriting
+from ..io.write.output import Output, is_standard_output, refuse_overwriting
+from ..io.write.suffixes import compressor_of
 from ..simulate.pairs import MAX_ERROR, Mates, Outputs, PairsFormat, PairsSpec, Totals, write_pairs
 from .console import note
 from .numbers import count_of

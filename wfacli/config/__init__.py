@@ -15,7 +15,7 @@ from .alignment import (
     Penalties,
 )
 from .mapping import Ends, MappingSpec, Span
-from .output import CigarStyle, Container, Format, OutputSpec, parse_read_group
+from .output import NO_REPORTS, CigarStyle, Container, Format, OutputSpec, ReportFiles, parse_read_group
 from .run import CPU_BATCH, GPU_BATCH, MAX_THREADS, MIB, Config, EngineName, Limits, RunConfig
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "MAX_SCORE",
     "MAX_THREADS",
     "MIB",
+    "NO_REPORTS",
     "PENALTIES",
     "WHOLE",
     "AlignSpec",
@@ -44,6 +45,7 @@ __all__ = [
     "Mode",
     "OutputSpec",
     "Penalties",
+    "ReportFiles",
     "RunConfig",
     "Span",
     "parse_read_group",

@@ -73,3 +73,39 @@ def parse_read_group(text: str) -> str:
     if sum(tag.startswith("ID:") for tag in fields[1:]) != 1:
         raise UsageError("a read group needs one ID: field")
     return line
+
+
+@dataclass(frozen=True)
+class ReportFiles:
+    """Paths of the reports of a run, which its caller writes.
+
+    Attributes:
+        stats: JSON of --stats; None: none.
+        page: page of --report; None: none.
+        prefix: prefix of --multiqc; None: none.
+        multiqc: its files.
+    """
+
+    stats: str | None = None
+    page: str | None = None
+    prefix: str | None = None
+    multiqc: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> list[tuple[str, str]]:
+        """All paths, each with the option that names it."""
+        named = [(self.stats, "--stats"), (self.page, "--report"), *((path, "--multiqc") for path in self.multiqc)]
+        return [(path, option) for path, option in named if path is not None]
+
+    @property
+    def paths(self) -> list[str]:
+        """All paths."""
+        return [path for path, _ in self.options]
+
+    @property
+    def show_figures(self) -> bool:
+        """Whether figures of the records are to be collected."""
+        return self.page is not None or bool(self.multiqc)
+
+
+NO_REPORTS = ReportFiles()

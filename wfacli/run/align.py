@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from .._native import check_batch
-from ..config import AlignSpec, Ambiguous, Config, EngineName
+from ..config import NO_REPORTS, AlignSpec, Ambiguous, Config, EngineName, ReportFiles
 from ..core.batch import AlignmentBatch, PairBatch
 from ..core.stats import Stats, counted
 from ..engines.base import Engine
@@ -24,7 +24,7 @@ from ..plan.planner import Planner
 from .batch_run import BatchRun, opened
 from .gpu_worth import opens_later, seconds_with_gpu
 from .pairs import PairInputs
-from .parts import NO_REPORTS, Account, Aligner, OpenOutput, ReportFiles
+from .parts import Account, Aligner, OpenOutput
 
 if TYPE_CHECKING:
     from ..gpu.runtime.pinned_pool import PinnedPool
@@ -152,7 +152,7 @@ def gpu_wanted(config: Config) -> bool:
 
 def expected_gpus(config: Config) -> int:
     """Return the number of GPUs that batches are planned for before the engine is open."""
-    return len(config.devices or (0,))
+    return len(config.devices or (0,)) if gpu_wanted(config) else 0
 
 
 def planner_of(config: Config, gpus: int, cpu_share: float = 1.0) -> Planner:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._native import BatchFigures
-from ..config import Container, Format, OutputSpec, RunConfig
+from ..config import Container, Format, OutputSpec, ReportFiles, RunConfig
 from ..core.batch import AlignmentBatch, LaterBatch, PairBatch
 from ..core.stats import Stats
 from ..errors import InputError, InternalError, UsageError
@@ -20,7 +20,7 @@ from ..io.write.format import Formatter
 from ..io.write.hts import INDEX_SUFFIXES, HtsOutput
 from ..io.write.output import Output, is_standard_output, refuse_overwriting, same_file
 from ..report.figures import Figures
-from .parts import Account, Aligner, Inputs, OpenOutput, ReportFiles, Watch
+from .parts import Account, Aligner, Inputs, OpenOutput, Watch
 from .pipeline import run_ordered
 from .sizes import max_in_flight
 

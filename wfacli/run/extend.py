@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._native import check_batch
-from ..config import EngineName, Limits, OutputSpec
+from ..config import NO_REPORTS, EngineName, Limits, OutputSpec, ReportFiles
 from ..core.batch import AlignmentBatch, PairBatch
 from ..core.stats import Stats, counted
 from ..engines.base import Engine
@@ -21,7 +21,7 @@ from ..scoring.spec import ExtendSpec
 from ..scoring.statistics import Significance
 from .batch_run import BatchRun, opened
 from .pairs import Choice, PairInputs
-from .parts import NO_REPORTS, Account, Aligner, OpenOutput, ReportFiles
+from .parts import Account, Aligner, OpenOutput
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from .._native import MappedReader, Reference
-from ..config import Config, Format, MappingSpec
+from ..config import NO_REPORTS, Config, Format, MappingSpec, ReportFiles
 from ..core.batch import U8, AlignmentBatch, LaterBatch, PairBatch
 from ..core.stats import Stats, counted
 from ..core.tuning import CPU_SHARE_BESIDE_MAPPER
@@ -25,7 +25,7 @@ from .batch_run import BatchRun, opened
 from .ends import Extender
 from .gpu_worth import opens_later_for_reads
 from .pairs import has_sam_header
-from .parts import NO_REPORTS, Account, Aligner, OpenOutput, ReportFiles, timed
+from .parts import Account, Aligner, OpenOutput, timed
 from .rows import Lend
 from .sizes import batch_bases
 

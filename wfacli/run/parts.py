@@ -92,42 +92,6 @@ class Inputs(Protocol):
 
 
 @dataclass(frozen=True)
-class ReportFiles:
-    """Paths of the reports of a run, which its caller writes.
-
-    Attributes:
-        stats: JSON of --stats; None: none.
-        page: page of --report; None: none.
-        prefix: prefix of --multiqc; None: none.
-        multiqc: its files.
-    """
-
-    stats: str | None = None
-    page: str | None = None
-    prefix: str | None = None
-    multiqc: tuple[str, ...] = ()
-
-    @property
-    def options(self) -> list[tuple[str, str]]:
-        """All paths, each with the option that names it."""
-        named = [(self.stats, "--stats"), (self.page, "--report"), *((path, "--multiqc") for path in self.multiqc)]
-        return [(path, option) for path, option in named if path is not None]
-
-    @property
-    def paths(self) -> list[str]:
-        """All paths."""
-        return [path for path, _ in self.options]
-
-    @property
-    def show_figures(self) -> bool:
-        """Whether figures of the records are to be collected."""
-        return self.page is not None or bool(self.multiqc)
-
-
-NO_REPORTS = ReportFiles()
-
-
-@dataclass(frozen=True)
 class Account:
     """What the report and the summary of a run say beside its counters.
 

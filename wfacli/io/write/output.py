@@ -28,15 +28,6 @@ _CLOSED = -1
 _INDEX_SUFFIXES = (".fai", ".gzi", ".bai", ".csi", ".crai")
 
 
-BGZIP_SUFFIXES = (".gz", ".bgz")
-_COMPRESSORS = {**dict.fromkeys(BGZIP_SUFFIXES, "bgzip"), ".zst": "zstd"}
-
-
-def compressor_of(path: str | None) -> str | None:
-    """Return the program that compresses to a name's suffix, or None."""
-    return _COMPRESSORS.get(Path(path).suffix.lower()) if path else None
-
-
 def same_file(one: str, other: str) -> bool:
     """Return True if two names are of the same regular file; "-" never is."""
     if "-" in (one, other):

@@ -15,8 +15,9 @@ from ...dotplot.paths import Block, read_blocks
 from ...dotplot.picture import default_size, picture_of, refuse_picture
 from ...dotplot.sequences import Axis
 from ...errors import OutputError, UsageError, WfacliError
-from ...io.write.output import Output, compressor_of
+from ...io.write.output import Output
 from ...io.write.scratch import Scratch
+from ...io.write.suffixes import compressor_of
 from .inputs import Inputs, Unit
 from .path import PathOptions, write_path
 from .symbols_path import as_patch, as_table, operation_counts, symbols_path
