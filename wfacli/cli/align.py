@@ -136,9 +136,9 @@ def align(
     refuse_tags(placement.copy_tags, config.output.format)
     if mapping is None:
         refuse_without_mappings(reads, placement, on_error, checksums)
-        inputs = PairFiles(pairs.query, pairs.target)
-        return Request("align", config, inputs, align_run, records.output, reporting, reports=written)
+        files = PairFiles(pairs.query, pairs.target)
+        return Request("align", config, lambda: files, align_run, records.output, reporting, reports=written)
     paths = pairs.query, pairs.target or "", reads.mappings or "", reads.mates
-    files = MappedFiles(*paths, threads=config.threads)
+    mapped = MappedFiles(*paths, threads=config.threads)
     run = partial(mapped_run, mapping=mapping)
-    return Request("align", config, files, run, records.output, reporting, mapping, reports=written)
+    return Request("align", config, lambda: mapped, run, records.output, reporting, mapping, reports=written)

@@ -73,10 +73,11 @@ def extend(
     choice = Choice(pairs.all_, pairs.pair_list)
     chosen = pairs.all_ or pairs.pair_list is not None
     run = partial(extend_run, choice=choice)
+    files = PairFiles(pairs.query, pairs.target)
     return Request(
         "extend",
         config,
-        PairFiles(pairs.query, pairs.target),
+        lambda: files,
         run,
         records.output,
         reporting,

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..config import Config, Format
 from ..errors import UsageError
-from ..io.mapper.mapper import MapperFiles
 from ..io.mapper.presets import PAIRING
-from ..run.batch_run import BatchRun
-from ..run.mapped import mapped_run
+from ..io.mapper.start import EarlyMapper
 from ..scoring.presets import DEFAULT, PRESETS
 from .console import warning
 from .groups import MAPPED, grouped
@@ -33,6 +31,10 @@ from .report_options import Reports
 from .requests import Request
 from .scoring import Costs, Extent, HeuristicOptions, ends_of, spec_of
 from .shard_options import ShardChoice
+
+if TYPE_CHECKING:
+    from ..io.mapper.mapper import MapperFiles
+    from ..run.batch_run import BatchRun
 
 _LONG_READS = "map-ont"
 MAP_HELP = """Map READS to REFERENCE with minimap2, and align them exactly.
@@ -142,11 +144,20 @@ def map_(
     keep = sam if placement.keep_unmapped is None else placement.keep_unmapped
     mapping = replace(mapping, mates_in_order=preset in PAIRING, in_order=True, keep_unmapped=keep)
     refuse_other_than_sam(mapper.as_sam, config.output.format)
-    inputs = MapperFiles(files.reads, files.reference, preset, config.threads, mates, more)
+    paths = (files.reads, *more) if mates is None else (files.reads, mates)
+    early = EarlyMapper(preset, config.threads, files.reference, paths)
     quiet, unasked = reporting.quiet, mapper.preset is None and mates is None
+
+    def inputs() -> MapperFiles:
+        # Imported here and below because the mapper begins before: this takes as long as an index of 5 Mb.
+        from ..io.mapper.mapper import MapperFiles
+
+        return MapperFiles(files.reads, files.reference, preset, config.threads, mates, more, early)
 
     @contextmanager
     def run(config: Config, files: MapperFiles, **outputs: Any) -> Iterator[BatchRun]:
+        from ..run.mapped import mapped_run
+
         with mapped_run(config, mapping, files, **outputs) as opened:
             if files.swap_warning and not quiet:
                 warning(files.swap_warning)
@@ -157,7 +168,7 @@ def map_(
                 )
             yield opened
 
-    return Request("map", config, inputs, run, records.output, reporting, mapping, reports=written)
+    return Request("map", config, inputs, run, records.output, reporting, mapping, reports=written, early=early)
 
 
 def _mates_or_more(others: list[str], mates: str | None, preset: str | None) -> tuple[str | None, list[str]]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..config import MappingSpec, RunConfig
-from ..io.read.reader import Files
-from ..run.batch_run import BatchRun
-from ..run.parts import NO_REPORTS, OpenOutput, ReportFiles
+from ..config import NO_REPORTS, MappingSpec, ReportFiles, RunConfig
 from .console import note
+from .early import Imports
 from .options import Reporting
-from .running import execute
+
+if TYPE_CHECKING:
+    from ..io.read.reader import Files
+    from ..run.batch_run import BatchRun
+    from ..run.parts import OpenOutput
 
 
 @dataclass(frozen=True)
@@ -25,24 +27,31 @@ class Request:
     Attributes:
         command: name of the command.
         config: configuration of the run.
-        files: its input files.
+        inputs: returns its input files; see `files`.
         run: align_run, mapped_run or extend_run, with the arguments that the command adds.
         output: path of the output; None: standard output.
         reporting: what is printed.
         mapping: how mappings are used; None for pairs.
         uncut: why the inputs cannot be cut into shards; "" if they can.
         reports: files of the reports; those of the statistics are reporting's.
+        early: what begins while modules are imported, and ends with the run.
     """
 
     command: str
     config: Any
-    files: Files
+    inputs: Callable[[], Files]
     run: Callable[..., AbstractContextManager[BatchRun]]
     output: str | None
     reporting: Reporting
     mapping: MappingSpec | None = None
     uncut: str = ""
     reports: ReportFiles = NO_REPORTS
+    early: AbstractContextManager[object] = field(default_factory=nullcontext)
+
+    @functools.cached_property
+    def files(self) -> Files:
+        """Its input files. Raises WfacliError."""
+        return self.inputs()
 
     def open(
         self,
@@ -77,12 +86,17 @@ class Request:
     def execute(self) -> None:
         """Execute the run, and print its summary. Raises WfacliError."""
         reporting = self.reporting
-        execute(
-            lambda: self.open(self.config, self.files, self.output, reporting),
-            progress=reporting.progress,
-            quiet=reporting.quiet,
-            command=self.command,
-        )
+        with self.early:
+            with Imports():
+                from .running import execute
+
+                files = self.files
+            execute(
+                lambda: self.open(self.config, files, self.output, reporting),
+                progress=reporting.progress,
+                quiet=reporting.quiet,
+                command=self.command,
+            )
 
 
 def executed(command: Callable[..., Request]) -> Callable[..., None]:

@@ -2,78 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-import stat
 from collections.abc import Sequence
-from pathlib import Path
 
 from ...core.stats import counted
-from ...errors import InputError, UsageError, WfacliError, install
+from ...errors import InputError, UsageError
 from ..read.joined import Joined
 from ..read.reader import refuse_alignments
 from ..read.sources import Source
-from ..write.python_child import python_command
 from .bam_reads import BamReads
 from .mapped import MappedFiles
 from .piped import Piped
-from .presets import ASSEMBLIES, OVERLAPS, PAIRING, check_preset, refuse_spliced
+from .presets import PAIRING, check_preset, refuse_spliced
 from .process import Process
 from .provenance import Program, command_of, version_of
+from .start import MAPPINGS, EarlyMapper, is_read_once, mapper_command, start
 from .swapped import check_order, short_reads
 from .tee import Tee
 
-_BY_MAPPY = """
-from wfacli.errors import WfacliError
-from wfacli.io.mapper.by_mappy import mappings
-form, preset, threads, *paths = sys.argv[1:]
-try:
-    sys.stdout.writelines(mappings(form == "sam", preset, int(threads), *paths))
-    sys.stdout.flush()
-    print("[M::main] Real time: unknown", file=sys.stderr)  # as minimap2 does when it has written everything
-except WfacliError as error:
-    sys.exit(str(error))
-"""
-_ONE_INDEX = "1000G"  # bases of the reference in one index; with several, each would give its own mappings of a read
-# Reads that minimap2 maps at a time (-K). Its default of 500 Mb delays the first mapping, and with it alignment, until
-# so much is read. Fewer reads per thread would leave threads idle at the end of a batch, behind its longest reads.
-_BATCH_PER_THREAD, _MIN_BATCH, _MAX_BATCH = 2, 4, 50  # Mb
-_LAST_WORDS = "[M::main] Real time"  # of minimap2; exit status 0 alone is no proof that its output is complete
 _TWO_PLACES = "mappings of a read are in two places of the file"
 _NOT_IN_ORDER = "wrote about this read in two places: its lines are not in the order of the reads"
-_HINT = f"put minimap2 on PATH (conda install -c bioconda minimap2), or {install('map')}"
-
-
-def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[str]) -> list[str]:
-    """Return the command that writes mappings: minimap2 if it is on PATH, otherwise its library.
-
-    Args:
-        preset: minimap2's preset; those in PAIRING write SAM, with flags of mates.
-        threads: number of mapping threads.
-        reference: path of the reference.
-        reads: one path, or two with mates.
-
-    Raises:
-        WfacliError: neither is installed.
-    """
-    sam = preset in PAIRING
-    if found := shutil.which("minimap2"):
-        form = "-a" if sam else "--paf-no-hit"  # both have a line of each read: see MapperFiles.check_reported
-        options = ["-x", preset, form, "-I", _ONE_INDEX, *_batch_options(preset, threads), "-t", str(threads)]
-        return [found, *options, "--", reference, *reads]
-    try:
-        import mappy  # noqa: F401
-    except ModuleNotFoundError:
-        raise WfacliError(f"neither minimap2 nor its library, mappy, is installed: {_HINT}") from None
-    return python_command(_BY_MAPPY, ["sam" if sam else "paf", preset, str(threads), reference, *reads])
-
-
-def _batch_options(preset: str, threads: int) -> list[str]:
-    # Each of the few, long sequences of an assembly is mapped by one thread: minimap2 needs all of them at once.
-    if preset.startswith((ASSEMBLIES, OVERLAPS)):
-        return []
-    return ["-K", f"{min(max(_BATCH_PER_THREAD * threads, _MIN_BATCH), _MAX_BATCH)}M"]
 
 
 def program_of(command: list[str], preset: str, names: dict[str, str]) -> Program:
@@ -83,19 +32,6 @@ def program_of(command: list[str], preset: str, names: dict[str, str]) -> Progra
     import mappy
 
     return Program("mappy", str(getattr(mappy, "__version__", "")), f"mappy.Aligner(preset={preset!r})")
-
-
-_PROCESS_PATHS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # these names mean other files in the mapper's process
-
-
-def _is_read_once(path: str) -> bool:
-    """Return True for a pipe or device, or for a name that another process cannot open."""
-    if path == "-" or path.startswith(_PROCESS_PATHS):
-        return True
-    with contextlib.suppress(OSError):  # opening the file later reports the error
-        mode = Path(path).stat().st_mode
-        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-    return False
 
 
 def check_alike(reads: Sequence[Source]) -> None:
@@ -129,8 +65,18 @@ class MapperFiles(MappedFiles):
         threads: int,
         mates: str | None = None,
         more: Sequence[str] = (),
+        early: EarlyMapper | None = None,
     ) -> None:
-        """Take paths; "-" is standard input. `more`: files with further reads, appended to the first.
+        """Take paths; "-" is standard input.
+
+        Args:
+            reads: the reads, or the first ones of pairs.
+            reference: what they are mapped to.
+            preset: preset of minimap2.
+            threads: number of its threads.
+            mates: the second reads of pairs.
+            more: files with further reads, appended to the first.
+            early: the mapper, which may have been started with these files; None: open() starts it.
 
         Raises:
             UsageError: standard input in more than one place, or as the reference, which is read twice; mates with a
@@ -151,8 +97,8 @@ class MapperFiles(MappedFiles):
             raise UsageError(f"--mates: minimap2 pairs reads with --preset {PAIRING[0]} alone, not with {preset}")
         if mates is not None and "-" not in (reads, mates) and os.path.realpath(mates) == os.path.realpath(reads):
             raise UsageError("READS and --mates are the same file")
-        super().__init__(reads, reference, "minimap2", mates, threads=threads)
-        self.preset, self.more = preset, tuple(more)
+        super().__init__(reads, reference, MAPPINGS, mates, threads=threads)
+        self.preset, self.more, self._early = preset, tuple(more), early
         mapper_command(preset, threads, reference, [reads])  # raises if no mapper is installed
         check_preset(preset, shutil.which("minimap2"))
         self._process: Process | None = None
@@ -172,7 +118,7 @@ class MapperFiles(MappedFiles):
 
     def open(self) -> tuple[Source, ...]:
         """Open reads, reference and mates, and start the mapper. Raises InputError."""
-        if _is_read_once(self.reference):
+        if is_read_once(self.reference):
             raise InputError(self.reference, "is a pipe, and the reference is read twice: write it to a file")
         reference = Source(self.reference)
         reads, *mates = (self._stream(path) for path in (self.query, self.mates) if path)
@@ -196,7 +142,8 @@ class MapperFiles(MappedFiles):
         self.mapper = program_of(command, self.preset, names)
         tees = self._tees.values()
         own = [piped.reader for piped in self._piped] + [tee.readers[0] for tee in tees if tee.readers[0] >= 0]
-        self._process = Process(command, self.mappings, own, last_words=_LAST_WORDS)
+        begun = self._early.taken(command) if self._early else None
+        self._process = begun or start(command, own)
         for piped in self._piped:
             piped.close_reader()
         for tee in tees:
@@ -210,7 +157,7 @@ class MapperFiles(MappedFiles):
         return Joined(reads)
 
     def _stream(self, path: str) -> Source:
-        if not _is_read_once(path):
+        if not is_read_once(path):
             return Source(path)
         tee = Tee(path)
         source = Source(f"/dev/fd/{tee.readers[1]}", path)

@@ -7,10 +7,14 @@ import os
 import signal
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ...errors import InputError, text_of
-from ..read.sources import Source
 from ..read.unnamed import unnamed_file
+
+if TYPE_CHECKING:
+    from ..read.sources import Source
 
 _LONGEST_MESSAGE = 1 << 12  # bytes
 
@@ -19,7 +23,7 @@ class Process:
     """A child process that runs until it exits or close() kills it.
 
     Attributes:
-        source: standard output of the process.
+        command: program and arguments.
     """
 
     def __init__(
@@ -44,8 +48,8 @@ class Process:
 
         Raises InputError if it cannot be started.
         """
+        self.command, self._last_words = tuple(command), last_words
         self._path, self._subject = path, f"{subject} " if subject else ""
-        self._last_words = last_words
         try:
             self._stderr = unnamed_file()  # close() closes it
             self._child = subprocess.Popen(
@@ -59,9 +63,15 @@ class Process:
             )
         except OSError as error:
             raise InputError(path, f"{self._subject}cannot be started: {error.strerror}") from None
+
+    @cached_property
+    def source(self) -> Source:
+        """Standard output of the process. Raises InputError; the process is then closed."""
+        from ..read.sources import Source  # it imports numpy, and a process can begin before that
+
         assert self._child.stdout
         try:
-            self.source = Source(f"/dev/fd/{self._child.stdout.fileno()}", path)
+            return Source(f"/dev/fd/{self._child.stdout.fileno()}", self._path)
         except BaseException:
             self.close()
             raise
