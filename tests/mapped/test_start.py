@@ -14,7 +14,13 @@ from tests.mapped.fake_mapper import install
 from tests.mapped.world import random_world
 
 _WITH_HOOK = """
-import os, signal, sys
+import functools, os, signal, sys
+name_set = functools.cached_property.__set_name__
+def signalled(self, owner, name):  # an exception here comes out as another one
+    if {in_class} and "numpy" in sys.modules:
+        os.kill(os.getpid(), {in_class})
+    name_set(self, owner, name)
+functools.cached_property.__set_name__ = signalled
 def hook(event, details):
     if event == "subprocess.Popen" and "--version" not in details[1]:
         with open("starts", "a") as file:
@@ -38,10 +44,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def map_(folder: Path, *arguments: str, signal: int = 0) -> subprocess.CompletedProcess[str]:
+def map_(folder: Path, *arguments: str, signal: int = 0, in_class: int = 0) -> subprocess.CompletedProcess[str]:
     """Run `wfacli map`, which notes in the file starts what it starts, and whether numpy is imported by then."""
     env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin")
-    command = [sys.executable, "-c", _WITH_HOOK.format(signal=signal), "map", *arguments, "-o", "x.sam"]
+    code = _WITH_HOOK.format(signal=signal, in_class=in_class)
+    command = [sys.executable, "-c", code, "map", *arguments, "-o", "x.sam"]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=60)
 
 
@@ -76,7 +83,8 @@ def test_files_that_need_a_pipe_are_mapped_by_a_second_process(folder: Path, pac
 def test_what_can_be_read_only_once_is_not_given_to_the_mapper_first(folder: Path, reads: str, script: str) -> None:
     os.mkfifo(folder / "pipe")
     env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin")
-    command = [sys.executable, "-c", _WITH_HOOK.format(signal=0), "map", "ref.fa", reads, "-o", "x.sam"]
+    code = _WITH_HOOK.format(signal=0, in_class=0)
+    command = [sys.executable, "-c", code, "map", "ref.fa", reads, "-o", "x.sam"]
     subprocess.run(["sh", "-c", script, "-", *command], cwd=folder, env=env, check=True, timeout=60)
     assert [imported for imported, *_ in starts(folder)] == ["True"]
 
@@ -104,6 +112,30 @@ def test_signals_amid_the_imports_end_the_mapper(folder: Path, signal: int, stat
     result = map_(folder, "ref.fa", "reads.fq", signal=signal)
     assert (result.returncode, result.stderr) == (status, "")
     assert not is_alive(folder)
+
+
+@pytest.mark.parametrize(("signal", "status"), [(15, 143), (2, 130), (1, 129)])
+def test_signals_amid_the_definition_of_a_class(folder: Path, signal: int, status: int) -> None:
+    """Python turns an exception there into a RuntimeError."""
+    result = map_(folder, "ref.fa", "reads.fq", in_class=signal)
+    assert (result.returncode, result.stderr) == (status, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["ref.fa", ""], "the name of an input file is empty"),
+        (["ref.fa", "reads.fq", "-x", ""], "minimap2 has no preset ''"),
+    ],
+)
+def test_empty_arguments(folder: Path, arguments: list[str], message: str) -> None:
+    """A script's variable may be empty."""
+    (folder / "bin" / "minimap2").write_text(
+        '#!/bin/sh\ncase "$*" in *"-x  --version") echo "[ERROR] unknown preset" >&2; exit 1;; esac\n'
+    )
+    result = map_(folder, *arguments)
+    assert result.returncode == 2 and message in result.stderr
+    assert not (folder / "x.sam").exists()
 
 
 def is_alive(folder: Path) -> bool:

@@ -15,6 +15,7 @@ from tests.unit.test_format import aligned
 from wfacli._native import TargetIds
 from wfacli.config import Config, Container, OutputSpec
 from wfacli.core.batch import AlignmentBatch, Mapped, PairBatch
+from wfacli.core.interruption import raise_or_defer
 from wfacli.errors import OutputError
 from wfacli.io.read.memory import pairs_of
 from wfacli.io.write import bam
@@ -64,6 +65,24 @@ def test_the_header_is_that_of_samtools_sort(tmp_path: Path) -> None:
     (tmp_path / "y.sam").write_text(HEADER.format(100) + RECORD.format(1))
     pysam.sort("--no-PG", "-o", str(tmp_path / "y.bam"), str(tmp_path / "y.sam"))
     assert parts_of(tmp_path / "x.bam") == parts_of(tmp_path / "y.bam")
+
+
+def test_a_signal_at_the_end_leaves_no_file_without_its_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace_file = Path.replace
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    def interrupted(self: Path, target: Path) -> Path:
+        renamed = replace_file(self, target)
+        raise_or_defer(interrupt)
+        return renamed
+
+    out = written(tmp_path / "x.bam", 100, 1)
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        out.finish()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["x.bam", "x.bam.bai"]
 
 
 def test_an_index_that_cannot_be_written_leaves_the_file(tmp_path: Path) -> None:

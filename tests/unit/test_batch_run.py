@@ -80,6 +80,15 @@ def test_no_file_is_left_if_the_engine_cannot_be_opened(parts: Parts) -> None:
     assert parts.written == []
 
 
+def test_no_file_is_left_if_a_signal_comes_before_the_run(parts: Parts) -> None:
+    with pytest.raises(KeyboardInterrupt), parts.opened() as run:
+        for report in run.reports.values():  # the caller's
+            report.abandon()
+        raise KeyboardInterrupt
+    assert parts.closed == ["inputs", "aligner"]
+    assert parts.written == []
+
+
 def test_a_run_that_fails_keeps_the_records_before_the_failure(parts: Parts) -> None:
     def failing() -> Aligner:
         aligner = parts.aligner()

@@ -9,8 +9,9 @@ import threading
 import numpy as np
 import pytest
 
-from wfacli.core.interruption import is_deferring
+from wfacli.core.interruption import is_deferring, raise_or_defer
 from wfacli.errors import OutputClosed, OutputError
+from wfacli.io.write import output
 from wfacli.io.write.output import Output
 
 
@@ -41,6 +42,24 @@ def test_what_is_there_stays_until_then(tmp_path):
     partial = out.abandon()
     assert path.read_text() == "old" and partial is not None
     assert partial.read_bytes() == b"new"
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def test_a_signal_amid_its_creation_leaves_no_file(tmp_path, monkeypatch):
+    create = output.new_beside
+
+    def interrupted(*arguments):
+        created = create(*arguments)
+        raise_or_defer(interrupt)
+        return created
+
+    monkeypatch.setattr(output, "new_beside", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Output(str(tmp_path / "out.sam"))
+    assert files(tmp_path) == []
 
 
 def test_abandoned_before_anything_was_written(tmp_path):

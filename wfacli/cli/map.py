@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..config import Config, Format
+from ..core.interruption import deferred
 from ..errors import UsageError
 from ..io.mapper.presets import PAIRING
 from ..io.mapper.start import EarlyMapper
 from ..scoring.presets import DEFAULT, PRESETS
 from .console import warning
+from .early import Imports
 from .groups import MAPPED, grouped
 from .mapping_options import (
     AsSamOption,
@@ -132,7 +134,7 @@ def map_(
     shard.refuse()
     written = reports.files(reporting.stats, mapped=True)
     mates, more = _mates_or_more(files.others or [], mapper.mates, mapper.preset)
-    preset = mapper.preset or (_LONG_READS if mates is None else PAIRING[0])
+    preset = (_LONG_READS if mates is None else PAIRING[0]) if mapper.preset is None else mapper.preset
     scores = PRESETS.get(preset, PRESETS[DEFAULT])
     spec = spec_of(costs, Extent(placement.span.mode), HeuristicOptions(), scores)
     mapping = mapping_spec(placement, mates=mates is not None, ends=ends_of(spec.penalties, scores))
@@ -150,13 +152,15 @@ def map_(
 
     def inputs() -> MapperFiles:
         # Imported here and below because the mapper begins before: this takes as long as an index of 5 Mb.
-        from ..io.mapper.mapper import MapperFiles
+        with Imports(), deferred():
+            from ..io.mapper.mapper import MapperFiles
 
         return MapperFiles(files.reads, files.reference, preset, config.threads, mates, more, early)
 
     @contextmanager
     def run(config: Config, files: MapperFiles, **outputs: Any) -> Iterator[BatchRun]:
-        from ..run.mapped import mapped_run
+        with Imports(), deferred():
+            from ..run.mapped import mapped_run
 
         with mapped_run(config, mapping, files, **outputs) as opened:
             if files.swap_warning and not quiet:

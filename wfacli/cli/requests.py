@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..config import NO_REPORTS, MappingSpec, ReportFiles, RunConfig
+from ..core.interruption import deferred
 from .console import note
 from .early import Imports
 from .options import Reporting
@@ -87,10 +88,11 @@ class Request:
         """Execute the run, and print its summary. Raises WfacliError."""
         reporting = self.reporting
         with self.early:
-            with Imports():
+            # An exception amid an import may come out as another one.
+            with Imports(), deferred():
                 from .running import execute
 
-                files = self.files
+            files = self.files
             execute(
                 lambda: self.open(self.config, files, self.output, reporting),
                 progress=reporting.progress,

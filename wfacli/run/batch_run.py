@@ -11,6 +11,7 @@ from typing import Any
 from .._native import BatchFigures
 from ..config import Container, Format, OutputSpec, ReportFiles, RunConfig
 from ..core.batch import AlignmentBatch, LaterBatch, PairBatch
+from ..core.interruption import deferred
 from ..core.stats import Stats
 from ..errors import InputError, InternalError, UsageError
 from ..io.read.names import before_fault
@@ -51,6 +52,7 @@ class BatchRun:
         reports: destinations of these by path; the caller writes or abandons them.
         figures: figures of the records; None unless a report shows them.
         partial: temporary name of the output after run() has raised; None if there is none.
+        begun: whether run() was called, which abandons an incomplete output.
     """
 
     config: RunConfig
@@ -64,6 +66,7 @@ class BatchRun:
     reports: dict[str, Output] = field(default_factory=dict)
     figures: Figures | None = None
     partial: Path | None = None
+    begun: bool = False
 
     def run(self) -> None:
         """Align all pairs and write their records.
@@ -75,6 +78,7 @@ class BatchRun:
         threads = self.config.threads
         most = max_in_flight(self.aligner.gpus, threads)
         try:
+            self.begun = True
             self.inputs.prepare()
             if self.figures:
                 self.figures.begin(self.inputs.sequences)
@@ -191,16 +195,24 @@ def opened(
         inputs.open()
         reported: dict[str, Output] = {}
         for path in reports.paths:
-            reported[path] = Output(path)
-            undo.callback(reported[path].abandon)
-        written = part() if part else _output(output, config, inputs.files.reference)
-        undo.callback(written.abandon)
+            with deferred():  # so that no file is left by a signal in between
+                reported[path] = Output(path)
+                undo.callback(reported[path].abandon)
+        with deferred():
+            written = part() if part else _output(output, config, inputs.files.reference)
+            undo.callback(written.abandon)
         with stats.timed("open"):
             aligner = open_aligner()
         undo.pop_all()
     with closing(aligner), closing(inputs):  # the inputs first: they write into memory of the engine
-        inputs.aligner_opened(aligner)
-        yield BatchRun(config, inputs, aligner, formatter, written, account, stats, reports, reported, figures)
+        run = BatchRun(config, inputs, aligner, formatter, written, account, stats, reports, reported, figures)
+        try:
+            inputs.aligner_opened(aligner)
+            yield run
+        except BaseException:
+            if not run.begun:
+                written.abandon(worth=False)
+            raise
 
 
 def _refuse_overwriting(

@@ -84,6 +84,8 @@ class MapperFiles(MappedFiles):
             WfacliError: no mapper is installed.
         """
         refuse_spliced(preset)
+        if "" in (reference, reads, mates, *more):
+            raise UsageError("the name of an input file is empty")
         if reference == "-":
             raise UsageError("REFERENCE is read twice, so it is a file and not standard input; READS may be -")
         if (reads, *more).count("-") > 1:

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..._native import BamIndex, TargetIds
 from ...config import Container, OutputSpec
 from ...core.batch import U8
+from ...core.interruption import deferred
 from ...errors import OutputClosed, OutputError
 from ..read.remote import remove
 from .bgzf import BLOCK_BYTES, DEFAULT_LEVEL, END, Blocks, compressed
@@ -162,9 +163,10 @@ class SortedOutput(Numbered):
     def finish(self) -> None:
         """Sort the records, write them, rename the file, and write its index. Raises OutputError."""
         self._write_sorted()
-        super().finish()
-        if self._index:
-            self._write_index(self._index)
+        with deferred():  # no file is left without its index
+            super().finish()
+            if self._index:
+                self._write_index(self._index)
 
     def abandon(self, worth: bool = True) -> Path | None:
         """See Output. The records so far are sorted and a complete file.

@@ -129,10 +129,15 @@ class Output:
         if is_url(path):
             self._fd, self._upload = _CLOSED, Upload(path)
             return
+        self._fd = _CLOSED
         try:
-            self._fd = self._opened(path)
+            with deferred():
+                self._fd = self._opened(path)
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+        except BaseException:  # a signal
+            Output.abandon(self, worth=False)
+            raise
 
     def _opened(self, path: str) -> int:
         if path.endswith(os.sep):  # a folder, even if it does not exist
