@@ -13,8 +13,8 @@ from .support import assert_failure, assert_success, bgzf, environment, fasta, r
 NOT_UTF8 = os.fsdecode(b"\xff\xfe")
 SYMBOLS = "ACGTTGCATTGACCATGACA"
 MAPPER = (
-    '#!/bin/sh\nfor name; do echo "$name" >> seen; done\nfor n; do last=$n; done\ncat < "$last" > reads\ncat map.paf\n'
-    "echo '[M::main] Real time: 0 sec' >&2\n"
+    '#!/bin/sh\n[ $# -gt 1 ] || exit 1\nfor name; do echo "$name" >> seen; done\n'
+    "for n; do last=$n; done\ncat < \"$last\" > reads\ncat map.paf\necho '[M::main] Real time: 0 sec' >&2\n"
 )
 
 
