@@ -11,7 +11,6 @@ from typing import Any
 from .._native import BatchFigures
 from ..config import Container, Format, OutputSpec, ReportFiles, RunConfig
 from ..core.batch import AlignmentBatch, LaterBatch, PairBatch
-from ..core.interruption import deferred
 from ..core.stats import Stats
 from ..errors import InputError, InternalError, UsageError
 from ..io.read.names import before_fault
@@ -195,12 +194,10 @@ def opened(
         inputs.open()
         reported: dict[str, Output] = {}
         for path in reports.paths:
-            with deferred():  # so that no file is left by a signal in between
-                reported[path] = Output(path)
-                undo.callback(reported[path].abandon)
-        with deferred():
-            written = part() if part else _output(output, config, inputs.files.reference)
-            undo.callback(written.abandon)
+            reported[path] = Output(path)
+            undo.callback(reported[path].abandon)
+        written = part() if part else _output(output, config, inputs.files.reference)
+        undo.callback(written.abandon)
         with stats.timed("open"):
             aligner = open_aligner()
         undo.pop_all()

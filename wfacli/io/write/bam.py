@@ -43,12 +43,13 @@ class Numbered(Output):
         Raises:
             OutputError: the file cannot be written.
         """
-        super().__init__(path)
+        # The file last: a signal while the rest is made would leave it.
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, "wfacli-compress")
         self._level = DEFAULT_LEVEL if spec.compression is None else spec.compression
         self._header = HeaderTargets(spec.sort, threads)
         self._begun = False  # a part of the header is written, so that a file without records is complete, too
+        super().__init__(path)
 
     def write(self, data: bytes | U8) -> None:
         """Add to the header, which begin_records() writes."""
@@ -133,12 +134,12 @@ class SortedOutput(Numbered):
 
     def __init__(self, path: str | None, spec: OutputSpec, threads: int) -> None:
         """See Numbered."""
-        super().__init__(path, spec, threads)
         self._binary = spec.container is Container.BAM
         self._bgzip = spec.bgzip
         self._wants_index = spec.index
         self._index: BamIndex | None = None
         self._sorter = Sorter(threads)
+        super().__init__(path, spec, threads)
 
     def begin_records(self) -> None:
         """Write the header. Raises OutputError, or OutputClosed."""
@@ -163,7 +164,8 @@ class SortedOutput(Numbered):
     def finish(self) -> None:
         """Sort the records, write them, rename the file, and write its index. Raises OutputError."""
         self._write_sorted()
-        with deferred():  # no file is left without its index
+        # No file is left without its index. An upload takes too long for that.
+        with deferred() if self._partial else contextlib.nullcontext():
             super().finish()
             if self._index:
                 self._write_index(self._index)

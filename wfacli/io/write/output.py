@@ -131,8 +131,7 @@ class Output:
             return
         self._fd = _CLOSED
         try:
-            with deferred():
-                self._fd = self._opened(path)
+            self._fd = self._opened(path)
         except OSError as error:
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
         except BaseException:  # a signal
@@ -152,9 +151,10 @@ class Output:
         if final.exists() and not os.access(final, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         self._final = final
-        descriptor, self._partial = new_beside(final, "partial")
+        with deferred():
+            self._fd, self._partial = new_beside(final, "partial")
         guard_file(bytes(self._partial), f"wfacli: incomplete: {shown(str(self._partial))}\n".encode())
-        return descriptor
+        return self._fd
 
     def write(self, data: bytes | U8) -> None:
         """Write all bytes. Raises OutputError, or OutputClosed if the reader has closed the pipe."""
