@@ -135,7 +135,12 @@ def test_little_memory(folder: Path, words: str) -> None:
     (folder / "one.fa").write_bytes(fasta([random_symbols(20_000, 1)]))
     seen = 0
     for kilobytes in (24_000, 36_000, 48_000, 60_000, 75_000, 90_000, 120_000, 142_000, 165_000, 180_000):
-        result = limited(folder, kilobytes, *words.split())
+        try:
+            result = limited(folder, kilobytes, *words.split())
+        except (
+            subprocess.TimeoutExpired
+        ):  # CPython 3.11 unwinds forever if it has no memory for the place of an exception
+            continue
         assert "Traceback" not in result.err, (kilobytes, result.err)
         if result.code < 0:  # a library aborted the process
             continue
