@@ -151,7 +151,7 @@ def map_(
     quiet, unasked = reporting.quiet, mapper.preset is None and mates is None
 
     def inputs() -> MapperFiles:
-        # Imported here and below because the mapper begins before: this takes as long as an index of 5 Mb.
+        # Imported here and below because the mapper begins before, and indexes the reference meanwhile.
         with Imports(), deferred():
             from ..io.mapper.mapper import MapperFiles
 

@@ -174,10 +174,10 @@ class Forecast:
     @functools.cached_property
     def for_gpu(self) -> PairCosts:
         """The pairs as the models of GPU kernels require them."""
-        costs, pairs = self._costs, self._pairs
-        expected, most = self._shapes[1] * costs.edit, costs.bound(self._spec)
         from .gpu_kernels import PairCosts
 
+        costs, pairs = self._costs, self._pairs
+        expected, most = self._shapes[1] * costs.edit, costs.bound(self._spec)
         return PairCosts(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most)
 
     @property
