@@ -16,7 +16,7 @@ from wfacli.engines.execute import align_batch
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan.kernels import TABLE
 from wfacli.plan.planner import Planner
-from wfacli.run.sizes import batch_bases, shared_out
+from wfacli.run.sizes import batch_bases, mapped_bases, max_in_flight, shared_out
 
 
 @pytest.mark.parametrize("total", [1, GPU_BATCH, GPU_BATCH + 1, 200_040_000, 290_000_000, 608_000_000, 10**12])
@@ -68,6 +68,32 @@ def test_batches_on_the_cpu(output, sizes, threads, expected):
     config = Config(output=output, threads=threads)
     assert batch_bases(config, sources, 0) == expected
     assert batch_bases(replace(config, batch_bases=77), sources, 0) == 77
+
+
+@pytest.mark.parametrize(
+    ("output", "sizes", "threads", "gpus", "expected"),
+    [
+        (PAF, [None, 10**12], 2, 0, CPU_BATCH),
+        (PAF, [10**9, 10**8], 16, 0, 16_000_000),
+        (PAF, [10**9, 10**8], 10, 0, 10_000_000),
+        (PAF, [10**8, 10**7], 16, 0, 110_000_000 // 16),
+        (BAM, [10**9, 10**8], 16, 0, CPU_BATCH),
+        (PAF, [None, 10**9], 16, 1, 16_000_000),
+        (BAM, [None, 10**9], 16, 2, 16_000_000),
+    ],
+)
+def test_batches_of_mapped_reads(output, sizes, threads, gpus, expected):
+    sources = [SimpleNamespace(size=size) for size in sizes]
+    config = Config(output=output, threads=threads)
+    assert mapped_bases(config, sources, gpus) == expected
+    assert mapped_bases(replace(config, batch_bases=77), sources, gpus) == 77
+
+
+def test_batches_in_flight():
+    """Of smaller batches there are more, in no more memory."""
+    assert max_in_flight(0, 5, 64_000_000) == 8
+    assert [max_in_flight(1, 64, GPU_BATCH // size) for size in (1, 2, 4, 16)] == [8, 16, 32, 67]
+    assert max_in_flight(1, 2, 1000) == 8 and max_in_flight(2, 2, 1000) == 16
 
 
 def test_few_batches_get_ready_at_a_time(monkeypatch):

@@ -1,8 +1,10 @@
 """Compressed and plain streams: complete, damaged and truncated."""
 
 import bz2
+import contextlib
 import gzip
 import lzma
+import os
 import random
 import sys
 import time
@@ -217,3 +219,17 @@ def test_a_long_head_is_consumed_in_linear_time(tmp_path):
         pass
     assert time.process_time() - started < 5
     source.close()
+
+
+def test_what_is_known_to_be_plain_is_not_waited_for():
+    """A mapper may take minutes to its first line."""
+    ours, theirs = os.pipe()
+    with contextlib.closing(Source(f"/dev/fd/{ours}", "pipe", plain=True)) as source:
+        os.close(ours)
+        os.write(theirs, RECORDS[0])
+        os.close(theirs)
+        assert source.peek(1) == b">" and source.uncompressed
+        buffer, text = np.zeros(1000, np.uint8), b""
+        while got := source.readinto(buffer):
+            text += bytes(buffer[:got])
+        assert text == RECORDS[0]

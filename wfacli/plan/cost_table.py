@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
-from typing import Any
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,9 @@ from . import gpu_kernels
 from .forecast import ALIKE, F64, Forecast
 from .traits import CostTraits
 
-_STEPS, _QUANTILES = 4, (0.1, 0.5, 0.9)  # in which samples are compared; see Sample
+_QUANTILES = (0.25, 0.5, 0.9)  # of pairs, by which samples are compared
+# Doublings by which quantiles of similar samples may differ, and the maxima. Batches of a run's reads differ as much.
+_ALIKE, _ALIKE_MOST = 0.35, 1.0
 _MIN_FOR_SPREAD = 16  # estimates that are needed to tell how much pairs differ
 # A kernel is not tried for pairs that it fails with a higher probability. Pairs that one kernel has failed already are
 # few, and the CPU would take long for them while the GPU is idle: for those nearly any chance is worth a try.
@@ -30,11 +33,13 @@ _SURE = 0.05  # probability of failure up to which a kernel counts as certain
 _TAIL = 3.0  # spreads above the expected cost up to which a wavefront is computed
 _LOGISTIC = 1.7  # scale at which a logistic distribution resembles a normal one
 
+T = TypeVar("T")
+
 
 class Sample:
-    """Pairs that represent a batch; equal to other samples whose kernels would be chosen by about the same numbers.
+    """Pairs that represent a batch. A sample holds no bases.
 
-    Most batches of a run resemble one another, so the choice for one is used for the others. A sample holds no bases.
+    Most batches of a run resemble one another, so the choice of kernels for one is used for the others.
 
     Attributes:
         pairs: the sample, with estimates.
@@ -45,31 +50,44 @@ class Sample:
     def __init__(self, pairs: PairBatch, count: int, exceeded: F64 | None = None) -> None:
         """See the attributes."""
         self.pairs, self.count, self.exceeded = pairs.shapes(all_rows(len(pairs))), count, exceeded
-        longest, shortest = np.maximum(pairs.q_len, pairs.t_len), np.minimum(pairs.q_len, pairs.t_len)
-        ordered = np.sort([longest, longest - shortest, pairs.est_edits + 1], axis=1)
+        longest, edits = np.maximum(pairs.q_len, pairs.t_len), pairs.est_edits + 1
+        # Bands are as wide as edits and differences of lengths together require.
+        ordered = np.sort([longest, np.abs(pairs.q_len - pairs.t_len) + edits, edits], axis=1)
         places = [int(share * (len(pairs) - 1)) for share in _QUANTILES]
-        found = [_in_steps(np.array([len(pairs) / 4, count]), _STEPS), _in_steps(ordered[:, places], _STEPS)]
-        found.append(_in_steps(ordered[:, -1], 2))
+        found = [np.array([len(pairs) / 4, count]), ordered[:, places].ravel(), ordered[:, -1]]
         if exceeded is not None:
-            found.append(_in_steps(np.quantile(exceeded, (0, *_QUANTILES, 1)), _STEPS))
-        self._key = (int(np.bitwise_or.reduce(pairs.flags, initial=0)), *(steps.tobytes() for steps in found))
+            found.append(np.quantile(exceeded, (0, *_QUANTILES, 1)))
+        each = [_ALIKE, _ALIKE, _ALIKE_MOST, _ALIKE]
+        self._kind = int(np.bitwise_or.reduce(pairs.flags, initial=0)), exceeded is not None
+        self._place: F64 = np.concatenate([np.log2(v + 1.0) / e for v, e in zip(found, each, strict=False)])
 
     @property
     def weight(self) -> float:
         """Pairs of the batch per pair of the sample."""
         return self.count / len(self.pairs)
 
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sample) and self._key == other._key
+    def is_like(self, other: Sample) -> bool:
+        """Return whether kernels for both would be chosen by about the same numbers."""
+        return self._kind == other._kind and bool(np.abs(self._place - other._place).max() <= 1)
 
 
-def _in_steps(values: npt.NDArray[Any], steps: int) -> I32:
-    """Round values on a logarithmic scale with `steps` steps per doubling."""
-    rounded: I32 = np.rint(steps * np.log2(values + 1.0)).astype(np.int32)
-    return rounded
+class Remembered(Generic[T]):
+    """Values that were found for samples, for others that are similar. Safe to share between threads."""
+
+    def __init__(self, most: int) -> None:
+        """Keep at most `most` values, the newest ones."""
+        self._most, self._lock = most, threading.Lock()
+        self._known: list[tuple[Hashable, Sample, T]] = []
+
+    def of(self, key: Hashable, sample: Sample, find: Callable[[], T]) -> T:
+        """Return the value for a key and a similar sample, or find it."""
+        for own, other, value in self._known:  # a list that no thread changes
+            if own == key and sample.is_like(other):
+                return value
+        value = find()
+        with self._lock:
+            self._known = [*self._known[-self._most + 1 :], (key, sample, value)]
+        return value
 
 
 class CostTable:

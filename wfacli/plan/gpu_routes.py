@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..core.batch import I32, Flag, PairBatch, all_rows, is_all_rows
 from ..core.route import Route, on_gpu
 from . import gpu_kernels
 from .assignment import Compared, KernelMix, assign, assign_all, choose_mix, compare, one_suffices
-from .cost_table import CostTable, Sample, reached
+from .cost_table import CostTable, Remembered, Sample, reached
 from .dispatch import SAMPLE, expected_us, few_and_short, longest_first
 from .estimate import GPU_SAMPLE, with_many_estimates
 from .forecast import F64
@@ -22,8 +22,6 @@ from .kernels import candidates, dense_kernel
 from .traits import CostTraits
 
 _REMEMBERED = 256  # choices for samples that are kept
-
-T = TypeVar("T")
 
 
 class GpuRoutes:
@@ -36,12 +34,13 @@ class GpuRoutes:
         """See Planner."""
         self._spec, self._limits, self._cpu_share = spec, limits, cpu_share
         self._cpu = candidates(spec)
-        self._choices: dict[tuple[Any, ...], Any] = {}
+        self._choices = Remembered[Any](_REMEMBERED)
 
     def one_suffices(self, sample: PairBatch, count: int) -> bool:
         """Return True if one kernel is best for a batch of `count` pairs, so that only the sample needs estimates."""
         alike = Sample(sample, count)
-        return self._choice(("one suffices", alike), lambda: self._one_suffices(alike))
+        found: bool = self._choices.of("one suffices", alike, lambda: self._one_suffices(alike))
+        return found
 
     def first(self, pairs: PairBatch) -> list[Route]:
         """Return first routes of a batch; pairs with other bases than A C G T have routes of their own."""
@@ -105,8 +104,8 @@ class GpuRoutes:
         if known is not None:
             sample = _at_least(sample, known, self._spec)
         alike = Sample(sample, len(rows), known)
-        found: Route = self._choice(
-            ("all", few_on_cpu, alike), lambda: assign_all(self._table(alike), alike.weight, few_on_cpu)
+        found: Route = self._choices.of(
+            ("all", few_on_cpu), alike, lambda: assign_all(self._table(alike), alike.weight, few_on_cpu)
         )
         any_band = on_gpu(found.kernel) and gpu_kernels.KERNELS[found.kernel].any_band
         rows = longest_first(rows, pairs) if any_band else rows
@@ -117,7 +116,7 @@ class GpuRoutes:
         some = np.arange(0, len(pairs), -(-len(pairs) // GPU_SAMPLE))
         sample = pairs if len(some) == len(pairs) else pairs.subset(some)
         alike = Sample(sample, len(pairs), None if exceeded is None else exceeded[some])
-        kernels, mix, compared = self._choice(("mix", few_on_cpu, alike), lambda: self._mix(alike, few_on_cpu))
+        kernels, mix, compared = self._choices.of(("mix", few_on_cpu), alike, lambda: self._mix(alike, few_on_cpu))
         table = self._table_of(pairs, exceeded, kernels)
         return assign(table, mix, compared)
 
@@ -134,7 +133,8 @@ class GpuRoutes:
 
     def _table(self, sample: Sample) -> CostTable:
         """Return the sample's table, which estimates and routes of a batch both go by."""
-        return self._choice(("table", sample), lambda: self._table_of(sample.pairs, sample.exceeded))
+        found: CostTable = self._choices.of("table", sample, lambda: self._table_of(sample.pairs, sample.exceeded))
+        return found
 
     def _table_of(
         self,
@@ -145,14 +145,6 @@ class GpuRoutes:
     ) -> CostTable:
         """Return the table of pairs; arguments as for CostTable."""
         return CostTable(pairs, self._spec, self._limits, self._cpu, kernels, exceeded, own, self._cpu_share)
-
-    def _choice(self, key: tuple[Any, ...], choose: Callable[[], T]) -> T:
-        """Return the remembered choice for a key, or make it."""
-        if (found := self._choices.get(key)) is None:
-            while len(self._choices) >= _REMEMBERED:
-                self._choices.pop(next(iter(self._choices)), None)
-            found = self._choices[key] = choose()
-        return found
 
     def _quick_on_cpu(self, pairs: PairBatch, rows: I32) -> list[Route]:
         """Return routes of rows (i32[m]) to CPU kernels where these take less time than any launch; else none."""

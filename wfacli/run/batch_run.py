@@ -75,7 +75,7 @@ class BatchRun:
                 output keeps its temporary name (see partial).
         """
         threads = self.config.threads
-        most = max_in_flight(self.aligner.gpus, threads)
+        most = max_in_flight(self.aligner.gpus, threads, self.inputs.batch_bases)
         try:
             self.begun = True
             self.inputs.prepare()

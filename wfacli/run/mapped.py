@@ -27,7 +27,7 @@ from .gpu_worth import opens_later_for_reads
 from .pairs import has_sam_header
 from .parts import Account, Aligner, OpenOutput, timed
 from .rows import Lend
-from .sizes import batch_bases
+from .sizes import batch_bases, mapped_bases
 
 
 def mapped_run(
@@ -108,7 +108,8 @@ class MappedInputs:
 
     def aligner_opened(self, aligner: Aligner) -> None:
         """See Inputs."""
-        self.batch_bases = batch_bases(self._config, self.sources, aligner.gpus)
+        sized = mapped_bases if self._mapping.ends else batch_bases
+        self.batch_bases = sized(self._config, self.sources, aligner.gpus)
         # With an extender, the engine aligns copies of parts, so the batch's own bases need no pinned memory.
         self._lend = aligner.engine.batch_memory if aligner.gpus and not self._mapping.ends else None
 

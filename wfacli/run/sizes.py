@@ -8,8 +8,13 @@ from ..config import CPU_BATCH, GPU_BATCH, RunConfig
 from ..io.read.sources import Source
 from ..io.write.parts import PartKind
 
-# With a GPU: maximum number of batches in flight per GPU; they are large, and their bases are in pinned memory.
+# With a GPU: maximum number of batches of GPU_BATCH in flight per GPU, since their bases are in pinned memory.
 MOST_BESIDE_A_GPU = 8
+
+# Maximum bases of a batch of mapped reads whose ends are extended. Beside a GPU such a batch waits for the GPU and for
+# the CPU in turn, so that both are busy only if there are many batches.
+_MAPPED_BATCH = 16_000_000
+_MAPPED_PER_THREAD = 1_000_000  # bases on the CPU, where the interpreter takes milliseconds for each batch
 
 # Seconds for which a thread may hold the GIL while others wait. Python's default is longer than a launch on a GPU, and
 # than what most batches take on the CPU.
@@ -58,6 +63,22 @@ def for_threads(sizes: Sequence[int | None], threads: int) -> int:
     return min(max(total // (_BATCHES_PER_THREAD * threads), CPU_BATCH), _MOST_ON_CPU)
 
 
-def max_in_flight(gpus: int, threads: int) -> int:
-    """Return the maximum number of batches between the reader and the writer."""
-    return MOST_BESIDE_A_GPU * gpus if gpus else threads + 3
+def mapped_bases(config: RunConfig, sources: Sequence[Source], gpus: int) -> int:
+    """Return the bases per batch of mapped reads whose ends are extended; arguments as for batch_bases()."""
+    usual = batch_bases(config, sources, gpus)
+    if config.batch_bases:
+        return usual
+    if gpus:
+        return min(usual, _MAPPED_BATCH)
+    if PartKind.of(config.output).in_blocks:
+        return usual
+    share = sum(source.size or 0 for source in sources) // config.threads
+    return max(usual, min(_MAPPED_PER_THREAD * config.threads, share, _MAPPED_BATCH))
+
+
+def max_in_flight(gpus: int, threads: int, bases: int) -> int:
+    """Return the maximum number of batches of `bases` between the reader and the writer."""
+    if not gpus:
+        return threads + 3
+    most = MOST_BESIDE_A_GPU * gpus
+    return max(most, min(threads + 3, most * GPU_BATCH // bases))

@@ -5,6 +5,8 @@ Costs are those of the task, divided by their greatest common divisor. Bands can
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import numpy.typing as npt
 
@@ -84,16 +86,23 @@ def holds(lanes: int, mismatch: int, gaps: dp.Gaps, band: int) -> bool:
     cells some rows and columns apart differ by at most one gap of that length each way: any extra or missing bases of
     one sequence join a path's gaps, and one gap of all bases is the cheapest. The drift adds as much again.
     """
+    return band <= _max_held_band(lanes, mismatch, gaps)
+
+
+@functools.lru_cache(maxsize=1024)  # asked for each kernel of each batch
+def _max_held_band(lanes: int, mismatch: int, gaps: dp.Gaps) -> int:
+    """Return the widest band for holds(); -1 if there is none."""
     if not exists(lanes, len(gaps)):
-        return False
+        return -1
     drift = min(e for _, e in gaps)
     opening = _opening(mismatch, gaps)
     if not (2 * drift <= 128 and mismatch - 2 * drift <= 127 and 8 * opening < _FAR - _TOP):
-        return False
+        return -1
     growth = (_ROWS + 1) * mismatch + max(o + e + drift for o, e in gaps)
     distance = width(lanes) + state_interval(lanes) + min(lanes, 32)
     traced = drift * distance + min(2 * o + e * distance for o, e in gaps) + 6 * opening
-    return band <= _max_swept_band(width(lanes), mismatch, gaps) and traced < (2**15 - 1) // _SCALE - growth
+    held = traced < (2**15 - 1) // _SCALE - growth
+    return _max_swept_band(width(lanes), mismatch, gaps) if held else -1
 
 
 def _opening(mismatch: int, gaps: dp.Gaps) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..read.sources import Source
 
 _LONGEST_MESSAGE = 1 << 12  # bytes
+_PIPE = 1 << 20  # bytes of output that the process may be ahead: more than Linux's 64 KiB, and the most it allows
 
 
 class Process:
@@ -63,15 +65,19 @@ class Process:
             )
         except OSError as error:
             raise InputError(path, f"{self._subject}cannot be started: {error.strerror}") from None
+        assert self._child.stdout
+        with contextlib.suppress(OSError, AttributeError):  # a user's pipes may be large enough together; not Linux
+            fcntl.fcntl(self._child.stdout.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
 
     @cached_property
     def source(self) -> Source:
-        """Standard output of the process. Raises InputError; the process is then closed."""
+        """Standard output of the process, uncompressed. Raises InputError; the process is then closed."""
         from ..read.sources import Source  # it imports numpy, and a process can begin before that
 
         assert self._child.stdout
         try:
-            return Source(f"/dev/fd/{self._child.stdout.fileno()}", self._path)
+            # A mapper may take minutes to its first line, and what else a run needs is opened meanwhile.
+            return Source(f"/dev/fd/{self._child.stdout.fileno()}", self._path, plain=True)
         except BaseException:
             self.close()
             raise

@@ -129,8 +129,17 @@ class Source:
 
     remote = False
 
-    def __init__(self, path: str, called: str | None = None) -> None:
-        """Open a path; errors call it `called` if that is given. Raises InputError."""
+    def __init__(self, path: str, called: str | None = None, *, plain: bool = False) -> None:
+        """Open a path.
+
+        Args:
+            path: the path.
+            called: what errors call it; None for the path.
+            plain: it is known to be uncompressed, so that nothing is read, and waited for, until it is needed.
+
+        Raises:
+            InputError: it cannot be opened, or read.
+        """
         self.path = called or path
         if not path:
             raise InputError("input", "the file name is empty")
@@ -148,10 +157,10 @@ class Source:
         self.size = size if self.regular else None
         self.remote = isinstance(file, RemoteFile)
         self._raw = StoredBytes(file, own_position)
-        self._bgzf = self._plain = self._zstd = False
+        self._bgzf, self._plain, self._zstd = False, plain, False
         self._counted: Callable[[], int] = int  # 0
         self._head = bytearray()  # grows in place, and shrinks from its front without a copy of the rest
-        self._stream = self._decompressed()
+        self._stream: Any = self._raw if plain else self._decompressed()
 
     @property
     def seekable(self) -> bool:
