@@ -138,6 +138,25 @@ def test_empty_arguments(folder: Path, arguments: list[str], message: str) -> No
     assert not (folder / "x.sam").exists()
 
 
+def test_the_run_is_ready_before_the_first_line(folder: Path) -> None:
+    """The output is created behind the engine, which may take long to open; the mapper may take minutes to a line."""
+    program, real = folder / "bin" / "minimap2", folder / "bin" / "real"
+    program.rename(real)
+    wait = "[ $# -gt 3 ] && until ls | grep -q x.sam; do sleep 0.01; done"
+    program.write_text(f'#!/bin/sh\n{wait}\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    assert map_(folder, "ref.fa", "reads.fq").returncode == 0
+    assert (folder / "x.sam").read_text().count("\n") > 3
+
+
+def test_the_mapper_yields(folder: Path) -> None:
+    """It never waits, and what aligns its mappings should not wait for it."""
+    asked = "[ $# -gt 3 ] && sleep 0.2 && ps -o nice= -p $$ > nice"
+    (folder / "bin" / "minimap2").write_text(f"#!/bin/sh\n{asked}; exit 1\n")
+    map_(folder, "ref.fa", "reads.fq")
+    assert int((folder / "nice").read_text()) == min(os.getpriority(os.PRIO_PROCESS, 0) + 5, 19)
+
+
 def is_alive(folder: Path) -> bool:
     """Return whether the mapper runs; it may have been ended before it wrote its number."""
     pid = folder / "pid"

@@ -36,6 +36,7 @@ class Process:
         subject: str = "",
         last_words: str = "",
         environment: Mapping[str, str] | None = None,
+        yields: int = 0,
     ) -> None:
         """Start the process.
 
@@ -47,6 +48,7 @@ class Process:
             last_words: start of the last line on standard error of a process that has written everything; "" if it
                 has none.
             environment: environment variables of the process; None for those of this process.
+            yields: by how much its priority is lower than that of this process (nice).
 
         Raises InputError if it cannot be started.
         """
@@ -65,6 +67,9 @@ class Process:
             )
         except OSError as error:
             raise InputError(path, f"{self._subject}cannot be started: {error.strerror}") from None
+        if yields:
+            with contextlib.suppress(OSError):  # it has ended already
+                os.setpriority(os.PRIO_PROCESS, self._child.pid, os.getpriority(os.PRIO_PROCESS, 0) + yields)
         assert self._child.stdout
         with contextlib.suppress(OSError, AttributeError):  # a user's pipes may be large enough together; not Linux
             fcntl.fcntl(self._child.stdout.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)

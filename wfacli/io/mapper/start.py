@@ -29,6 +29,9 @@ _ONE_INDEX = "1000G"  # bases of the reference in one index; with several, each 
 # Reads that minimap2 maps at a time (-K). Its default of 500 Mb delays the first mapping, and with it alignment, until
 # so much is read. Fewer reads per thread would leave threads idle at the end of a batch, behind its longest reads.
 _BATCH_PER_THREAD, _MIN_BATCH, _MAX_BATCH = 2, 4, 50  # Mb
+# How much the mapper yields (nice): its threads never wait, while those that align its mappings wait for one another
+# many times for each batch, and for a core each time.
+_YIELDS = 5
 _LAST_WORDS = "[M::main] Real time"  # of minimap2; exit status 0 alone is no proof that its output is complete
 MAPPINGS = "minimap2"  # name of its output in messages
 _HINT = f"put minimap2 on PATH (conda install -c bioconda minimap2), or {install('map')}"
@@ -108,7 +111,7 @@ class EarlyMapper:
 
 def start(command: Sequence[str], pass_fds: Sequence[int] = ()) -> Process:
     """Start the mapper; pass_fds: descriptors that it inherits. Raises InputError."""
-    return Process(command, MAPPINGS, pass_fds, last_words=_LAST_WORDS)
+    return Process(command, MAPPINGS, pass_fds, last_words=_LAST_WORDS, yields=_YIELDS)
 
 
 def _is_plain(path: str) -> bool:
