@@ -149,6 +149,20 @@ def test_the_run_is_ready_before_the_first_line(folder: Path) -> None:
     assert (folder / "x.sam").read_text().count("\n") > 3
 
 
+@pytest.mark.parametrize(("signal", "status"), [(15, 143), (2, 130)])
+def test_signals_before_the_first_line_do_not_wait_for_it(folder: Path, signal: int, status: int) -> None:
+    (folder / "bin" / "minimap2").write_text("#!/bin/sh\n[ $# -gt 3 ] && exec sleep 1000\necho 2.30\n")
+    code = "import wfacli.run.pipeline as p; p._JOIN_SECONDS = 1000; from wfacli.cli import entry; entry()"
+    command = [sys.executable, "-c", code, "map", "ref.fa", "reads.fq", "-o", "x.sam"]
+    env = environment(PATH=f"{folder / 'bin'}:/usr/bin:/bin")
+    with subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE) as run:
+        while not any(partial.stat().st_size for partial in folder.glob("*x.sam*")):
+            assert run.poll() is None
+        run.send_signal(signal)
+        assert (run.communicate(timeout=60)[1], run.returncode) == (b"", status)
+    assert not list(folder.glob("*x.sam*"))
+
+
 def test_the_mapper_yields(folder: Path) -> None:
     """It never waits, and what aligns its mappings should not wait for it."""
     asked = "[ $# -gt 3 ] && sleep 0.2 && ps -o nice= -p $$ > nice"

@@ -144,6 +144,7 @@ class BatchRun:
     def _cancel(self) -> None:
         self.aligner.cancel()
         self.output.cancel()
+        self.inputs.cancel()
 
     @property
     def watch(self) -> Watch:

@@ -175,6 +175,10 @@ class MappedInputs:
         self._all_mapped = True
         return True
 
+    def cancel(self) -> None:
+        """See Inputs."""
+        self.files.cancel()
+
     def close(self) -> None:
         """See Inputs."""
         if self._header:

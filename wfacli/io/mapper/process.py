@@ -116,11 +116,15 @@ class Process:
         words = text_of(self._stderr.read(_LONGEST_MESSAGE)).strip().splitlines()
         return words[-1] if words else ""
 
-    def close(self) -> None:
-        """Kill the process if it still runs."""
-        assert self._child.stdout
+    def stop(self) -> None:
+        """Kill the process if it still runs; its output then ends. Any thread."""
         with contextlib.suppress(ProcessLookupError):
             self._child.kill()
+
+    def close(self) -> None:
+        """Kill the process if it still runs, and free its resources."""
+        assert self._child.stdout
+        self.stop()
         self._child.stdout.close()
         self._child.wait()
         self._stderr.close()
