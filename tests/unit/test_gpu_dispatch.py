@@ -6,7 +6,6 @@ import dataclasses
 import gc
 import itertools
 import weakref
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -24,11 +23,10 @@ from wfacli.gpu.kernels.launch_plan import plan_of, supports
 from wfacli.gpu.kernels.plans import Shape
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan import forecast, gpu_kernels
-from wfacli.plan.cost_table import Remembered, Sample, reached
+from wfacli.plan.cost_table import reached
 from wfacli.plan.dispatch import few_and_short
 from wfacli.plan.gpu_routes import GpuRoutes
 from wfacli.plan.kernels import CAPPED, CPU_KERNELS, DIFFERENCE, STRIPES, candidates
-from wfacli.plan.planner import Planner
 from wfacli.plan.retry import fallbacks
 
 EDIT, AFFINE, TWO = SCHEMES[0], SCHEMES[6], SCHEMES[11]
@@ -318,22 +316,6 @@ def test_beside_a_gpu_the_cpu_s_threads_count_together():
     assert alone == pytest.approx(tuning.THREADS_WITH_GPU * beside)
 
 
-def test_batches_that_are_alike_are_decided_once(monkeypatch):
-    spec, rng = spec_for(AFFINE), np.random.default_rng(4)
-    planner, made = Planner(spec, gpus=1), Counter()
-    mix = GpuRoutes._mix
-    monkeypatch.setattr(GpuRoutes, "_mix", lambda *given: made.update(["mix"]) or mix(*given))
-    for _ in range(8):
-        batch = with_edits(rng.normal(400, 20, 900).astype(int), 10_000)
-        routes = planner.routes(batch)
-        assert sorted(np.concatenate([r.rows for r in routes]).tolist()) == list(range(900))
-    before = made["mix"]
-    assert before <= 4, "or each batch takes milliseconds of Python"
-    planner.routes(with_edits(rng.normal(2000, 20, 900).astype(int), 10_000))
-    planner.routes(with_edits(rng.normal(400, 20, 900).astype(int), 20_000))
-    assert made["mix"] == before + 2
-
-
 @pytest.mark.parametrize(("edits", "kernel"), [(13_500, "gpu-tiles-47104"), (25_000, DIFFERENCE)])
 def test_few_long_pairs_get_another_job_although_it_may_fail_them_too(edits, kernel):
     batch, rows = with_edits([edits] * 14, 57_000), np.arange(14, dtype=np.int32)
@@ -380,37 +362,6 @@ def test_tiles_get_the_longest_pairs_first(estimated):
         assert (np.diff(own.astype(int)) <= 0).all() and own[0] > 1.1 * own[-1]
         if estimated:
             assert r.bands is not None and (np.diff(r.bands) <= 0).all(), "bands go with the costs"
-
-
-def test_retries_that_are_alike_are_decided_once() -> None:
-    batch = pairs_of(["ACGT" * 30] * 20, ["ACGT" * 30] * 20)
-    failed = np.full(20, 60.0)
-    known = Sample(batch, 100, failed)
-    assert known.is_like(Sample(batch, 100, failed + 0.5)) and known.is_like(Sample(batch, 110, failed))
-    assert not known.is_like(Sample(batch, 100, 3 * failed)) and not known.is_like(Sample(batch, 100))
-
-
-def test_batches_of_one_run_s_reads_are_decided_once(monkeypatch):
-    """Their longest reads and largest gaps differ more than what decides."""
-    spec, rng, made = spec_for(AFFINE), np.random.default_rng(8), Counter()
-    mix = GpuRoutes._mix
-    monkeypatch.setattr(GpuRoutes, "_mix", lambda *given: made.update(["mix"]) or mix(*given))
-    planner = Planner(spec, gpus=1)
-    for _ in range(40):
-        lengths = (7000 * np.exp(0.5 * rng.normal(size=1000))).astype(np.int32)
-        gaps = np.where(rng.random(1000) < 0.02, rng.integers(50, 5000, 1000), rng.integers(0, 60, 1000))
-        batch = with_edits((0.08 * lengths * np.exp(0.1 * rng.normal(size=1000))).astype(int), 7000)
-        planner.routes(dataclasses.replace(batch, q_len=lengths, t_len=(lengths + gaps).astype(np.int32)))
-    assert made["mix"] <= 4, "a choice takes 40 ms of the interpreter"
-
-
-def test_the_newest_choices_are_kept() -> None:
-    samples = [Sample(pairs_of(["ACGT" * size] * 20, ["ACGT" * size] * 20), 100) for size in (10, 100, 1000)]
-    remembered, found = Remembered[int](2), []
-    for sample in (*samples, samples[1], samples[0]):
-        remembered.of("key", sample, lambda: found.append(len(found)) or found[-1])
-    assert found == [0, 1, 2, 3], "the first one is found again"
-    assert remembered.of("key", samples[2], list) == 2 and remembered.of("other", samples[2], list) == []
 
 
 @pytest.mark.parametrize("path", [True, False])
