@@ -163,6 +163,14 @@ def test_signals_before_the_first_line_do_not_wait_for_it(folder: Path, signal: 
     assert not list(folder.glob("*x.sam*"))
 
 
+def test_what_the_mapper_has_started_ends_with_it(folder: Path) -> None:
+    """minimap2 on PATH may be a script that runs it, which does not always replace itself by it."""
+    script = "[ $# -gt 3 ] && { sleep 1000 & echo $! > made && mv made pid; wait; }"
+    (folder / "bin" / "minimap2").write_text(f"#!/bin/sh\n{script}\necho 2.30\n")
+    assert map_(folder, "ref.fa", "reads.fq", signal=15).returncode == 143
+    assert not is_alive(folder)
+
+
 def test_the_mapper_yields(folder: Path) -> None:
     """It never waits, and what aligns its mappings should not wait for it."""
     asked = "[ $# -gt 3 ] && sleep 0.2 && ps -o nice= -p $$ > nice"
@@ -174,4 +182,7 @@ def test_the_mapper_yields(folder: Path) -> None:
 def is_alive(folder: Path) -> bool:
     """Return whether the mapper runs; it may have been ended before it wrote its number."""
     pid = folder / "pid"
-    return pid.exists() and Path(f"/proc/{pid.read_text().strip()}").exists()
+    try:
+        return pid.exists() and ") Z " not in Path(f"/proc/{pid.read_text().strip()}/stat").read_text()
+    except OSError:
+        return False

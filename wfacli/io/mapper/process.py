@@ -61,7 +61,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
-                start_new_session=True,
+                start_new_session=True,  # a group of its own: see stop
                 pass_fds=pass_fds,
                 env=environment,
             )
@@ -117,9 +117,10 @@ class Process:
         return words[-1] if words else ""
 
     def stop(self) -> None:
-        """Kill the process if it still runs; its output then ends. Any thread."""
-        with contextlib.suppress(ProcessLookupError):
-            self._child.kill()
+        """Kill the process if it still runs, and those that it has started; its output then ends. Any thread."""
+        if self._child.returncode is None:  # its number is still its own, and its group's
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._child.pid, signal.SIGKILL)
 
     def close(self) -> None:
         """Kill the process if it still runs, and free its resources."""
