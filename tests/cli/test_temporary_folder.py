@@ -14,7 +14,7 @@ import pytest
 from .support import command, environment, fasta
 from .test_interruption import children, command_line, linux, wait_until
 
-READS = 20_000  # more FASTQ than fits a pipe
+READS = 60_000  # more FASTQ than fits a pipe of 1 MiB
 
 
 @pytest.fixture
