@@ -11,8 +11,8 @@ from ..io.write.parts import PartKind
 # With a GPU: maximum number of batches of GPU_BATCH in flight per GPU, since their bases are in pinned memory.
 MOST_BESIDE_A_GPU = 8
 
-# Maximum bases of a batch of mapped reads whose ends are extended. Beside a GPU such a batch waits for the GPU and for
-# the CPU in turn, so that both are busy only if there are many batches.
+# Maximum bases of a batch of mapped reads whose ends are extended. Beside a GPU such a batch waits for the GPU and the
+# CPU alternately, so that both are busy only if there are many batches.
 _MAPPED_BATCH = 16_000_000
 _MAPPED_PER_THREAD = 1_000_000  # bases on the CPU, where the interpreter takes milliseconds for each batch
 
@@ -66,12 +66,10 @@ def for_threads(sizes: Sequence[int | None], threads: int) -> int:
 def mapped_bases(config: RunConfig, sources: Sequence[Source], gpus: int) -> int:
     """Return the bases per batch of mapped reads whose ends are extended; arguments as for batch_bases()."""
     usual = batch_bases(config, sources, gpus)
-    if config.batch_bases:
+    if config.batch_bases or (not gpus and PartKind.of(config.output).in_blocks):
         return usual
     if gpus:
         return min(usual, _MAPPED_BATCH)
-    if PartKind.of(config.output).in_blocks:
-        return usual
     share = sum(source.size or 0 for source in sources) // config.threads
     return max(usual, min(_MAPPED_PER_THREAD * config.threads, share, _MAPPED_BATCH))
 

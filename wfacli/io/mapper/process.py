@@ -71,7 +71,8 @@ class Process:
             with contextlib.suppress(OSError):  # it has ended already
                 os.setpriority(os.PRIO_PROCESS, self._child.pid, os.getpriority(os.PRIO_PROCESS, 0) + yields)
         assert self._child.stdout
-        with contextlib.suppress(OSError, AttributeError):  # a user's pipes may be large enough together; not Linux
+        # Linux limits the memory of a user's pipes together; other systems lack the call.
+        with contextlib.suppress(OSError, AttributeError):
             fcntl.fcntl(self._child.stdout.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
 
     @cached_property
