@@ -33,7 +33,7 @@ from bench.tables.map_quality import World, run, world_of
 from wfacli.measure.spread import Spread
 
 TIMED = {
-    "seconds": "each command from outside, files to files; programs alternate",
+    "seconds": "each command from outside, files to files, into an empty folder; programs alternate",
     "cpu_seconds": "user and system time of all processes of the command, minimum of the repeats",
     "mapping": "minimap2 without base-level alignment, to PAF: the part of `wfacli map` that is minimap2's",
 }
@@ -62,6 +62,7 @@ class Jobs:
 
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
         self._options, self._folder = options, folder
+        self.written = folder / "written"  # the folder of all outputs
 
     @cached_property
     def _world(self) -> World:
@@ -78,7 +79,7 @@ class Jobs:
         inputs = [reference, *map(str, files)]
         minimap2 = ["minimap2", "-t", threads, "-x", preset]
         ours = [*COMMAND, "map", "-x", preset, *inputs, "-t", threads, "--engine", self._options.engine, "-q"]
-        aligned, out = shlex.join([*minimap2, "-a", *inputs]), self._folder
+        aligned, out = shlex.join([*minimap2, "-a", *inputs]), self.written
         mapping = {"mapping": ["sh", "-c", f"{shlex.join([*minimap2, *inputs])} > {out / 'mapping.paf'}"]}
         sort = f"samtools sort -@ {threads} --write-index -o {out / 'peer.bam'} -"
         sorted_by_peer = ["bash", "-c", f"set -o pipefail; {aligned} | {sort}"]
@@ -102,12 +103,14 @@ class Jobs:
                 str(files[0]),
                 reference,
                 "--mappings",
-                str(out / "single.paf"),
+                str(self._folder / "single.paf"),
                 "-t",
                 threads,
             ]
             single = shlex.join([*minimap2, reference, str(files[0])])
-            subprocess.run(["sh", "-c", f"{single} > {out / 'single.paf'}"], check=True, stderr=subprocess.DEVNULL)
+            subprocess.run(
+                ["sh", "-c", f"{single} > {self._folder / 'single.paf'}"], check=True, stderr=subprocess.DEVNULL
+            )
             options = ["--preset", "sr", "--engine", self._options.engine, "-q", "-o", str(out / "ours.sam")]
             yield Job("Illumina reads with mappings to SAM", reads // 2, {"wfacli": [*given, *options]})
 
@@ -125,15 +128,20 @@ class Jobs:
         write_many(query, target, count, 150, 0.02, threads)
         ours = [*COMMAND, "align", str(query), str(target), "-t", str(threads), "--engine", self._options.engine, "-q"]
         for suffix in ("paf", "sam", "bam"):
-            out = str(self._folder / f"pairs.{suffix}")
+            out = str(self.written / f"pairs.{suffix}")
             yield Job(f"pairs of 150 bases to {suffix.upper()}", count, {"wfacli": [*ours, "-o", out]})
 
 
-def row_of(job: Job, repeats: int) -> table.Report:
-    """Measure one job."""
+def row_of(job: Job, repeats: int, written: Path) -> table.Report:
+    """Measure one job, whose outputs are in the folder `written`.
+
+    It is emptied first: to replace a file of the last repeat is to free its memory, too.
+    """
     times: dict[str, list[tuple[float, float]]] = {program: [] for program in job.commands}
     for _ in range(repeats):
         for program, command in job.commands.items():
+            shutil.rmtree(written, ignore_errors=True)
+            written.mkdir()
             times[program].append(run(program, command))
     report: table.Report = {"name": job.name, "records": job.records}
     for program, measured in times.items():
@@ -186,9 +194,10 @@ def main(arguments: list[str] | None = None) -> None:
         workload = {name: getattr(a, name) for name in ("seed", "threads", "engine", "share", "sv_every")}
         workload |= {"bases": a.length}
         workload["peers"] = {name: version_of(name) for name in NEEDED}
+        jobs = Jobs(a, Path(folder))
         runner.measure(
-            table.chosen(Jobs(a, Path(folder)), a),
-            lambda job: row_of(job, a.repeats),
+            table.chosen(jobs, a),
+            lambda job: row_of(job, a.repeats, jobs.written),
             lambda: {"workload": workload, "left_out": runner.left_out},
         )
     console.print(table_of(runner.rows))
