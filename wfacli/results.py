@@ -20,7 +20,7 @@ from .core.stats import counted
 from .io.read.names import with_sam_names
 from .io.write.format import Formatter
 from .io.write.header import header_around
-from .io.write.targets import sq_lines
+from .io.write.targets import named_targets, sq_lines
 
 _ROWS = 1 << 14  # rows that iteration converts to objects at a time
 
@@ -212,7 +212,7 @@ class AlignmentBatch(batch.AlignmentBatch):
         if header:
             from . import __version__
 
-            targets = sq_lines("the batch", iter([self.pairs]))
+            targets = sq_lines("the batch", iter([named_targets("the batch", self.pairs)]))
             pieces[:0] = map(_decoded, header_around(targets, config, __version__))
         return "".join(pieces)
 

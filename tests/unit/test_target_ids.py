@@ -63,9 +63,8 @@ def test_a_line_without_name_or_length(threads: int, line: str) -> None:
         TargetIds([np.frombuffer(f"{good}{line}\n{good}".encode(), np.uint8)], threads)
 
 
-@pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("unfit", [[], [0], [39_999], [17_000, 16_383, 33_000], list(range(16_384, 16_390))])
-def test_the_first_name_that_sam_cannot_hold(threads: int, unfit: list[int]) -> None:
+def test_the_first_name_that_sam_cannot_hold(unfit: list[int]) -> None:
     reader = PairReader("targets")
     text = "".join(f">{'*' if i in unfit else ''}t{i}\nA\n" for i in range(40_000)).encode()
     reader.prepare(0, len(text))[:] = np.frombuffer(text, np.uint8)
@@ -73,4 +72,4 @@ def test_the_first_name_that_sam_cannot_hold(threads: int, unfit: list[int]) -> 
     reader.commit(0, 0)
     reader.fill(1 << 40)
     batch = PairBatch.from_columns(0, reader.take().complete())
-    assert unfit_target(batch, threads) == min(unfit, default=-1)
+    assert unfit_target(batch) == min(unfit, default=-1)

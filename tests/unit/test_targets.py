@@ -10,13 +10,14 @@ import pytest
 from wfacli.errors import InputError, OutputError
 from wfacli.io.read.reader import read_batches
 from wfacli.io.read.sources import Source
-from wfacli.io.write.targets import sq_lines
+from wfacli.io.write.targets import named_targets, sq_lines
 
 LIMITS = (0, 1, 40, 10**6)  # targets in memory
 
 
 def lines_of(path, limit, weight=300, threads=1):
     batches = read_batches((Source(str(path)),), "targets", weight, keep_bases=False)
+    batches = (named_targets(str(path), pairs) for pairs in batches)
     return b"".join(bytes(np.asarray(piece)) for piece in sq_lines(str(path), batches, limit, threads)).decode()
 
 

@@ -17,7 +17,7 @@ from ..io.read.section import Position
 from ..io.read.sources import Source
 from ..io.write.header import header_around
 from ..io.write.parts import PartKind
-from ..io.write.targets import sq_lines
+from ..io.write.targets import named_targets, sq_lines
 from ..run.pairs import has_sam_header
 from .cuts import Places
 
@@ -191,7 +191,8 @@ class PairSurvey:
         if config.output.format is Format.SAM:
             batches = with_sam_names(batches, files.query, files.reference)
         if has_sam_header(config):
-            yield from header_around(sq_lines(files.reference, batches, threads=config.threads), config, self._version)
+            named = (named_targets(files.reference, pairs) for pairs in batches)
+            yield from header_around(sq_lines(files.reference, named, threads=config.threads), config, self._version)
         else:
             yield from drained(batches)
 

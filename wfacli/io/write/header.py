@@ -14,9 +14,9 @@ from ..read.reader import Files, later_batches, layout_of
 from ..read.sam_header import InputHeader, field_of
 from ..read.sources import Source
 from .in_order import in_order
-from .targets import sq_lines
+from .targets import named_targets, sq_lines
 
-_SCAN_WEIGHT = 16_000_000  # bases of a batch; several threads share each
+_SCAN_WEIGHT = 32_000_000  # bases of a batch; several threads share each
 _COMPLETERS = 4  # threads that complete batches
 _SCANNED, _WRITTEN = 2, 64  # batches and blocks of text read ahead
 _BLOCK = 1 << 16  # bytes
@@ -48,7 +48,7 @@ def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterato
         batches = later_batches((source,), layout, _SCAN_WEIGHT, keep_bases=False, threads=config.threads)
         scan = Ahead(_until_fault(batches), _SCANNED)
         with ThreadPoolExecutor(completers, "wfacli-scan") as pool:
-            completed = in_order(pool, lambda later: later(), scan, completers)
+            completed = in_order(pool, lambda later: named_targets(path, later()), scan, completers)
             yield from header_around(sq_lines(path, completed, threads=config.threads), config, version)
     finally:
         if scan:

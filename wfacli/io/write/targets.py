@@ -17,11 +17,24 @@ from ..read.unnamed import temporary_folder, unnamed_file
 # Bounds on the targets kept in memory: the minimum holds those of a genome, a transcriptome or a set of amplicons; in
 # between, a fixed share of the machine's memory.
 _MIN_TARGETS, _MAX_TARGETS = 1 << 18, 1 << 24
-_SHARE, _BYTES = 1 / 512, 32
+_SHARE, _BYTES = 1 / 128, 32
 _PARTS = 64
 _CHUNK = 1 << 20
 _TWO_LENGTHS = "is the name of targets of two lengths, which SAM cannot express; --format paf can"
 _NO_NAME = "a target has no name, which SAM cannot express; --format paf can"
+
+
+def named_targets(path: str, pairs: PairBatch) -> PairBatch:
+    """Return a batch if SAM can hold the names of its targets.
+
+    Raises:
+        InputError: a target without a name, or a name that SAM does not allow; `path` is where it comes from.
+    """
+    if ((pairs.records.t_name_len == 0) & (pairs.t_len > 0)).any():
+        raise InputError(path, _NO_NAME)
+    if (unfit := unfit_target(pairs)) >= 0:
+        raise InputError(path, NO_TARGET, pairs.records.target_name(unfit))
+    return pairs
 
 
 def sq_lines(
@@ -34,28 +47,24 @@ def sq_lines(
 
     Args:
         path: origin of the batches, for error messages.
-        batches: pairs with names and lengths of the targets.
+        batches: pairs with names and lengths of the targets, which named_targets() has returned.
         in_memory: distinct targets that fill the table; None for a number that suits the machine's memory.
         threads: threads that fill the table.
 
     Raises:
-        InputError: a target without a name, a name that SAM does not allow, or one name with two lengths.
+        InputError: one name with two lengths.
         OutputError: temporary files cannot be created or written.
     """
     table = TargetTable(_default_table_size() if in_memory is None else in_memory)
     spill: _Spill | None = None
     try:
         for pairs in batches:
-            if ((pairs.records.t_name_len == 0) & (pairs.t_len > 0)).any():
-                raise InputError(path, _NO_NAME)
-            if (unfit := unfit_target(pairs, threads)) >= 0:
-                raise InputError(path, NO_TARGET, pairs.records.target_name(unfit))
             clash, lines, spilled = table.add(pairs, threads)
             if len(spilled):
                 spill = spill or _Spill(path)
-                spill.add(spilled.reshape(-1, 3), np.concatenate(lines))
-            else:
-                yield from lines
+                spill.add(spilled.reshape(-1, 3), lines)
+            elif len(lines):
+                yield lines
             if clash >= 0:
                 raise InputError(path, _TWO_LENGTHS, pairs.records.target_name(clash))
         if spill:

@@ -149,12 +149,12 @@ void bind_format(nb::module_& m) {
       "The first row whose query's name SAM cannot hold, or -1");
   m.def(
       "unfit_target",
-      [](nb::handle batch, int threads) {
+      [](nb::handle batch) {
         const BatchView view = batch_with_records(batch);
         nb::gil_scoped_release release;
-        return unfit_target(view, threads);
+        return unfit_target(view);
       },
-      nb::arg("batch"), nb::arg("threads") = 1, "The first row whose target's name SAM cannot hold, or -1");
+      nb::arg("batch"), "The first row whose target's name SAM cannot hold, or -1");
   m.def(
       "fits_rname", [](nb::bytes name) { return fits_rname({name.c_str(), name.size()}); }, nb::arg("name"),
       "Whether SAM can hold a target's name");

@@ -144,12 +144,10 @@ void bind_reader(nb::module_& m) {
               const std::uint64_t columns[] = {e.hash, e.more, static_cast<std::uint64_t>(e.length)};
               spilled.append(columns, 3);
             }
-            nb::list lines;
-            for (Text& some : added.lines) lines.append(to_numpy(some.buffer()));
-            return nb::make_tuple(added.clash, lines, to_numpy(spilled));
+            return nb::make_tuple(added.clash, to_numpy(added.lines), to_numpy(spilled));
           },
           nb::arg("batch"), nb::arg("threads") = 1,
-          "(row that clashes or -1, arrays of new @SQ lines, spilled u64[3k]: hash, hash, length of those lines)");
+          "(row that clashes or -1, new @SQ lines u8[...], spilled u64[3k]: hash, hash, length of those lines)");
 }
 
 }  // namespace wfacli

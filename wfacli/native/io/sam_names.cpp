@@ -1,10 +1,6 @@
 #include "io/sam_names.hpp"
 
-#include <algorithm>
 #include <array>
-#include <vector>
-
-#include "base/phases.hpp"
 
 namespace wfacli {
 namespace {
@@ -45,20 +41,12 @@ std::int64_t unfit_query(const BatchView& batch) {
   return -1;
 }
 
-std::int64_t unfit_target(const BatchView& batch, int threads) {
-  constexpr std::int64_t kRange = 1 << 14;  // rows for one thread at a time
-  const int ranges = static_cast<int>(batch.n / kRange + 1);
-  std::vector<std::int64_t> found(static_cast<std::size_t>(ranges), -1);
-  in_phases(std::clamp(threads, 1, ranges), {{ranges, [&](int range) {
-    for (std::int64_t i = range * kRange; i < std::min((range + 1) * kRange, batch.n); ++i) {
-      const std::string_view name = batch.target_name(i);
-      if (batch.t_len[i] == 0 || name.empty() || fits_rname(name)) continue;
-      found[static_cast<std::size_t>(range)] = i;
-      return;
-    }
-  }}});
-  const auto first = std::find_if(found.begin(), found.end(), [](std::int64_t row) { return row >= 0; });
-  return first == found.end() ? -1 : *first;
+std::int64_t unfit_target(const BatchView& batch) {
+  for (std::int64_t i = 0; i < batch.n; ++i) {
+    const std::string_view name = batch.target_name(i);
+    if (batch.t_len[i] != 0 && !name.empty() && !fits_rname(name)) return i;
+  }
+  return -1;
 }
 
 }  // namespace wfacli

@@ -15,6 +15,6 @@ bool fits_rname(std::string_view name);
 // Return the first row whose query or target has an invalid name, or -1. Empty names are accepted, since records have
 // "*" for them, and so are names of empty targets, which no record mentions.
 std::int64_t unfit_query(const BatchView& batch);
-std::int64_t unfit_target(const BatchView& batch, int threads = 1);
+std::int64_t unfit_target(const BatchView& batch);
 
 }  // namespace wfacli

@@ -149,18 +149,31 @@ TargetTable::Added TargetTable::add(const BatchView& batch, int threads) {
   Work work(batch);
   const bool full = this->full();
   Added added;
-  added.lines.resize(static_cast<std::size_t>(work.ranges));
+  std::vector<Text> lines(static_cast<std::size_t>(work.ranges));
+  std::vector<std::size_t> places(lines.size());
   const auto write = [&](int range) {
-    Text& lines = added.lines[static_cast<std::size_t>(range)];
+    Text& some = lines[static_cast<std::size_t>(range)];
     work.each(range, [&](std::int64_t i) {
-      if (work.is_fresh(i)) add_line(lines, batch.text + batch.t_name[i], batch.t_name_len[i], batch.t_len[i]);
+      if (work.is_fresh(i)) add_line(some, batch.text + batch.t_name[i], batch.t_name_len[i], batch.t_len[i]);
     });
+  };
+  const auto place = [&] {
+    std::size_t bytes = 0;
+    for (std::size_t range = 0; range < lines.size(); ++range) places[range] = std::exchange(bytes, bytes + lines[range].buffer().size());
+    added.lines.extend(bytes);
+  };
+  const auto join = [&](int number) {
+    const auto range = static_cast<std::size_t>(number);
+    const Buffer<char> some = std::move(lines[range].buffer());
+    if (some.size()) std::memcpy(added.lines.data() + places[range], some.data(), some.size());
   };
   in_phases(std::clamp(threads, 1, work.ranges), {{work.ranges, [&](int range) { work.hash(range); }},
                                                   {1, [&](int) { work.sum(); }},
                                                   {work.ranges, [&](int range) { work.distribute(range); }},
                                                   {kParts, [&](int part) { add_part(work, part, full); }},
-                                                  {work.ranges, write}});
+                                                  {work.ranges, write},
+                                                  {1, [&](int) { place(); }},
+                                                  {work.ranges, join}});
   if (work.clash < batch.n) added.clash = work.clash;
   if (full)
     for (std::int64_t i = 0; i < batch.n; ++i)

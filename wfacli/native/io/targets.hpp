@@ -23,9 +23,9 @@ class TargetTable {
   };
   // New targets of a batch.
   struct Added {
-    std::vector<Text> lines;  // their @SQ lines, in order
-    Buffer<Entry> spilled;    // all of them, if the table was full; they may repeat each other and earlier spilled ones
-    std::int64_t clash = -1;  // first row whose target name is in the table with another length, or -1
+    Buffer<std::uint8_t> lines;  // their @SQ lines, in order
+    Buffer<Entry> spilled;       // all of them, if the table was full; they may repeat each other and earlier spilled ones
+    std::int64_t clash = -1;     // first row whose target name is in the table with another length, or -1
   };
 
   explicit TargetTable(std::int64_t max_entries) : max_entries_(max_entries) {}
