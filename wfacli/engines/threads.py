@@ -22,6 +22,7 @@ from ..errors import Cancelled
 # Size of the parts of a shared route, in bases: parts per thread, minimum and maximum. Small enough for all threads to
 # finish together, and large enough for kernels that align many short pairs at a time.
 _PARTS_A_THREAD, _PART_LEAST, _PART_MOST = 32, 16_000, 160_000
+_MOST_ALONE = 32_000_000  # bases of a route that one thread aligns while others have routes of their own
 LONG = 4_000  # mean bases of a route's pairs from which each may take milliseconds
 
 
@@ -58,6 +59,7 @@ class Ticket:
     route: Route
     job: NativeJob | None  # None if collect() aligns the whole route
     helpers: list[Future[None]]
+    counted: bool = True  # among the routes that are not collected yet
 
 
 class ThreadedEngine(ABC, Generic[A]):
@@ -80,7 +82,7 @@ class ThreadedEngine(ABC, Generic[A]):
         self._stats = stats or Stats()
         self._closed = False
         self._lock = threading.Lock()
-        self._submitted = 0  # shared routes that are not collected yet
+        self._submitted = 0  # routes that are worth sharing, and not collected yet
 
     @abstractmethod
     def _shared(self, pairs: PairBatch, route: Route) -> int:
@@ -108,12 +110,15 @@ class ThreadedEngine(ABC, Generic[A]):
             raise RuntimeError("the engine is closed")
         n_bases = self._shared(pairs, route)
         if not n_bases:  # a shared route has parts even with one thread, which handles signals between them
+            return Ticket(pairs, route, None, [], counted=False)
+        long = n_bases >= LONG * len(route.rows)
+        threads = self._threads_for(long)
+        if threads == 1 < self._threads and not long and n_bases <= _MOST_ALONE:
             return Ticket(pairs, route, None, [])
         part = min(max(n_bases // (_PARTS_A_THREAD * self._threads), _PART_LEAST), _PART_MOST)
-        job = self._job(pairs, route, part)
-        # collect() takes part as well.
-        helpers = min(self._threads_for(n_bases >= LONG * len(route.rows)), job.parts) - 1
         try:
+            job = self._job(pairs, route, part)
+            helpers = min(threads, job.parts) - 1  # collect() takes part as well
             return Ticket(pairs, route, job, [self._pool.submit(self._work, job) for _ in range(helpers)])
         except BaseException as error:
             self._collected()
@@ -125,11 +130,12 @@ class ThreadedEngine(ABC, Generic[A]):
         """Return the threads that share another route.
 
         Routes of short pairs get an equal share of the threads each. They are done within milliseconds, and each
-        thread that takes part costs the interpreter 50 us.
+        thread that takes part costs the interpreter 50 us: where most threads have a route, each aligns its own, so
+        that more routes are begun and none of them waits for the interpreter.
         """
         with self._lock:
             self._submitted += 1
-            return self._threads if long else -(-self._threads // self._submitted)
+            return self._threads if long else max(self._threads // self._submitted, 1)
 
     def _collected(self) -> None:
         with self._lock:
@@ -137,16 +143,17 @@ class ThreadedEngine(ABC, Generic[A]):
 
     def collect(self, ticket: Ticket) -> PartialResult:
         """Align the rest of a route and return its results, in the route's order. Raises Cancelled after cancel()."""
-        if ticket.job is None:
-            with self._aligner() as aligner:
-                found = self._alone(aligner, ticket.pairs, ticket.route)
-        else:
-            try:
+        try:
+            if ticket.job is None:
+                with self._aligner() as aligner:
+                    found = self._alone(aligner, ticket.pairs, ticket.route)
+            else:
                 self._work(ticket.job)
                 for helper in ticket.helpers:
                     helper.cancel()  # a helper that has not begun would find no part left
                 found = ticket.job.results()
-            finally:
+        finally:
+            if ticket.counted:
                 self._collected()
         result = self._result(ticket.route, found)
         if self._cancel.is_set and (result.status == Status.DROPPED).any():
@@ -185,9 +192,6 @@ class ThreadedEngine(ABC, Generic[A]):
 
 def bases_of(pairs: PairBatch, route: Route) -> int:
     """Return the total bases of a route's queries and targets."""
-    q_len, t_len = (
-        (pairs.q_len, pairs.t_len)
-        if len(route.rows) == len(pairs)
-        else (pairs.q_len[route.rows], pairs.t_len[route.rows])
-    )
-    return int(q_len.sum(dtype=np.int64) + t_len.sum(dtype=np.int64))
+    if len(route.rows) == len(pairs):
+        return pairs.total_bases
+    return int(pairs.q_len[route.rows].sum(dtype=np.int64) + pairs.t_len[route.rows].sum(dtype=np.int64))
