@@ -136,11 +136,11 @@ def test_what_is_abandoned_in_the_order_of_the_records_is_complete_too(tmp_path:
 def test_what_cannot_be_written_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = unsorted(tmp_path / "x.bam", 3)
 
-    def full(descriptor: int, data: memoryview) -> int:
+    def full(descriptor: int, pieces: list[memoryview]) -> int:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched, pytest.raises(OutputError, match="No space left on device"):
-        patched.setattr("os.write", full)
+        patched.setattr("os.writev", full)
         out.add(b"more")
     partial = out.abandon()
     assert partial and out.broken and not partial.read_bytes().endswith(bam.END)

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import random
 import re
 import threading
 
@@ -146,16 +147,32 @@ def test_a_whole_file_or_none(tmp_path, monkeypatch):
     assert (tmp_path / "whole").read_bytes() == b"all of it"
     written = []
 
-    def full(descriptor, data):
+    def full(descriptor, pieces):
         if written:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        written.append(bytes(data[:3]))
+        written.append(bytes(pieces[0][:3]))
         return 3
 
-    monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(os, "writev", full)
     with pytest.raises(OutputError, match="No space left"):
         Output(str(tmp_path / "stats")).write_whole(b"all of it")
     assert files(tmp_path) == ["whole"]
+
+
+def test_batches_are_complete_whatever_a_write_takes(tmp_path, monkeypatch):
+    rng = random.Random(3)
+    batches = [bytes([i % 251]) * rng.choice((0, 1, 7, 300)) for i in range(200)]
+
+    def some(descriptor, pieces):
+        return os.write(descriptor, b"".join(pieces)[: rng.randrange(1, 500)])
+
+    output = Output(str(tmp_path / "x"))
+    monkeypatch.setattr(os, "writev", some)
+    output.add(*batches)
+    output.add()
+    output.finish()
+    assert (tmp_path / "x").read_bytes() == b"".join(batches)
+    assert output.written == len(b"".join(batches))
 
 
 def test_signals_wait_while_little_is_written_to_a_pipe():

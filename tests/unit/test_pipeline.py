@@ -11,6 +11,7 @@ import pytest
 from tests.interruption_points import Points
 from tests.unit.reading import within
 from wfacli.cli import signals
+from wfacli.run import pipeline
 from wfacli.run.pipeline import run_ordered
 
 
@@ -24,7 +25,7 @@ def run(items, work=lambda x: x, write=None, workers=3, in_flight=5):
     with within(20):
         try:
             run_ordered(
-                iter(items), work, write or written.append,
+                iter(items), work, write or written.extend,
                 workers=workers, in_flight=in_flight, cancel=lambda: cancels.append(1),
             )  # fmt: skip
         except BaseException as caught:
@@ -53,7 +54,7 @@ def test_what_comes_first_is_written_while_others_work():
 
     with within(20):
         run_ordered(
-            iter(range(5)), lambda i: worked.set() or i, written.append,
+            iter(range(5)), lambda i: worked.set() or i, written.extend,
             workers=2, in_flight=3, cancel=lambda: None, begin=begin,
         )  # fmt: skip
     assert begun == [threading.current_thread()] and written == list(range(5))
@@ -66,7 +67,7 @@ def test_what_fails_first_ends_everything():
     cancels, written = [], []
     with within(20), pytest.raises(Fault, match="header"):
         run_ordered(
-            iter(range(1000)), lambda i: i, written.append,
+            iter(range(1000)), lambda i: i, written.extend,
             workers=2, in_flight=3, cancel=lambda: cancels.append(1), begin=begin,
         )  # fmt: skip
     assert cancels == [1] and not written
@@ -88,16 +89,48 @@ def test_items_between_reader_and_writer_are_bounded(in_flight):
                 most = max(most, alive)
             yield i
 
-    def write(_):
+    def write(results):
         nonlocal alive
         time.sleep(0.001)
         with lock:
-            alive -= 1
+            alive -= len(results)
 
     _, cancels, error = run(items(), write=write, workers=4, in_flight=in_flight)
     assert error is None and cancels == 0
     assert most <= in_flight
     assert in_flight == 1 or most > 1
+
+
+def test_results_that_are_there_are_written_together():
+    together, made = [], threading.Event()
+
+    def items():
+        yield from range(20)
+        made.set()
+
+    def write(results):
+        assert made.wait(10)
+        time.sleep(0.01)
+        together.append(results)
+
+    assert run(items(), write=write, workers=4, in_flight=30)[2] is None
+    assert [i for results in together for i in results] == list(range(20))
+    assert pipeline._TOGETHER in map(len, together) and max(map(len, together)) <= pipeline._TOGETHER
+
+
+def test_what_was_written_is_not_kept_while_the_next_result_is_awaited():
+    gone, results = threading.Event(), []
+
+    class Result:
+        def __del__(self):
+            gone.set()
+
+    def work(i):
+        assert i == 0 or gone.wait(10)
+        return Result()
+
+    assert run(range(2), work, write=lambda some: results.append(len(some)), workers=1, in_flight=2)[2] is None
+    assert results == [1, 1]
 
 
 def test_a_reader_s_error_comes_after_all_that_it_read():
@@ -130,13 +163,13 @@ def test_a_writer_s_error_ends_everything(kind):
     before = threading.active_count()
     seen = []
 
-    def write(i):
-        seen.append(i)
-        if i == 3:
+    def write(results):
+        seen.extend(results)
+        if 3 in results:
             raise kind
 
     _, cancels, error = run(range(10**9), write=write)
-    assert seen == [0, 1, 2, 3]
+    assert seen == list(range(len(seen))) and 4 <= len(seen) < 4 + pipeline._TOGETHER
     assert isinstance(error, kind) and cancels == 1
     assert threading.active_count() == before
 

@@ -164,7 +164,7 @@ class PairBatch:
     def __len__(self) -> int:
         return len(self.q_len)
 
-    @property
+    @functools.cached_property
     def total_bases(self) -> int:
         """Total number of bases of all queries and targets."""
         return int(self.q_len.sum(dtype=np.int64) + self.t_len.sum(dtype=np.int64))
@@ -204,7 +204,7 @@ class PairBatch:
 
     def with_some_edits(self, rows: I32, edits: I32) -> PairBatch:
         """Return the same pairs with estimates (i32[k]) for some rows (i32[k], in order) only."""
-        column: I32 = np.full(len(self), -1, np.int32)
+        column = no_edits(len(self)).copy()
         column[rows] = edits
         return self.with_edits(column, rows)
 
@@ -225,7 +225,7 @@ class PairBatch:
         return cls(
             ordinal=ordinal,
             bases=columns["bases"],
-            est_edits=np.full(len(columns["t_len"]), -1, np.int32),
+            est_edits=no_edits(len(columns["t_len"])),
             records=Records(text=columns["text"], **{c: columns[c] for c in _NAME_COLUMNS}),
             mapped=Mapped.from_columns(columns["mapped"]) if "mapped" in columns else None,
             **{c: columns[c] for c in known},
@@ -244,25 +244,41 @@ _NAME_COLUMNS = ("q_name", "t_name", "q_name_len", "t_name_len", "qual")
 _PAIR_COLUMNS = ("q_start", "t_start", "q_len", "t_len", "flags", "est_edits")
 
 
-@functools.lru_cache(maxsize=256)
+class _Shared:
+    """An array that grows, and whose beginnings are given to all callers, so that they do not fill their own."""
+
+    def __init__(self, make: Callable[[int], I32]) -> None:
+        """Take what makes the array of a length."""
+        self._make, self._array = make, make(0)
+        self.beginning = functools.lru_cache(maxsize=256)(self._beginning)
+
+    def _beginning(self, count: int) -> I32:
+        array = self._array
+        if count > len(array):
+            array = self._array = self._make(1 << (count - 1).bit_length())
+        found = array[:count]
+        found.setflags(write=False)
+        return found
+
+
+_ROWS = _Shared(lambda count: np.arange(count, dtype=np.int32))
+_NO_EDITS = _Shared(lambda count: np.full(count, -1, np.int32))
+
+
 def all_rows(count: int) -> I32:
     """Return the rows 0 to count - 1 (i32[count], read-only); all callers share one array."""
-    global _rows
-    rows = _rows
-    if count > len(rows):
-        rows = _rows = np.arange(1 << (count - 1).bit_length(), dtype=np.int32)
-    beginning = rows[:count]
-    beginning.setflags(write=False)
-    return beginning
+    return _ROWS.beginning(count)
+
+
+def no_edits(count: int) -> I32:
+    """Return estimates of pairs that have none (i32[count], read-only); all callers share one array."""
+    return _NO_EDITS.beginning(count)
 
 
 def is_all_rows(rows: I32, count: int) -> bool:
     """Return True if rows are 0 to count - 1 in order; immediate for an array that all_rows returned."""
     rows_in_order = all_rows(count)
     return rows is rows_in_order or (len(rows) == count and np.array_equal(rows, rows_in_order))
-
-
-_rows: I32 = np.zeros(0, np.int32)  # all_rows returns a prefix of it
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .._native import BatchFigures
 from ..config import Container, Format, OutputSpec, ReportFiles, RunConfig
 from ..core.batch import AlignmentBatch, LaterBatch, PairBatch
@@ -112,7 +114,7 @@ class BatchRun:
             figures = self.figures.of_batch() if self.figures else None
             records, sums = self.formatter.format(pairs, alignments, targets, figures)
             packed = self.output.packed(records)
-        sums = {**sums, "heuristic": int(alignments.cut.sum())}
+        sums = {**sums, "heuristic": int(np.count_nonzero(alignments.cut))}
         return _Records(packed, len(records), len(pairs), sums, figures, fault)
 
     def _check(self, pairs: PairBatch, alignments: AlignmentBatch) -> None:
@@ -131,15 +133,18 @@ class BatchRun:
                 self.output.write(self.formatter.titles)
             self.output.begin_records()
 
-    def _write(self, part: _Records) -> None:
-        with self.output.uninterrupted(part.size):
+    def _write(self, parts: list[_Records]) -> None:
+        faults = [i for i, part in enumerate(parts) if part.fault]
+        parts = parts[: faults[0] + 1] if faults else parts
+        with self.output.uninterrupted(sum(part.size for part in parts)):
             with self.stats.timed("write"):
-                self.output.add(part.packed)
-            if self.figures and part.figures:
-                self.figures.add(part.figures)
-            self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": part.size})
-        if part.fault:
-            raise part.fault
+                self.output.add(*(part.packed for part in parts))
+            for part in parts:
+                if self.figures and part.figures:
+                    self.figures.add(part.figures)
+                self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": part.size})
+        if fault := parts[-1].fault:
+            raise fault
 
     def _cancel(self) -> None:
         self.aligner.cancel()

@@ -17,6 +17,7 @@ from ..core.interruption import deferred
 In = TypeVar("In")
 Out = TypeVar("Out")
 
+_TOGETHER = 4  # results that are written together at most; their slots are free only then
 _JOIN_SECONDS = 2.0  # a reader blocked on a pipe cannot be woken; it is abandoned as a daemon thread
 
 
@@ -29,22 +30,40 @@ class _Ended:
     pass
 
 
+def _ready(results: queue.SimpleQueue[Future[Out] | _Failed | _Ended]) -> Iterator[list[Out]]:
+    """Yield the next results, up to _TOGETHER that are there already; at last raise the exception that ended them."""
+    after = None  # the next one, which is not there yet
+    while not isinstance(result := after or results.get(), _Ended):
+        if isinstance(result, _Failed):
+            raise result.error
+        ready, after = [result.result()], None
+        while len(ready) < _TOGETHER and after is None and not results.empty():
+            result = results.get()
+            if isinstance(result, Future) and result.done() and not result.exception():
+                ready.append(result.result())
+            else:
+                after = result
+        yield ready
+        del result, ready  # of which the caller has released the slots
+
+
 def run_ordered(
     items: Iterator[In],
     work: Callable[[In], Out],
-    write: Callable[[Out], None],
+    write: Callable[[list[Out]], None],
     *,
     workers: int,
     in_flight: int,
     cancel: Callable[[], None],
     begin: Callable[[], None] = lambda: None,
 ) -> None:
-    """Call `work` on every item and `write` on every result, in order.
+    """Call `work` on every item, and `write` with the results in order, as many as there are at a time.
 
     Args:
         items: read in a thread of its own. Its exception is raised here after all earlier items are written.
         work: called in `workers` threads.
-        write: called in this thread.
+        write: called in this thread, with at least one result. Taking them together spares this thread, which all
+            others depend on, from waiting for the interpreter between them.
         workers: number of threads for `work`.
         in_flight: maximum number of items between reader and writer.
         cancel: called once if anything fails or the caller is interrupted, to stop running work.
@@ -75,11 +94,10 @@ def run_ordered(
         with deferred():
             reader.start()
         begin()
-        while not isinstance(result := results.get(), _Ended):
-            if isinstance(result, _Failed):
-                raise result.error
-            write(result.result())
-            slots.release()
+        for ready in _ready(results):
+            write(ready)
+            slots.release(len(ready))
+            del ready
         complete = True
     finally:
         with deferred():  # a signal must not end the command while its threads go on

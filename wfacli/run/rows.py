@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._native import copy_parts, parts_bytes, take_cigars, take_rows
-from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, all_rows
+from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, all_rows, no_edits
 from ..engines.parts import overlaid
 
 Align = Callable[[PairBatch], AlignmentBatch]
@@ -24,7 +24,7 @@ def pairs_of(ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
     n = len(columns["q_len"])
     places, lengths = np.zeros(n, np.int64), np.zeros(n, np.int32)
     records = Records(np.zeros(0, np.uint8), places, places, lengths, lengths, places)
-    return PairBatch(ordinal, est_edits=np.full(n, -1, np.int32), records=records, **columns)
+    return PairBatch(ordinal, est_edits=no_edits(n), records=records, **columns)
 
 
 def between(pairs: PairBatch, spans: I32, align: Align, lend: Lend | None = None) -> AlignmentBatch:
@@ -41,7 +41,7 @@ def between(pairs: PairBatch, spans: I32, align: Align, lend: Lend | None = None
         t_start=t_start,
         q_len=spans[:, 1] - spans[:, 0],
         t_len=spans[:, 3] - spans[:, 2],
-        est_edits=np.full(len(pairs), -1, np.int32),
+        est_edits=no_edits(len(pairs)),
         extent=None,
     )
     found = align(part)

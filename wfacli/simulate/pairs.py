@@ -231,14 +231,14 @@ def write_pairs(
         except RuntimeError as error:
             raise InputError(path or "the reference", str(error)) from None
 
-    def write(part: tuple[int, tuple[U8, U8, U8, int, int]]) -> None:
-        count, (query, target, truth, bases, edits) = part
-        for out, text in zip(outputs, (query, target, truth), strict=True):
-            if out is not None:
-                out.write(text)
-        for i, more in enumerate((count, bases, edits)):
-            made[i] += more
-        tell(made[0])
+    def write(parts: list[tuple[int, tuple[U8, U8, U8, int, int]]]) -> None:
+        for count, (query, target, truth, bases, edits) in parts:
+            for out, text in zip(outputs, (query, target, truth), strict=True):
+                if out is not None:
+                    out.write(text)
+            for i, more in enumerate((count, bases, edits)):
+                made[i] += more
+            tell(made[0])
 
     run_ordered(blocks(), make, write, workers=threads, in_flight=threads + 2, cancel=lambda: None)
     return Totals(*made)

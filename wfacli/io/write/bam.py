@@ -73,10 +73,10 @@ class Numbered(Output):
         self._pool.shutdown()
         return super().abandon(worth)
 
-    def _put(self, data: bytes | U8) -> None:
-        """Write bytes unchanged. Raises OutputError, or OutputClosed."""
+    def _put(self, *pieces: bytes | U8) -> None:
+        """See Output."""
         try:
-            super().write(data)
+            super()._put(*pieces)
         except OutputError:
             self.broken = self._partial is not None
             raise
@@ -109,10 +109,6 @@ class BamOutput(Numbered):
         if len(records) <= _LARGE:
             return compressed(records, self._level).data
         return b"".join(bytes(blocks.data) for _, blocks in self._compressed(_pieces(records)))
-
-    def add(self, packed: U8 | bytes) -> None:
-        """Write compressed records. Raises OutputError, or OutputClosed."""
-        self._put(packed)
 
     def finish(self) -> None:
         """Write the end of the file and rename it. Raises OutputError."""
@@ -153,9 +149,10 @@ class SortedOutput(Numbered):
         else:
             self._put(compressed(text, self._level).data if self._bgzip else text)
 
-    def add(self, packed: U8) -> None:
+    def add(self, *packed: U8) -> None:
         """Keep sorted frames. Raises OutputError if they do not fit the memory, and cannot be spilled."""
-        self._sorter.add(packed)
+        for frames in packed:
+            self._sorter.add(frames)
 
     def add_runs(self, runs: list[Iterator[U8]]) -> None:
         """Add sorted runs of frames, in the order of the records; finish() reads them, after what add() has kept."""

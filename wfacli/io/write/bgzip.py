@@ -52,10 +52,6 @@ class BgzipOutput(Output):
         """Return records as BGZF blocks. Any thread."""
         return compressed(records, self._level).data
 
-    def add(self, packed: U8 | bytes) -> None:
-        """Write compressed records. Raises OutputError, or OutputClosed."""
-        self._put(packed)
-
     def finish(self) -> None:
         """Write the block that ends the file, and rename it. Raises OutputError."""
         self._end()
@@ -74,9 +70,10 @@ class BgzipOutput(Output):
             self._ended = True
             self._put(END)
 
-    def _put(self, blocks: U8 | bytes) -> None:
+    def _put(self, *pieces: bytes | U8) -> None:
+        """See Output."""
         try:
-            super().write(blocks)
+            super()._put(*pieces)
         except OutputError:
             self.broken = self._partial is not None
             raise

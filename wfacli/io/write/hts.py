@@ -130,6 +130,11 @@ class HtsOutput(Output):
         self._fed.add(view)
         self.written += len(view)
 
+    def add(self, *packed: U8) -> None:
+        """See Output."""
+        for records in packed:
+            self.write(records)
+
     def finish(self) -> None:
         """Wait until the file is complete, rename it, and make its index. Raises OutputError."""
         self._ended(True)

@@ -22,6 +22,7 @@ from .upload import Upload
 
 _STDIN, _STDOUT = 0, 1
 _CLOSED = -1
+_MOST_PIECES = 64  # that are written together
 
 
 # Indexes beside sequences and alignments; every program looks for them under these names.
@@ -97,6 +98,15 @@ def _is_index_of(read: str, path: str) -> bool:
     return any(same_file(f"{read}{suffix}", path) for suffix in _INDEX_SUFFIXES)
 
 
+def _behind(views: list[memoryview], done: int) -> list[memoryview]:
+    """Return what is left of pieces of which `done` bytes are written."""
+    left = []
+    for view in views:
+        left.append(view[min(done, len(view)) :])
+        done -= min(done, len(view))
+    return left
+
+
 class Output:
     """A file that gets its final name when it is complete, or standard output.
 
@@ -158,20 +168,25 @@ class Output:
 
     def write(self, data: bytes | U8) -> None:
         """Write all bytes. Raises OutputError, or OutputClosed if the reader has closed the pipe."""
-        view = memoryview(data) if isinstance(data, bytes) else data.data
+        self._put(data)
+
+    def _put(self, *pieces: bytes | U8) -> None:
+        """Write pieces unchanged. Raises OutputError, or OutputClosed."""
+        views = [memoryview(piece) if isinstance(piece, bytes) else piece.data for piece in pieces]
         if self._upload:
-            self._upload.write(view)
-            self.written += len(view)
+            for view in views:
+                self._upload.write(view)
+                self.written += len(view)
             return
-        while len(view):
+        while views := [view for view in views if len(view)]:
             try:
-                done = os.write(self._fd, view)
+                done = os.writev(self._fd, views[:_MOST_PIECES])
             except BrokenPipeError:
                 raise OutputClosed(self.name) from None
             except OSError as error:
                 raise OutputError(f"{self.name}: {error.strerror}") from None
             self.written += done
-            view = view[done:]
+            views = _behind(views, done)
 
     @property
     def streams(self) -> bool:
@@ -204,9 +219,9 @@ class Output:
         """Return the formatted records of a batch in the form that add() takes. Any thread."""
         return records
 
-    def add(self, packed: Any) -> None:
-        """Write the next batch. Raises OutputError, or OutputClosed if the reader has closed the pipe."""
-        self.write(packed)
+    def add(self, *packed: Any) -> None:
+        """Write the next batches. Raises OutputError, or OutputClosed if the reader has closed the pipe."""
+        self._put(*packed)
 
     def cancel(self) -> None:
         """Wake threads that wait in targets()."""

@@ -72,10 +72,11 @@ class Part(Output):
         """Digest of what is written, in hexadecimal."""
         return self._sha256.hexdigest()
 
-    def write(self, data: bytes | U8) -> None:
+    def _put(self, *pieces: bytes | U8) -> None:
         """See Output."""
-        super().write(data)
-        self._sha256.update(data if isinstance(data, bytes) else data.data)
+        super()._put(*pieces)
+        for piece in pieces:
+            self._sha256.update(piece if isinstance(piece, bytes) else piece.data)
 
     def abandon(self, worth: bool = True) -> Path | None:
         """See Output."""
