@@ -22,7 +22,9 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Driver:
 
 
 def test_what_was_found(driver: Driver) -> None:
-    problems = {path.name: driver.run(kept(path)) for path in sorted(FOUND.glob("*.json"))}
+    here = {case.name for case in cases()}  # those of `map` need minimap2
+    inputs = {path.name: kept(path) for path in sorted(FOUND.glob("*.json"))}
+    problems = {name: driver.run(given) for name, given in inputs.items() if given.case in here}
     assert problems and not any(problems.values()), {name: what for name, what in problems.items() if what}
 
 

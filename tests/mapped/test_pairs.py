@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.cli.support import Result, assert_failure, assert_success, run
 from tests.mapped.world import Expected, World, expected, random_world, sam_of, turned
 from tests.oracle_spans import GLOBAL, Scheme
 
+NEEDS_MINIMAP2 = pytest.mark.skipif(not shutil.which("minimap2"), reason="minimap2 is not installed")
 PAIRED, PROPER, UNMAPPED, MATE_UNMAPPED, REVERSE, MATE_REVERSE, FIRST, LAST, LESSER, DUPLICATE = (
     *(1, 2, 4, 8, 16, 32, 64, 128),
     256 | 2048,
@@ -186,7 +188,7 @@ def test_unmapped_mates_that_the_mappings_lack(world: World, folder: Path, layou
     assert sorted(found) == sorted([str(field or "*") for field in row] for row in expected)
 
 
-@pytest.mark.parametrize("command", ["align", "map"])
+@pytest.mark.parametrize("command", ["align", pytest.param("map", marks=NEEDS_MINIMAP2)])
 def test_reads_in_bam_without_its_last_block(world: World, folder: Path, command: str) -> None:
     """A file that ends behind a block has whole records, and htslib only warns: reads would be missing silently."""
     write_bam(world, folder / "reads.bam")

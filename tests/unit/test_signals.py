@@ -116,14 +116,14 @@ def test_what_is_written_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "one.seq").write_bytes(b">ACGT\n<ACGT\n")
     config = Config(output=OutputSpec(format=Format.PAF))
     opened = align_run(config, PairFiles(str(tmp_path / "one.seq"), None), str(tmp_path / "x.paf"), wfacli.__version__)
-    write = os.write
+    write = os.writev
 
-    def interrupted(descriptor: int, data: bytes) -> int:
-        done = write(descriptor, data)
+    def interrupted(descriptor: int, pieces: list[memoryview]) -> int:
+        done = write(descriptor, pieces)
         signal.raise_signal(signal.SIGTERM)
         return done
 
-    monkeypatch.setattr(output.os, "write", interrupted)
+    monkeypatch.setattr(output.os, "writev", interrupted)
     with pytest.raises(signals.Terminated), opened as run:
         run.run()
     assert run.stats.counts["pairs"] == 1
