@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -9,14 +10,17 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import wfacli
 from wfacli.cli import signals
 from wfacli.config import Config, Format, OutputSpec
 from wfacli.core.interruption import deferred
+from wfacli.errors import OutputError
 from wfacli.io.read.reader import PairFiles
 from wfacli.io.write import output
+from wfacli.run import batch_run
 from wfacli.run.align import align_run
 
 pytestmark = pytest.mark.usefixtures("handlers")
@@ -128,3 +132,21 @@ def test_what_is_written_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         run.run()
     assert run.stats.counts["pairs"] == 1
     assert run.partial and run.partial.read_bytes().startswith(b"pair1\t4\t")
+
+
+def test_of_batches_written_together_the_complete_ones_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one.seq").write_bytes(b">ACGT\n<ACGT\n")
+    config = Config(output=OutputSpec(format=Format.PAF))
+    opened = align_run(config, PairFiles(str(tmp_path / "one.seq"), None), str(tmp_path / "x.paf"), wfacli.__version__)
+    write, room = os.writev, [25]
+
+    def filling(descriptor: int, pieces: list[memoryview]) -> int:
+        if not room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, [memoryview(b"".join(pieces))[: room.pop()]])
+
+    monkeypatch.setattr(output.os, "writev", filling)
+    batches = [batch_run._Records(np.full(10, 65 + i, np.uint8), 10, 1 + i, {}) for i in range(4)]
+    with opened as run, pytest.raises(OutputError, match="No space left"):
+        run._write(batches)
+    assert run.stats.counts["pairs"] == 1 + 2 and run.stats.counts["output_bytes"] == 20

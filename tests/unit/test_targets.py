@@ -64,6 +64,22 @@ def test_a_target_without_a_name(tmp_path, limit):
     assert lines_of(write(tmp_path / "t", [("a", 3), ("", 0)]), limit) == "@SQ\tSN:a\tLN:3\n"
 
 
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_first_fault_in_the_file_is_named(tmp_path, limit, threads):
+    rng = random.Random(limit + threads)
+    faults = {("", 2): "no name", ("b<", 2): "b<", ("n3", 4): r"n3\b.*two lengths"}
+    for _ in range(20):
+        targets = [(f"n{n}", 3) for n in range(rng.randrange(4, 60))]
+        order = rng.sample(list(faults), 3)
+        for fault in reversed(order):
+            targets.insert(rng.randrange(4, len(targets) + 1), fault)
+        first = next(target for target in targets if target in faults)
+        path = write(tmp_path / "t", targets)
+        with pytest.raises(InputError, match=faults[first]):
+            lines_of(path, limit, weight=rng.choice((100, 300, 10_000)), threads=threads)
+
+
 class Full(io.BytesIO):
     """A file on a full disk: unwritten data is retried by close()."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -137,14 +138,24 @@ class BatchRun:
         faults = [i for i, part in enumerate(parts) if part.fault]
         parts = parts[: faults[0] + 1] if faults else parts
         with self.output.uninterrupted(sum(part.size for part in parts)):
-            with self.stats.timed("write"):
-                self.output.add(*(part.packed for part in parts))
-            for part in parts:
-                if self.figures and part.figures:
-                    self.figures.add(part.figures)
-                self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": part.size})
+            before = self.output.written
+            try:
+                with self.stats.timed("write"):
+                    self.output.add(*(part.packed for part in parts))
+            except BaseException:  # the first of them may be complete
+                ends = accumulate(len(part.packed) for part in parts)
+                written = self.output.written - before
+                self._count([part for part, end in zip(parts, ends, strict=True) if end <= written])
+                raise
+            self._count(parts)
         if fault := parts[-1].fault:
             raise fault
+
+    def _count(self, parts: list[_Records]) -> None:
+        for part in parts:
+            if self.figures and part.figures:
+                self.figures.add(part.figures)
+            self.stats.add("counts", {**part.sums, "pairs": part.pairs, "batches": 1, "output_bytes": part.size})
 
     def _cancel(self) -> None:
         self.aligner.cancel()

@@ -24,21 +24,27 @@ _TWO_LENGTHS = "is the name of targets of two lengths, which SAM cannot express;
 _NO_NAME = "a target has no name, which SAM cannot express; --format paf can"
 
 
-def named_targets(path: str, pairs: PairBatch) -> PairBatch:
-    """Return a batch if SAM can hold the names of its targets.
+Named = tuple[PairBatch, InputError | None]  # pairs whose targets have names that SAM allows, and what follows them
 
-    Raises:
-        InputError: a target without a name, or a name that SAM does not allow; `path` is where it comes from.
+
+def named_targets(path: str, pairs: PairBatch) -> Named:
+    """Return the pairs before the first target without a name or with one that SAM does not allow, and the error.
+
+    Args:
+        path: origin of the batch, for the error.
+        pairs: a batch.
     """
-    if ((pairs.records.t_name_len == 0) & (pairs.t_len > 0)).any():
-        raise InputError(path, _NO_NAME)
-    if (unfit := unfit_target(pairs)) >= 0:
-        raise InputError(path, NO_TARGET, pairs.records.target_name(unfit))
-    return pairs
+    unnamed = np.flatnonzero((pairs.records.t_name_len == 0) & (pairs.t_len > 0))
+    unfit = unfit_target(pairs)
+    if len(unnamed) and not 0 <= unfit < unnamed[0]:
+        return pairs.head(int(unnamed[0])), InputError(path, _NO_NAME)
+    if unfit >= 0:
+        return pairs.head(unfit), InputError(path, NO_TARGET, pairs.records.target_name(unfit))
+    return pairs, None
 
 
 def sq_lines(
-    path: str, batches: Iterator[PairBatch], in_memory: int | None = None, threads: int = 1
+    path: str, batches: Iterator[Named], in_memory: int | None = None, threads: int = 1
 ) -> Iterator[bytes | U8]:
     """Yield @SQ lines of the distinct targets that are not empty, in the order of first appearance.
 
@@ -47,18 +53,19 @@ def sq_lines(
 
     Args:
         path: origin of the batches, for error messages.
-        batches: pairs with names and lengths of the targets, which named_targets() has returned.
+        batches: pairs with names and lengths of the targets, from named_targets().
         in_memory: distinct targets that fill the table; None for a number that suits the machine's memory.
         threads: threads that fill the table.
 
     Raises:
-        InputError: one name with two lengths.
+        InputError: one name with two lengths, or the error behind a batch; the first in the order of the targets.
         OutputError: temporary files cannot be created or written.
     """
     table = TargetTable(_default_table_size() if in_memory is None else in_memory)
     spill: _Spill | None = None
+    fault: InputError | None = None
     try:
-        for pairs in batches:
+        for pairs, fault in batches:
             clash, lines, spilled = table.add(pairs, threads)
             if len(spilled):
                 spill = spill or _Spill(path)
@@ -66,9 +73,13 @@ def sq_lines(
             elif len(lines):
                 yield lines
             if clash >= 0:
-                raise InputError(path, _TWO_LENGTHS, pairs.records.target_name(clash))
+                fault = InputError(path, _TWO_LENGTHS, pairs.records.target_name(clash))
+            if fault:
+                break
         if spill:
             yield from spill.distinct()
+        if fault:
+            raise fault
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(f"temporary files for targets, in {temporary_folder()} (TMPDIR): {reason}") from None
