@@ -6,6 +6,7 @@ items exist between them, and memory does not depend on the size of the input.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 
 _TOGETHER = 4  # results that are written together at most; their slots are free only then
+_LOOK_SECONDS = 0.5  # after which a signal is seen that a wait has missed
 _JOIN_SECONDS = 2.0  # a reader blocked on a pipe cannot be woken; it is abandoned as a daemon thread
 
 
@@ -30,10 +32,17 @@ class _Ended:
     pass
 
 
+def _next(results: queue.SimpleQueue[Future[Out] | _Failed | _Ended]) -> Future[Out] | _Failed | _Ended:
+    while True:
+        # A signal that arrives just before Python waits does not end the wait, and its handler runs behind it.
+        with contextlib.suppress(queue.Empty):
+            return results.get(timeout=_LOOK_SECONDS)
+
+
 def _ready(results: queue.SimpleQueue[Future[Out] | _Failed | _Ended]) -> Iterator[list[Out]]:
     """Yield the next results, up to _TOGETHER that are there already; at last raise the exception that ended them."""
     after = None  # the next one, which is not there yet
-    while not isinstance(result := after or results.get(), _Ended):
+    while not isinstance(result := after or _next(results), _Ended):
         if isinstance(result, _Failed):
             raise result.error
         ready, after = [result.result()], None
