@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +10,10 @@ import pysam
 import pytest
 
 from tests.cli.support import Result, assert_failure, assert_success, run
+from tests.mapped.test_valid_sam import NEEDS_MINIMAP2
 from tests.mapped.world import Expected, World, expected, random_world, sam_of, turned
 from tests.oracle_spans import GLOBAL, Scheme
 
-NEEDS_MINIMAP2 = pytest.mark.skipif(not shutil.which("minimap2"), reason="minimap2 is not installed")
 PAIRED, PROPER, UNMAPPED, MATE_UNMAPPED, REVERSE, MATE_REVERSE, FIRST, LAST, LESSER, DUPLICATE = (
     *(1, 2, 4, 8, 16, 32, 64, 128),
     256 | 2048,
