@@ -21,11 +21,11 @@ def test_few_long_pairs_are_shared_among_threads(count, length, parts):
     engine.close()
 
 
-@pytest.mark.parametrize(("count", "length", "helpers"), [(2000, 150, [3, 1, 0, 0, 0]), (6, 8000, [3, 3, 3, 3, 3])])
+@pytest.mark.parametrize(("count", "length", "helpers"), [(2000, 150, [7, 3, 0, 0, 0]), (6, 8000, [5] * 5)])
 def test_several_batches_of_short_pairs_share_the_threads(count, length, helpers):
     sequences = ["ACGT" * (length // 4)] * count
     pairs = pairs_of(sequences, sequences)
-    engine = CpuEngine(AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE)), Limits(), 4)
+    engine = CpuEngine(AlignSpec(Metric.AFFINE, Penalties.of(Metric.AFFINE)), Limits(), 8)
     route = Route(np.arange(count, dtype=np.int32), DIFFERENCE)
     for _ in range(2):  # a collected route leaves its threads to later ones
         tickets = [engine.submit(pairs, route) for _ in helpers]

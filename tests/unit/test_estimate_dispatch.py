@@ -128,12 +128,12 @@ def test_a_survey_sums_all_pairs_up_and_looks_at_some():
     targets = [pairgen.sequence(rng, rng.randrange(170), b"ACGTN" if i % 9 == 0 else b"ACGT") for i in range(150)]
     batch = pairs_of([pairgen.mutated(rng, target, b"ACGT", 0.1) for target in targets], targets)
     for costs in (None, (2, 3, 1)):
-        *extent, edits = survey(batch, 7, 300, 10_000, costs, 4)
+        extent, edits, rows = survey(batch, 7, 300, 10_000, costs, 4)
         nbytes, longest, apart, _, _, others = rows_summary(batch, np.arange(150, dtype=np.int32))
-        assert extent == [nbytes, longest, apart, others]
+        assert extent == (nbytes, longest, apart, others)
         assert (edits[::7] == estimate_edits(batch, effort=10_000, costs=costs)[::7]).all()
-        assert (np.delete(edits, np.s_[::7]) == -1).all()
-    assert survey(batch, 7, longest - 1, 10_000, None, 1)[-1] is None
+        assert (np.delete(edits, np.s_[::7]) == -1).all() and rows.tolist() == np.flatnonzero(edits >= 0).tolist()
+    assert survey(batch, 7, longest - 1, 10_000, None, 1)[1] is None
     with pytest.raises(ValueError, match="every"):
         survey(batch, 0, 300, 10_000, None, 1)
 

@@ -10,7 +10,7 @@ import enum
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ I32 = npt.NDArray[np.int32]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
+Shared = TypeVar("Shared", I32, U8)
 NO_SCORE = -(1 << 31)  # score of a pair without an alignment; lower than any score
 
 
@@ -133,6 +134,21 @@ class Extent:
     non_acgt_pairs: int
 
 
+@dataclass(frozen=True)
+class Lengths:
+    """Lengths of a set of pairs, in bases.
+
+    Attributes:
+        total: of all queries and targets together.
+        longest_query: length of the longest query; 0 without pairs.
+        longest_target: length of the longest target; 0 without pairs.
+    """
+
+    total: int
+    longest_query: int
+    longest_target: int
+
+
 @dataclass(frozen=True, eq=False)
 class PairBatch:
     """n pairs of sequences. A batch is equal to itself only.
@@ -147,6 +163,7 @@ class PairBatch:
         records: names and qualities.
         mapped: positions of the rows in reads and on a reference; None for plain pairs.
         extent: size of all pairs; None if it was not computed.
+        known_lengths: lengths of all pairs; None if they were not computed.
     """
 
     ordinal: int
@@ -160,14 +177,28 @@ class PairBatch:
     records: Records
     mapped: Mapped | None = None
     extent: Extent | None = None
+    known_lengths: Lengths | None = None
 
     def __len__(self) -> int:
         return len(self.q_len)
 
     @functools.cached_property
+    def lengths(self) -> Lengths:
+        """Lengths of all pairs."""
+        if self.known_lengths:
+            return self.known_lengths
+        total = self.q_len.sum(dtype=np.int64) + self.t_len.sum(dtype=np.int64)
+        return Lengths(int(total), int(self.q_len.max(initial=0)), int(self.t_len.max(initial=0)))
+
+    @property
     def total_bases(self) -> int:
         """Total number of bases of all queries and targets."""
-        return int(self.q_len.sum(dtype=np.int64) + self.t_len.sum(dtype=np.int64))
+        return self.lengths.total
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest sequence, in bases."""
+        return max(self.lengths.longest_query, self.lengths.longest_target)
 
     def head(self, rows: int) -> PairBatch:
         """Return the first rows as a batch that shares this one's bases and text."""
@@ -185,7 +216,7 @@ class PairBatch:
         columns: dict[str, Any] = dict(zip(_PAIR_COLUMNS + _NAME_COLUMNS, found, strict=False))
         records = dataclasses.replace(self.records, **{c: columns.pop(c) for c in _NAME_COLUMNS})
         mapped = Mapped(*found[len(own) + len(names) :]) if self.mapped else None
-        return dataclasses.replace(self, records=records, mapped=mapped, extent=None, **columns)
+        return dataclasses.replace(self, records=records, mapped=mapped, extent=None, known_lengths=None, **columns)
 
     def shapes(self, rows: Any) -> PairBatch:
         """Return lengths, flags and estimates of some rows, without bases and names; kernels are chosen by these."""
@@ -196,17 +227,17 @@ class PairBatch:
         return PairBatch(0, none, places, places, *columns, records)
 
     def with_edits(self, edits: I32, rows: I32 | None = None) -> PairBatch:
-        """Return the same pairs with these estimates (i32[n]), which only `rows` (i32[k], in order) may have."""
+        """Return the same pairs with these estimates (i32[n]), which `rows` (i32[k], in order) have, if they are given."""
         found = dataclasses.replace(self, est_edits=edits)
         if rows is not None:  # the stages that need them are spared a search of the column
-            found.__dict__["rows_with_edits"] = rows[edits[rows] >= 0]
+            found.__dict__["rows_with_edits"] = rows
         return found
 
     def with_some_edits(self, rows: I32, edits: I32) -> PairBatch:
         """Return the same pairs with estimates (i32[k]) for some rows (i32[k], in order) only."""
         column = no_edits(len(self)).copy()
         column[rows] = edits
-        return self.with_edits(column, rows)
+        return self.with_edits(column, rows[edits >= 0])
 
     @functools.cached_property
     def rows_with_edits(self) -> I32:
@@ -228,6 +259,7 @@ class PairBatch:
             est_edits=no_edits(len(columns["t_len"])),
             records=Records(text=columns["text"], **{c: columns[c] for c in _NAME_COLUMNS}),
             mapped=Mapped.from_columns(columns["mapped"]) if "mapped" in columns else None,
+            known_lengths=Lengths(*columns["lengths"]) if "lengths" in columns else None,
             **{c: columns[c] for c in known},
         )
 
@@ -244,24 +276,26 @@ _NAME_COLUMNS = ("q_name", "t_name", "q_name_len", "t_name_len", "qual")
 _PAIR_COLUMNS = ("q_start", "t_start", "q_len", "t_len", "flags", "est_edits")
 
 
-class _Shared:
+class _Shared(Generic[Shared]):
     """An array that grows, and whose beginnings are given to all callers, so that they do not fill their own."""
 
-    def __init__(self, make: Callable[[int], I32]) -> None:
+    def __init__(self, make: Callable[[int], Shared]) -> None:
         """Take what makes the array of a length."""
-        self._make, self._array = make, make(0)
-        self.beginning = functools.lru_cache(maxsize=256)(self._beginning)
+        self._make: Callable[[int], Shared] = make
+        self._array: Shared = make(0)
+        self.beginning: Callable[[int], Shared] = functools.lru_cache(maxsize=256)(self._beginning)
 
-    def _beginning(self, count: int) -> I32:
+    def _beginning(self, count: int) -> Shared:
         array = self._array
         if count > len(array):
             array = self._array = self._make(1 << (count - 1).bit_length())
-        found = array[:count]
+        found: Shared = array[:count]
         found.setflags(write=False)
         return found
 
 
 _ROWS = _Shared(lambda count: np.arange(count, dtype=np.int32))
+_NO_FLAGS = _Shared(lambda count: np.zeros(count, np.uint8))
 _NO_EDITS = _Shared(lambda count: np.full(count, -1, np.int32))
 
 
@@ -273,6 +307,11 @@ def all_rows(count: int) -> I32:
 def no_edits(count: int) -> I32:
     """Return estimates of pairs that have none (i32[count], read-only); all callers share one array."""
     return _NO_EDITS.beginning(count)
+
+
+def zeros(count: int) -> U8:
+    """Return zeros (u8[count], read-only); all callers share one array."""
+    return _NO_FLAGS.beginning(count)
 
 
 def is_all_rows(rows: I32, count: int) -> bool:

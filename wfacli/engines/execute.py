@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from .._native import count_nonzero
 from ..core.batch import AlignmentBatch, PairBatch, PartialResult, Status
 from ..core.route import Route, on_gpu
 from ..core.stats import Stats
@@ -44,7 +45,7 @@ def execute(engine: Engine, pairs: PairBatch, routes: list[Route], planner: Plan
             waiting.append((further, engine.submit(pairs, further)))
     used = tuple(dict.fromkeys(origins))
     result = gather(parts, list(map(used.index, origins)), pairs, used)
-    unaligned = np.count_nonzero(result.status)
+    unaligned = count_nonzero(result.status)
     if not unaligned and len(parts) == 1:  # most batches: no per-row counts needed
         stats.add("kernels", {used[0]: len(pairs)})
         return result

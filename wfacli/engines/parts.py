@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._native import gather_parts
-from ..core.batch import AlignmentBatch, PairBatch, PartialResult, all_rows, is_all_rows
+from ..core.batch import AlignmentBatch, PairBatch, PartialResult, all_rows, is_all_rows, zeros
 
 
 def gather(
@@ -25,7 +25,7 @@ def gather(
     n = len(pairs)
     if len(parts) == 1 and is_all_rows(parts[0].rows, n):
         only = parts[0]
-        origin = np.full(n, origins[0], np.uint8)
+        origin = np.full(n, origins[0], np.uint8) if origins[0] else zeros(n)
         return AlignmentBatch(
             pairs.ordinal, only.status, only.cut, only.score, only.span, only.cigar, only.cigar_start, origin, kernels
         )

@@ -22,6 +22,7 @@ from ..errors import Cancelled
 # Size of the parts of a shared route, in bases: parts per thread, minimum and maximum. Small enough for all threads to
 # finish together, and large enough for kernels that align many short pairs at a time.
 _PARTS_A_THREAD, _PART_LEAST, _PART_MOST = 32, 16_000, 160_000
+_THREADS_FOR_FEW = 4  # threads of the engine for each route of short pairs that is one of few
 _MOST_ALONE = 32_000_000  # bases of a route that one thread aligns while others have routes of their own
 LONG = 4_000  # mean bases of a route's pairs from which each may take milliseconds
 
@@ -129,13 +130,16 @@ class ThreadedEngine(ABC, Generic[A]):
     def _threads_for(self, long: bool) -> int:
         """Return the threads that share another route.
 
-        Routes of short pairs get an equal share of the threads each. They are done within milliseconds, and each
-        thread that takes part costs the interpreter 50 us: where most threads have a route, each aligns its own, so
-        that more routes are begun and none of them waits for the interpreter.
+        Routes of short pairs get an equal share of the threads each while there are few of them. They are done within
+        milliseconds, and each thread that takes part costs the interpreter 50 us, for which the thread that reads and
+        the one that writes wait: where there are more routes, each is aligned by one thread.
         """
         with self._lock:
             self._submitted += 1
-            return self._threads if long else max(self._threads // self._submitted, 1)
+            if long:
+                return self._threads
+            few = max(self._threads // _THREADS_FOR_FEW, 1)
+            return self._threads // self._submitted if self._submitted <= few else 1
 
     def _collected(self) -> None:
         with self._lock:

@@ -93,7 +93,7 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> l
 
 def _sample_of_short(pairs: PairBatch) -> I32:
     """Return rows that represent a batch of short pairs without estimates; none for other batches."""
-    if len(pairs) <= SAMPLE or len(pairs.rows_with_edits) or max(pairs.q_len.max(), pairs.t_len.max()) > _MAX_LONGEST:
+    if len(pairs) <= SAMPLE or len(pairs.rows_with_edits) or pairs.longest > _MAX_LONGEST:
         return all_rows(0)
     return _evenly_spaced(pairs)
 

@@ -34,14 +34,13 @@ def estimates_on_cpu(pairs: PairBatch, spec: AlignSpec, threads: int = 1) -> Pai
         return _where_ends_are_free(pairs, spec, threads)
     if spec.mode is not Mode.GLOBAL:
         return pairs
-    in_bits, many = is_edit(spec), len(pairs) > 4 * SAMPLE
-    longest = int(max(pairs.q_len.max(), pairs.t_len.max())) if in_bits or many else 0
-    short = in_bits and longest <= _SHORT
+    many, short = len(pairs) > 4 * SAMPLE, is_edit(spec) and pairs.longest <= _SHORT
     if short and not many:
         return pairs
-    if many and longest <= MEDIUM:
-        rows = _spread(pairs, SAMPLE)
-        some = pairs.with_some_edits(rows, estimate_edits(pairs, rows))
+    if many and pairs.longest <= MEDIUM:
+        _, edits, rows = survey(pairs, len(pairs) // SAMPLE, MEDIUM)
+        assert edits is not None
+        some = pairs.with_edits(edits, rows)
         if short or best_for_all(some, rows, spec, Limits()):
             return some
     return pairs.with_edits(estimate_edits(pairs, threads=threads))
@@ -64,11 +63,12 @@ def estimates_beside_gpu(
     usual, costs = tuning.ESTIMATE_WITH_GPU, weights(spec)
     if len(pairs) > 4 * GPU_SAMPLE:
         every = len(pairs) // GPU_SAMPLE
-        *extent, edits = survey(pairs, every, MEDIUM, _ALL_EDITS, costs, min(_FEW_THREADS, threads_beside_gpu()))
+        threads = min(_FEW_THREADS, threads_beside_gpu())
+        extent, edits, estimated = survey(pairs, every, MEDIUM, _ALL_EDITS, costs, threads)
         pairs = dataclasses.replace(pairs, extent=Extent(*extent))
-        rows = _spread(pairs, GPU_SAMPLE)
         if edits is not None:
-            return pairs.with_edits(edits, rows)
+            return pairs.with_edits(edits, estimated)
+        rows = _spread(pairs, GPU_SAMPLE)
         some = pairs.subset(rows)
         some = some.with_edits(_estimated(some, usual, costs))
         if sample_suffices(some, len(pairs)):
@@ -80,8 +80,8 @@ def with_many_estimates(pairs: PairBatch, spec: AlignSpec) -> PairBatch:
     """Return the batch with estimates, in average edits, that look at much of each pair: for few pairs or a sample."""
     if not len(pairs):
         return pairs
-    longest = int(max(pairs.q_len.max(), pairs.t_len.max()))
-    estimates = estimate_edits(pairs, effort=_ALL_EDITS if longest <= MEDIUM else _MANY_EDITS, costs=weights(spec))
+    effort = _ALL_EDITS if pairs.longest <= MEDIUM else _MANY_EDITS
+    estimates = estimate_edits(pairs, effort=effort, costs=weights(spec))
     return pairs.with_edits(np.maximum(estimates, pairs.est_edits))
 
 
@@ -91,7 +91,7 @@ def _where_ends_are_free(pairs: PairBatch, spec: AlignSpec, threads: int) -> Pai
     Pairs for which one kernel is certainly the best get no estimate.
     """
     costs, free, sure = weights(spec), (spec.free.target_begin, spec.free.target_end), surely_inside(pairs, spec)
-    if len(pairs) > 4 * SAMPLE and int(pairs.q_len.max()) <= MEDIUM:
+    if len(pairs) > 4 * SAMPLE and pairs.lengths.longest_query <= MEDIUM:
         rows = _spread(pairs, SAMPLE)
     elif not sure.any():
         return pairs.with_edits(estimate_edits(pairs, costs=costs, threads=threads, free=free))

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from .._native import count_nonzero
 from ..config import AlignSpec, Limits
 from ..core import tuning
 from ..core.batch import I32, U8, PairBatch, Status
@@ -42,9 +43,9 @@ def after(
         limits: bounds on memory.
         wider: GPU kernels for rows that cost more than one reaches; needed for routes to a GPU.
     """
-    left = np.flatnonzero(status)
-    if not len(left):
+    if not count_nonzero(status):
         return []
+    left = np.flatnonzero(status)
     status, rows = status[left], rows[left]
     if done.kernel == CAPPED and (status == Status.MEMORY_LIMIT).any():
         return _beyond_the_table(status, rows, spec, pairs, limits)

@@ -9,9 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .._native import BatchFigures
+from .._native import BatchFigures, count_nonzero
 from ..config import Container, Format, OutputSpec, ReportFiles, RunConfig
 from ..core.batch import AlignmentBatch, LaterBatch, PairBatch
 from ..core.stats import Stats
@@ -115,7 +113,7 @@ class BatchRun:
             figures = self.figures.of_batch() if self.figures else None
             records, sums = self.formatter.format(pairs, alignments, targets, figures)
             packed = self.output.packed(records)
-        sums = {**sums, "heuristic": int(np.count_nonzero(alignments.cut))}
+        sums = {**sums, "heuristic": count_nonzero(alignments.cut)}
         return _Records(packed, len(records), len(pairs), sums, figures, fault)
 
     def _check(self, pairs: PairBatch, alignments: AlignmentBatch) -> None:

@@ -72,15 +72,16 @@ OutColumn<std::int32_t> estimates(nb::handle batch, std::optional<Rows> rows, st
   return to_numpy(edits);
 }
 
-// Return (bytes, max_length, max_length_difference, non_acgt) of all pairs (RowsSummary), and estimated edits: i32[n]
-// with the estimate of each `every`-th pair and -1 elsewhere, or None if a sequence is longer than `max_length`.
+// Return (bytes, max_length, max_length_difference, non_acgt) of all pairs (RowsSummary); estimated edits: i32[n] with the
+// estimate of each `every`-th pair and -1 elsewhere, or None if a sequence is longer than `max_length`; and the rows that
+// have an estimate, i32[k].
 nb::tuple survey(nb::handle batch, std::int64_t every, std::int32_t max_length, std::int32_t effort, Weights costs,
                  int threads) {
   if (every < 1) throw nb::value_error("every how many pairs?");
   const BatchView view = batch_view(batch);
   const std::size_t n = static_cast<std::size_t>(view.n);
   RowsSummary s;
-  Buffer<std::int32_t> edits;
+  Buffer<std::int32_t> edits, rows;
   bool looked = false;
   {
     nb::gil_scoped_release release;
@@ -92,10 +93,13 @@ nb::tuple survey(nb::handle batch, std::int64_t every, std::int32_t max_length, 
       estimate_all(
           view, (view.n + every - 1) / every, {effort, costs, threads}, [&](std::int64_t i) { return i * every; },
           [&](std::int64_t i) -> std::int32_t& { return found[i * every]; });
+      for (std::int64_t row = 0; row < view.n; row += every)
+        if (found[row] >= 0) rows.push(static_cast<std::int32_t>(row));
     }
   }
   const nb::object column = looked ? nb::cast(to_numpy(edits)) : nb::none();
-  return nb::make_tuple(s.bytes, s.max_length, s.max_length_difference, s.non_acgt, column);
+  const nb::tuple extent = nb::make_tuple(s.bytes, s.max_length, s.max_length_difference, s.non_acgt);
+  return nb::make_tuple(extent, column, to_numpy(rows));
 }
 
 std::int64_t shapes_of(nb::handle batch, ShapeColumns& columns) {
@@ -175,11 +179,11 @@ void bind_forecast(nb::module_& m) {
       "Estimated edits of each pair (i32[n]), or of some rows (i32[m]), from a sample of long ones; with costs "
       "(mismatch, open, extend): what these cost, in average edits; with free (bases of the target's begin, end) "
       "that may stay unaligned: the same for such pairs, whatever `effort` is, -1 where it would take too long");
-  m.def("survey", &survey, nb::arg("batch"), nb::arg("every"), nb::arg("max_length"), nb::arg("effort"),
-        nb::arg("costs").none(), nb::arg("threads"),
+  m.def("survey", &survey, nb::arg("batch"), nb::arg("every"), nb::arg("max_length"),
+        nb::arg("effort") = kDefaultEffort, nb::arg("costs") = nb::none(), nb::arg("threads") = 1,
         "As rows_summary of all pairs: (bytes, length of the longest sequence, maximum difference of lengths, pairs "
-        "with other symbols), and estimates (i32[n], -1: none) of one pair in `every`; None if a sequence is longer "
-        "than max_length");
+        "with other symbols); estimates (i32[n], -1: none) of one pair in `every`; None if a sequence is longer "
+        "than max_length; and the rows that have one (i32[k])");
   nb::class_<Forecaster>(m, "Forecaster", "Models of kernels' times, in the order of the kernels")
       .def("__init__", &make_forecaster, nb::arg("models"), nb::arg("default_error_rate"))
       .def("microseconds", &microseconds, nb::arg("batch"), "Of each pair for each kernel, f64[kernels * n]")

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "bind/bind.hpp"
 #include "io/pairs.hpp"
 #include "io/targets.hpp"
@@ -21,10 +23,23 @@ void use_memory(StreamReader& self, nb::object memory) {
   self.use_external(array.data(), array.shape(0), owner);
 }
 
+// Return (bases of all sequences, longest query, longest target), with which no other thread has to look for them.
+nb::tuple lengths_of(const BatchColumns& columns) {
+  std::int64_t total = 0;
+  std::int32_t longest_query = 0, longest_target = 0;
+  const auto look = [&](const Buffer<std::int32_t>& lengths, std::int32_t& longest) {
+    for (std::size_t i = 0; i < lengths.size(); ++i) total += lengths[i], longest = std::max(longest, lengths[i]);
+  };
+  look(columns.q_len, longest_query);
+  look(columns.t_len, longest_target);
+  return nb::make_tuple(total, longest_query, longest_target);
+}
+
 }  // namespace
 
 nb::dict columns_dict(BatchColumns columns) {
   nb::dict d;
+  d["lengths"] = lengths_of(columns);
   d["bases"] = columns.bases.owner() ? borrowed_bases(columns.bases) : to_numpy(columns.bases.own());
   d["q_start"] = to_numpy(columns.q_start);
   d["t_start"] = to_numpy(columns.t_start);

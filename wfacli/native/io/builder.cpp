@@ -122,22 +122,25 @@ bool RecordBuilder::add(const char* lines, std::string_view name, std::size_t he
   const std::uint8_t classes = keep_.bases ? symbol_classes(sequence) : 0;
   if (classes & kIllegal) return false;
   const auto at = [&](const char* part) { return static_cast<std::int64_t>(part - lines); };
-  const auto len = static_cast<std::int32_t>(sequence.size());
   c_.lines = reinterpret_cast<const std::uint8_t*>(lines);
-  c_.locations.push({at(name.data()), at(sequence.data()),
-                     quality && keep_.quality ? at(quality) : RecordLocation::kNone,
-                     static_cast<std::int32_t>(name.size()), len, static_cast<std::int32_t>(header), classes});
-  if (keep_.keys) c_.keys.push(NameSet::key(name));
-  bases_stored_ += len;
+  add({at(name.data()), at(sequence.data()), quality && keep_.quality ? at(quality) : RecordLocation::kNone,
+       static_cast<std::int32_t>(name.size()), static_cast<std::int32_t>(sequence.size()),
+       static_cast<std::int32_t>(header), classes},
+      name);
   return true;
 }
 
+void RecordBuilder::add(const RecordLocation& record, std::string_view name) {
+  c_.locations.push(record);
+  total_.add(record);
+  c_.sums.push(total_);
+  if (keep_.keys) c_.keys.push(NameSet::key(name));
+}
+
 void RecordBuilder::end_record() {
-  c_.locations.push({~name_, ~start_, quality_ < 0 ? RecordLocation::kNone : ~quality_,
-                     static_cast<std::int32_t>(name_len_), static_cast<std::int32_t>(len_),
-                     static_cast<std::int32_t>(header_len_), classes_});
-  if (keep_.keys) c_.keys.push(NameSet::key(current_name()));
-  bases_stored_ += len_;
+  add({~name_, ~start_, quality_ < 0 ? RecordLocation::kNone : ~quality_, static_cast<std::int32_t>(name_len_),
+       static_cast<std::int32_t>(len_), static_cast<std::int32_t>(header_len_), classes_},
+      current_name());
   open_ = false;
 }
 
@@ -149,7 +152,7 @@ void RecordBuilder::take(RecordColumns& columns) {
   text_ = std::move(c_.text);
   bases_.own().clear();
   text_.clear();
-  bases_stored_ = 0;
+  total_ = {};
   if (open_) {
     const auto ends = static_cast<std::size_t>(start_), names = static_cast<std::size_t>(name_);
     bases_.append(bases.data() + ends, bases.size() - ends);
@@ -169,8 +172,13 @@ void BatchBuilder::use_external(std::uint8_t* memory, std::size_t bytes, std::sh
 void BatchBuilder::reserve(std::int64_t pairs, std::int64_t bases) {
   const auto n = static_cast<std::size_t>(pairs);
   bases_.reserve(static_cast<std::size_t>(bases) + 2 * n * kAlign + kOverread);
-  for (auto* column : {&c_.q_start, &c_.t_start, &c_.q_name, &c_.t_name, &c_.qual}) column->reserve(n);
-  for (auto* column : {&c_.q_len, &c_.t_len, &c_.q_name_len, &c_.t_name_len}) column->reserve(n);
+  reserve_rows(n);
+}
+
+void BatchBuilder::reserve_rows(std::size_t rows) {
+  for (auto* column : {&c_.q_start, &c_.t_start, &c_.q_name, &c_.t_name, &c_.qual}) column->reserve(rows);
+  for (auto* column : {&c_.q_len, &c_.t_len, &c_.q_name_len, &c_.t_name_len}) column->reserve(rows);
+  c_.flags.reserve(rows);
 }
 
 void BatchBuilder::end_sequence(Buffer<std::int64_t>& start, Buffer<std::int32_t>& len) {
@@ -197,18 +205,6 @@ void BatchBuilder::end_target() {
 }
 
 namespace {
-
-// Bytes of bases, each sequence padded, and of text of `count` records.
-struct RecordBytes {
-  std::size_t bases = 0, text = 0;
-  RecordBytes(const RecordColumns& from, std::size_t first, std::size_t count, bool quality) {
-    for (const RecordLocation *r = from.locations.data() + first, *end = r + count; r < end; ++r) {
-      bases += aligned(static_cast<std::size_t>(r->len));
-      text += static_cast<std::size_t>(r->name_len);
-      if (quality && r->quality != RecordLocation::kNone) text += static_cast<std::size_t>(r->len);
-    }
-  }
-};
 
 // Columns of one file's records, from the first row on; `quality` is null if qualities are not wanted.
 struct RecordRows {
@@ -264,17 +260,17 @@ void PairCopy::copy_to(BatchColumns& c, std::uint8_t* bases, std::uint8_t* text)
 }
 
 void BatchBuilder::add(PairCopy copy) {
-  RecordBytes bytes(*copy.targets, copy.target, copy.count, false);
+  RecordBytes bytes = copy.targets->bytes_of(copy.target, copy.count);
   if (copy.queries) {
-    const RecordBytes more(*copy.queries, copy.query, copy.count, true);
+    const RecordBytes more = copy.queries->bytes_of(copy.query, copy.count);
     bytes.bases += more.bases, bytes.text += more.text;
   }
   copy.row = c_.t_len.size(), copy.bases_at = bases_.size(), copy.text_at = text_.size(), copy.keep_bases = keep_.bases;
   for (auto* column : {&c_.q_start, &c_.t_start, &c_.q_name, &c_.t_name, &c_.qual}) column->extend(copy.count);
   for (auto* column : {&c_.q_len, &c_.t_len, &c_.q_name_len, &c_.t_name_len}) column->extend(copy.count);
   c_.flags.extend(copy.count);
-  bases_.extend(keep_.bases ? bytes.bases : 0);
-  text_.extend(bytes.text);
+  bases_.extend(keep_.bases ? static_cast<std::size_t>(bytes.bases) : 0);
+  text_.extend(static_cast<std::size_t>(bytes.text));
   const bool owned = copy.targets.use_count() && (!copy.queries || copy.queries.use_count());
   if (!pool_ || !owned) return copy.copy_to(c_, bases_.data(), text_.data());
   copies_.push_back(std::move(copy));
@@ -294,23 +290,22 @@ void BatchBuilder::copy_all() {
 std::size_t BatchBuilder::add_pairs(std::shared_ptr<const RecordColumns> queries, std::size_t q,
                                     std::shared_ptr<const RecordColumns> targets, std::size_t t, std::size_t max_pairs,
                                     std::int64_t weight) {
-  const RecordLocation *query = queries->locations.data() + q, *target = targets->locations.data() + t;
+  // The first number of pairs that fills the batch, by binary search.
+  const std::int64_t begun = this->weight();
+  const auto weight_with = [&](std::size_t count) {
+    const std::int64_t symbols = targets->bytes_of(t, count).symbols + (queries ? queries->bytes_of(q, count).symbols : 0);
+    return begun + kPairWeight * static_cast<std::int64_t>(count) + symbols;
+  };
   std::size_t count = 0;
-  std::int64_t total_weight = this->weight();
-  for (; count < max_pairs && total_weight < weight; ++count)
-    total_weight += kPairWeight + query[count].len + target[count].len;
+  for (std::size_t most = max_pairs; count < most;) {
+    const std::size_t middle = (count + most) / 2;
+    if (weight_with(middle) < weight)
+      count = middle + 1;
+    else
+      most = middle;
+  }
+  const std::int64_t total_weight = weight_with(count);
   add({std::move(queries), std::move(targets), q, t, count});
-  weight_ = total_weight - kPairWeight * pairs();
-  return count;
-}
-
-std::size_t BatchBuilder::add_targets(std::shared_ptr<const RecordColumns> targets, std::size_t t,
-                                      std::size_t max_pairs, std::int64_t weight) {
-  const RecordLocation* target = targets->locations.data() + t;
-  std::size_t count = 0;
-  std::int64_t total_weight = this->weight();
-  for (; count < max_pairs && total_weight < weight; ++count) total_weight += kPairWeight + target[count].len;
-  add({nullptr, std::move(targets), 0, t, count});
   weight_ = total_weight - kPairWeight * pairs();
   return count;
 }
@@ -341,6 +336,7 @@ PendingPairs BatchBuilder::take() {
   // The next batch is usually of a similar size. Reserving 1/16 more avoids growth by a factor of 1.5.
   if (!taken.bases.owner()) bases_.reserve(taken.bases.size() + taken.bases.size() / 16);
   text_.reserve(taken.text.size() + taken.text.size() / 16);
+  reserve_rows(n + n / 16);
   weight_ = 0;
   open_ = false;
   return {std::move(taken), std::exchange(copies_, {})};

@@ -128,14 +128,31 @@ struct RecordLocation {
   std::uint8_t flags;
 };
 
+// What records need in a batch, in bytes.
+struct RecordBytes {
+  std::int64_t symbols = 0, bases = 0, text = 0;  // bases: the symbols, each sequence padded; text: names and qualities
+  void add(const RecordLocation& record) {
+    symbols += record.len;
+    bases += static_cast<std::int64_t>(aligned(static_cast<std::size_t>(record.len)));
+    text += record.name_len + (record.quality == RecordLocation::kNone ? 0 : record.len);
+  }
+  RecordBytes operator-(const RecordBytes& o) const { return {symbols - o.symbols, bases - o.bases, text - o.text}; }
+};
+
 // Records of one file, as locations in lines or in copies.
 struct RecordColumns {
   const std::uint8_t* lines = nullptr;  // not owned
   Buffer<std::uint8_t> bases, text;     // copies
   Buffer<RecordLocation> locations;
+  Buffer<RecordBytes> sums;             // of each record and those before it
   Buffer<std::uint64_t> keys;           // NameSet::key() of each name, if they are kept
 
-  void clear() { locations.clear(), keys.clear(); }
+  void clear() { locations.clear(), sums.clear(), keys.clear(); }
+  // Returns what `count` records from `first` on need. Records themselves may be in the cache of another core.
+  RecordBytes bytes_of(std::size_t first, std::size_t count) const {
+    if (count == 0) return {};
+    return first ? sums[first + count - 1] - sums[first - 1] : sums[count - 1];
+  }
   std::size_t size() const { return locations.size(); }
   const std::uint8_t* bases_at(std::int64_t place) const { return place < 0 ? bases.data() + ~place : lines + place; }
   const std::uint8_t* text_at(std::int64_t place) const { return place < 0 ? text.data() + ~place : lines + place; }
@@ -155,15 +172,17 @@ class RecordBuilder : public RecordParts {
   void end_record();
   // Removes the open record, if any.
   void drop_record() { drop_open(); }
-  std::int64_t bases_stored() const { return bases_stored_; }
+  std::int64_t bases_stored() const { return total_.symbols; }
   std::size_t records() const { return c_.size(); }
   // Moves the records except an open one to `columns`, whose former content is discarded and its memory reused.
   void take(RecordColumns& columns);
 
  private:
+  void add(const RecordLocation& record, std::string_view name);
+
   RecordColumns c_;
+  RecordBytes total_;  // of the records in c_
   bool references_allowed_ = true;
-  std::int64_t bases_stored_ = 0;
 };
 
 // Pairs of a batch whose records are still to be copied from two files; of targets only if `queries` is null.
@@ -204,14 +223,12 @@ class BatchBuilder : public RecordParts {
   void use_pool(std::shared_ptr<ThreadPool> pool) { pool_ = std::move(pool); }
   // Copies all records that are still to be copied, so that take() leaves nothing to do.
   void copy_all();
-  // Adds up to `max_pairs` pairs, of records from q and t on, until the batch reaches `weight`. Returns the number of
-  // pairs added. Records without a share in their memory (use_count() is 0) are copied before it returns.
+  // Adds up to `max_pairs` pairs, of records from q and t on, until the batch reaches `weight`; with a null pointer
+  // `queries`, of empty, unnamed queries. Returns the number of pairs added. Records without a share in their memory
+  // (use_count() is 0) are copied before it returns.
   std::size_t add_pairs(std::shared_ptr<const RecordColumns> queries, std::size_t q,
                         std::shared_ptr<const RecordColumns> targets, std::size_t t, std::size_t max_pairs,
                         std::int64_t weight);
-  // Same as add_pairs(), with empty, unnamed queries.
-  std::size_t add_targets(std::shared_ptr<const RecordColumns> targets, std::size_t t, std::size_t max_pairs,
-                          std::int64_t weight);
 
   std::int64_t pairs() const { return static_cast<std::int64_t>(c_.t_len.size()); }
   // Returns the memory of use_external(), for a batch that is built elsewhere; without bases.
@@ -226,6 +243,7 @@ class BatchBuilder : public RecordParts {
 
  private:
   static constexpr std::size_t kMaxCopies = 64;  // records that wait to be copied keep the blocks of files in memory
+  void reserve_rows(std::size_t rows);
   void end_sequence(Buffer<std::int64_t>& start, Buffer<std::int32_t>& len);
   // Adds rows for the records of a copy, and copies them now or later.
   void add(PairCopy copy);

@@ -121,7 +121,7 @@ Next PairReader::add_targets(std::int64_t weight) {
   while (builder_.weight() < weight) {
     const ParseResult got = first_.more();
     if (got != ParseResult::Item) return got == ParseResult::End ? Next::End : Next::NeedQuery;
-    const std::size_t added = builder_.add_targets(first_.shared(), first_.at(), first_.left(), weight);
+    const std::size_t added = builder_.add_pairs(nullptr, 0, first_.shared(), first_.at(), first_.left(), weight);
     first_.taken(added);
     done_ += static_cast<std::int64_t>(added);
   }
