@@ -227,7 +227,7 @@ class PairBatch:
         return PairBatch(0, none, places, places, *columns, records)
 
     def with_edits(self, edits: I32, rows: I32 | None = None) -> PairBatch:
-        """Return the same pairs with these estimates (i32[n]); those of `rows` (i32[k], in order) are the known ones."""
+        """Return the same pairs with these estimates (i32[n]); only `rows` (i32[k], in order) have one, if given."""
         found = dataclasses.replace(self, est_edits=edits)
         if rows is not None:  # the stages that need them are spared a search of the column
             found.__dict__["rows_with_edits"] = rows
