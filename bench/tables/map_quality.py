@@ -1,12 +1,14 @@
 """`wfacli map` beside `minimap2 -a` under the same presets, on simulated reads whose true positions are known.
 
     python -m bench.tables.map_quality [--reference FASTA] [--length 2000000] [--seed N] [--rows PRESET ...]
-        [--share S] [--threads N] [--repeats N] [--keep DIR] [--save]
+        [--share S] [--threads N] [--repeats N] [--sv-every 20000] [--keep DIR] [--save]
 
 Requires minimap2, samtools, bcftools and pysam. The reference is a FASTA file, or random with dispersed and tandem
 repeats. A donor differs from it by SNVs, small indels, and deletions, insertions, duplications and inversions of 50 bp
-to 10 kb; reads of the donor have the errors of each technology. Programs read files and write sorted BAM, alternately.
---share scales the coverage. --keep leaves all files in a folder, and a list of reads with other scores in each.
+to 10 kb, one for each --sv-every bases. By default these are six times as frequent as in a person, so that there are
+enough to count. Reads of the donor have the errors of each technology. Programs read files and write sorted BAM,
+alternately. --share scales the coverage. --keep leaves all files in a folder, and a list of reads with other scores in
+each.
 """
 
 from __future__ import annotations
@@ -91,14 +93,14 @@ class World:
     options: argparse.Namespace
 
 
-def world_of(a: argparse.Namespace, folder: Path, sv_every: int = SV_EVERY) -> World:
-    """Make the reference and the donor, which has a structural variant for each `sv_every` bases."""
+def world_of(a: argparse.Namespace, folder: Path) -> World:
+    """Make the reference and the donor, which has a structural variant for each `a.sv_every` bases."""
     rng = np.random.default_rng(a.seed)
     genome = read_fasta(a.reference, rng) if a.reference else random_genome(a.length, rng)
     reference = folder / "reference.fa"
     genome.write(reference)
     subprocess.run(["samtools", "faidx", str(reference)], check=True)
-    return World(genome, reference, make_donor(genome, rng, SNV, INDEL, sv_every), folder, a)
+    return World(genome, reference, make_donor(genome, rng, SNV, INDEL, a.sv_every), folder, a)
 
 
 def commands(preset: str, world: World, reads: list[Path], out: dict[str, Path]) -> dict[str, list[str]]:
@@ -223,6 +225,7 @@ def asked(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--reference", type=Path, metavar="FASTA", help="in place of a random genome")
     parser.add_argument("--length", type=int, default=2_000_000, help="bases of the random genome")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sv-every", type=int, default=SV_EVERY, help="bases for each structural variant")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave reads, BAM and VCF files there")
     return parser.parse_args(arguments)
 
@@ -245,7 +248,7 @@ def main(arguments: list[str] | None = None) -> None:
     if lacking:
         sys.exit(f"requires {', '.join(lacking)}")
     smaller = a.length != 2_000_000 and a.reference is None
-    runner = table.Runner("map-quality", TIMED, a, console, part=smaller)
+    runner = table.Runner("map-quality", TIMED, a, console, part=smaller or a.sv_every != SV_EVERY)
     with working_folder(a.keep) as folder:
         world = world_of(a, folder)
         kinds = [one.kind for one in world.donor.variants if one.large]

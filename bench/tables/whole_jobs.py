@@ -66,7 +66,7 @@ class Jobs:
 
     @cached_property
     def _world(self) -> World:
-        return world_of(self._options, self._folder, self._options.sv_every)
+        return world_of(self._options, self._folder)
 
     def __iter__(self) -> Iterator[Job]:
         for preset, name in MAPPED.items():
