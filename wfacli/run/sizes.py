@@ -21,8 +21,6 @@ _MAPPED_PER_THREAD = 1_000_000  # bases on the CPU, where the interpreter takes 
 SWITCH_INTERVAL = 2e-4
 
 _SPARE = 17 / 16  # margin over a batch's share of the bases, since a pair weighs more than its bases
-_BATCHES_PER_THREAD = 16  # at least, so that all threads finish together
-_MOST_ON_CPU = 2 * CPU_BATCH
 _LEAST_SHARED = 8_000_000  # bases of a batch below which another GPU saves less time than another batch costs
 
 
@@ -44,23 +42,8 @@ def shared_out(sizes: Sequence[int | None], gpus: int = 1) -> int:
 def batch_bases(config: RunConfig, sources: Sequence[Source], gpus: int) -> int:
     """Return the bases per batch of a run over these sources; `gpus` is 0 without a GPU."""
     sizes = [source.size for source in sources]
-    if gpus:
-        default = shared_out(sizes, gpus)
-    elif PartKind.of(
-        config.output
-    ).in_blocks:  # compressed bytes are the same for any number of threads, and of shards
-        default = CPU_BATCH
-    else:
-        default = for_threads(sizes, config.threads)
-    return config.batch_bases or default
-
-
-def for_threads(sizes: Sequence[int | None], threads: int) -> int:
-    """Return the bases per batch on the CPU: of large files more, since the threads share one interpreter."""
-    if None in sizes:
-        return CPU_BATCH
-    total = sum(filter(None, sizes))
-    return min(max(total // (_BATCHES_PER_THREAD * threads), CPU_BATCH), _MOST_ON_CPU)
+    # On the CPU compressed bytes are the same for any number of threads, and of shards.
+    return config.batch_bases or (shared_out(sizes, gpus) if gpus else CPU_BATCH)
 
 
 def mapped_bases(config: RunConfig, sources: Sequence[Source], gpus: int) -> int:

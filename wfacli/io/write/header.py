@@ -16,7 +16,7 @@ from ..read.sources import Source
 from .in_order import in_order
 from .targets import named_targets, sq_lines
 
-_SCAN_WEIGHT = 32_000_000  # bases of a batch; several threads share each
+_SCAN_WEIGHT, _SCAN_WEIGHT_EACH = 8_000_000, 2_000_000  # minimum bases of a batch, and for each thread that shares it
 _COMPLETERS = 4  # threads that complete batches
 _SCANNED, _WRITTEN = 2, 64  # batches and blocks of text read ahead
 _BLOCK = 1 << 16  # bytes
@@ -43,9 +43,9 @@ def sam_header(files: Files, sources: tuple[Source, ...], config: RunConfig, ver
 def _scanned(path: str, layout: str, config: RunConfig, version: str) -> Iterator[bytes | U8]:
     source = Source(path)
     scan: Ahead[LaterBatch] | None = None
-    completers = min(config.threads, _COMPLETERS)
+    completers, weight = min(config.threads, _COMPLETERS), max(_SCAN_WEIGHT, _SCAN_WEIGHT_EACH * config.threads)
     try:
-        batches = later_batches((source,), layout, _SCAN_WEIGHT, keep_bases=False, threads=config.threads)
+        batches = later_batches((source,), layout, weight, keep_bases=False, threads=config.threads)
         scan = Ahead(_until_fault(batches), _SCANNED)
         with ThreadPoolExecutor(completers, "wfacli-scan") as pool:
             completed = in_order(pool, lambda later: named_targets(path, later()), scan, completers)
