@@ -7,8 +7,9 @@ import weakref
 import numpy as np
 import pytest
 
+from wfacli._native import count_nonzero
 from wfacli.config import AlignSpec, Metric, Penalties
-from wfacli.core.batch import PartialResult
+from wfacli.core.batch import Lengths, PartialResult
 from wfacli.engines.parts import gather
 from wfacli.io.read.memory import pairs_of
 from wfacli.plan.planner import Planner
@@ -46,6 +47,22 @@ def answers_for(n, seed):
 
 def batch_of(n):
     return pairs_of(["A"] * n, ["C"] * n)
+
+
+def test_lengths_of_a_batch_and_of_its_parts():
+    batch = pairs_of(["ACGT", "", "ACGTACG"], ["A", "CCCCCCCCC", ""])
+    assert batch.known_lengths == batch.lengths == Lengths(21, 7, 9)
+    for some in (batch.head(2), batch.subset(np.array([1, 0], np.int32))):
+        assert some.known_lengths is None, "they were those of all pairs"
+        assert some.lengths == Lengths(14, 4, 9) and some.total_bases == 14 and some.longest == 9
+    assert batch.with_edits(np.zeros(3, np.int32)).known_lengths == batch.known_lengths
+    assert batch.head(0).lengths == pairs_of([], []).lengths == Lengths(0, 0, 0)
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 300])
+def test_values_other_than_0_are_counted(n):
+    column = np.arange(n, dtype=np.uint8) % 5
+    assert count_nonzero(column) == np.count_nonzero(column)
 
 
 def test_one_part_in_order_is_taken_as_it_is():

@@ -12,7 +12,8 @@ from wfacli.core.batch import Flag
 from wfacli.errors import InputError, UsageError
 from wfacli.io.read import reader
 from wfacli.io.read.memory import pairs_of
-from wfacli.io.read.reader import PairFiles
+from wfacli.io.read.reader import PairFiles, read_batches
+from wfacli.io.read.sources import Source
 
 TARGETS = b">t1 first target\nACGT\n>t2\nGGTTAA\n"
 EXPECTED = [Pair("q1", b"ACGTAC", None, "t1", b"ACGT"), Pair("q2", b"TTAA", None, "t2", b"GGTTAA")]
@@ -131,6 +132,26 @@ def test_batches_of_any_size_hold_the_same_pairs(tmp_path, monkeypatch, many, we
     alone = [p._replace(q_name=f"pair{i}", t_name=f"pair{i}") for i, p in enumerate(many, 1)]
     assert read(tmp_path, b"".join(b">%s\n<%s\n" % (p.query, p.target) for p in many), weight=weight) == (alone, None)
     assert read(tmp_path, b"".join(b"%s\t%s\n" % (p.query, p.target) for p in many), weight=weight) == (alone, None)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("weight", [1, 3_000, 100_000])
+def test_a_batch_ends_with_the_pair_that_fills_it(tmp_path, monkeypatch, threads, weight):
+    """Blocks of the two files end at other records, so that batches are put together from parts of blocks."""
+    monkeypatch.setattr(reader, "_BLOCK", 1000)
+    rng = random.Random(weight)
+    lengths = [(rng.choice((0, 10, 150)), rng.choice((30, 40, 2000))) for _ in range(600)]
+    paths = [tmp_path / name for name in ("q.fa", "t.fa")]
+    for number, path in enumerate(paths):
+        path.write_bytes(b"".join(b">%d\n%s\n" % (i, b"A" * both[number]) for i, both in enumerate(lengths)))
+    expected, filled = [0], 0
+    for query, target in lengths:
+        if filled >= weight:
+            expected, filled = [*expected, 0], 0
+        expected[-1] += 1
+        filled += 16 + query + target  # 16: as much as a pair weighs beside its bases
+    sources = tuple(Source(str(path)) for path in paths)
+    assert [len(batch) for batch in read_batches(sources, "two", weight, threads=threads)] == expected
 
 
 def test_a_query_longer_than_a_batch_and_a_block(tmp_path):
