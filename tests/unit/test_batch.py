@@ -51,11 +51,10 @@ def batch_of(n):
 
 def test_lengths_of_a_batch_and_of_its_parts():
     batch = pairs_of(["ACGT", "", "ACGTACG"], ["A", "CCCCCCCCC", ""])
-    assert batch.known_lengths == batch.lengths == Lengths(21, 7, 9)
-    for some in (batch.head(2), batch.subset(np.array([1, 0], np.int32))):
-        assert some.known_lengths is None, "they were those of all pairs"
+    assert batch.lengths == batch.with_edits(np.zeros(3, np.int32)).lengths == Lengths(21, 7, 9)
+    shorter = dataclasses.replace(batch, q_len=np.array([4, 0, 0], np.int32))
+    for some in (batch.head(2), batch.subset(np.array([1, 0], np.int32)), shorter):
         assert some.lengths == Lengths(14, 4, 9) and some.total_bases == 14 and some.longest == 9
-    assert batch.with_edits(np.zeros(3, np.int32)).known_lengths == batch.known_lengths
     assert batch.head(0).lengths == pairs_of([], []).lengths == Lengths(0, 0, 0)
 
 

@@ -163,7 +163,6 @@ class PairBatch:
         records: names and qualities.
         mapped: positions of the rows in reads and on a reference; None for plain pairs.
         extent: size of all pairs; None if it was not computed.
-        known_lengths: lengths of all pairs; None if they were not computed.
     """
 
     ordinal: int
@@ -177,16 +176,13 @@ class PairBatch:
     records: Records
     mapped: Mapped | None = None
     extent: Extent | None = None
-    known_lengths: Lengths | None = None
 
     def __len__(self) -> int:
         return len(self.q_len)
 
     @functools.cached_property
     def lengths(self) -> Lengths:
-        """Lengths of all pairs."""
-        if self.known_lengths:
-            return self.known_lengths
+        """Lengths of all pairs; of a batch of the reader computed by it."""
         total = self.q_len.sum(dtype=np.int64) + self.t_len.sum(dtype=np.int64)
         return Lengths(int(total), int(self.q_len.max(initial=0)), int(self.t_len.max(initial=0)))
 
@@ -216,7 +212,7 @@ class PairBatch:
         columns: dict[str, Any] = dict(zip(_PAIR_COLUMNS + _NAME_COLUMNS, found, strict=False))
         records = dataclasses.replace(self.records, **{c: columns.pop(c) for c in _NAME_COLUMNS})
         mapped = Mapped(*found[len(own) + len(names) :]) if self.mapped else None
-        return dataclasses.replace(self, records=records, mapped=mapped, extent=None, known_lengths=None, **columns)
+        return dataclasses.replace(self, records=records, mapped=mapped, extent=None, **columns)
 
     def shapes(self, rows: Any) -> PairBatch:
         """Return lengths, flags and estimates of some rows, without bases and names; kernels are chosen by these."""
@@ -229,6 +225,8 @@ class PairBatch:
     def with_edits(self, edits: I32, rows: I32 | None = None) -> PairBatch:
         """Return the same pairs with these estimates (i32[n]); only `rows` (i32[k], in order) have one, if given."""
         found = dataclasses.replace(self, est_edits=edits)
+        if "lengths" in self.__dict__:
+            found.__dict__["lengths"] = self.lengths
         if rows is not None:  # the stages that need them are spared a search of the column
             found.__dict__["rows_with_edits"] = rows
         return found
@@ -253,15 +251,17 @@ class PairBatch:
     def from_columns(cls, ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
         """Build from the columns that the native reader returns."""
         known = [c for c in _PAIR_COLUMNS if c in columns]
-        return cls(
+        batch = cls(
             ordinal=ordinal,
             bases=columns["bases"],
             est_edits=no_edits(len(columns["t_len"])),
             records=Records(text=columns["text"], **{c: columns[c] for c in _NAME_COLUMNS}),
             mapped=Mapped.from_columns(columns["mapped"]) if "mapped" in columns else None,
-            known_lengths=Lengths(*columns["lengths"]) if "lengths" in columns else None,
             **{c: columns[c] for c in known},
         )
+        if "lengths" in columns:
+            batch.__dict__["lengths"] = Lengths(*columns["lengths"])
+        return batch
 
 
 LaterBatch = Callable[[], PairBatch]  # completes a batch and returns it; call it once, in any thread
