@@ -5,9 +5,17 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
+
 from tests import oracles
 from tests.cli.support import assert_success, run
 from tests.mapped.test_ends import JUNK, REFERENCE, mapping, records, tag, wrong
+from wfacli._native import unreliable_ends
+from wfacli.config import AlignSpec, Limits, Metric, Penalties
+from wfacli.core.batch import AlignmentBatch
+from wfacli.engines.cpu import native_options
+from wfacli.plan.kernels import TABLE
+from wfacli.run.ends import DOUBTFUL
 
 
 def in_tandem_repeat(head: str, units: int, copies: int, end: str, odd: int) -> tuple[str, str]:
@@ -118,3 +126,32 @@ def test_a_part_begins_behind_mismatches_at_the_cut(tmp_path: Path) -> None:
     one, other = records(tmp_path, {"r": read}, paf, extra=f">u\n{target}\n")
     assert one[5] == "2000=1002S"
     assert (other[3], other[5]) == ("511", "2002S1000=")
+
+
+def test_an_end_that_loses_much_more_than_the_rest_is_doubtful():
+    """Where copies of a repeat differ, a path may be off by one without a long gap: only its errors are too many."""
+    equal, differs = 7, 8  # operations as in BAM
+    few, many = [(97, equal), (3, differs)] * 40, [(37, equal), (3, differs)] * 25
+    paths = [[*path, (30, equal)] for path in (few + many[:2] + few, many + few * 2, few * 2 + many)]
+    lengths = [sum(length for length, _ in path) for path in paths]
+    count, cuts = len(paths), np.cumsum([0, *map(len, paths)])
+    found = AlignmentBatch(
+        ordinal=0,
+        status=np.zeros(count, np.uint8),
+        cut=np.zeros(count, np.uint8),
+        score=np.zeros(count, np.int32),
+        span=np.array([[0, length, 0, length] for length in lengths], np.int32),
+        cigar=np.array([length << 4 | operation for path in paths for length, operation in path], np.uint32),
+        cigar_start=cuts.astype(np.int64),
+        origin=np.zeros(count, np.uint8),
+        kernels=(TABLE,),
+    )
+    penalties = Penalties(match=2, mismatch=4, gaps=((4, 2), (24, 1)))
+    scores = native_options(AlignSpec(Metric.AFFINE2P, penalties), Limits(), TABLE)
+    rows, inner = unreliable_ends(found, scores, DOUBTFUL)
+    assert rows.tolist() == [1, 2]
+    begin, end = (
+        DOUBTFUL,
+        lengths[2] - 1_030,
+    )  # in the match behind those with many errors, and in the last one among them
+    assert inner.reshape(-1, 4).tolist() == [[begin, lengths[1], begin, lengths[1]], [0, end, 0, end]]

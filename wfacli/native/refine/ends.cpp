@@ -1,6 +1,7 @@
 #include "refine/ends.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "io/builder.hpp"
 #include "format/record_fields.hpp"
@@ -12,6 +13,7 @@ constexpr std::int32_t kMinGap = 4;  // minimum length of a gap that makes an en
 constexpr std::int32_t kLongGap = 16;  // minimum length of a gap beyond which a repeat may have the end at another copy
 constexpr std::int64_t kOutside = 32;  // aligned bases at an end that may be outside of the mapped part
 constexpr std::int64_t kSeed = 16;   // bases of a match that a mapper's seeds do not reach
+constexpr double kMuch = 1.5;  // standard deviations above the usual loss of an end that make it doubtful
 constexpr std::int64_t kNear = 64;  // aligned bases from an end in which seeds may lie beside the best path
 
 // Appends `count` bases, optionally reversed, at a multiple of 16 bytes; returns their offset.
@@ -86,10 +88,42 @@ Place inside_near_gap(InwardWalk walk, std::int64_t max_columns) {
   return {};
 }
 
+// What all columns of a path lose against a path of matches.
+struct Loss {
+  std::int64_t score = 0, columns = 0;
+
+  void add(std::uint32_t op, std::int64_t length, const AlignOptions& scores) {
+    const std::int64_t aligned = is_gap(op) ? 0 : length;
+    columns += aligned;
+    score += aligned * scores.match - score_of(op, length, scores);
+  }
+};
+
+// Returns a place in the last long match within `max_columns` if the path before it loses much more than the whole path on
+// average; else the end. In a repeat whose copies differ a path may be off by a copy, and have short gaps only.
+Place inside_lossy(InwardWalk walk, std::int64_t max_columns, const Loss& whole, const AlignOptions& scores) {
+  Loss loss, lost;
+  Place inside;
+  while (walk.next() && walk.before.columns < max_columns) {
+    const std::int64_t into = std::min(walk.length, max_columns - walk.before.columns);
+    if (walk.op == kEqual && into >= kSeed) {
+      inside = {walk.before.query + into, walk.before.target + into, walk.before.columns + into};
+      lost = loss;
+    }
+    loss.add(walk.op, walk.length, scores);
+  }
+  // Edits are rare, so their number has about its mean as variance; each costs as much as a mismatch, about.
+  const double usual = static_cast<double>(whole.score) * static_cast<double>(inside.columns) / static_cast<double>(whole.columns);
+  const double edit = scores.match + scores.costs.mismatch;
+  return static_cast<double>(lost.score) > usual + kMuch * std::sqrt(edit * usual) ? inside : Place{};
+}
+
 // Returns the place from which an end is extended again; the end itself if it is reliable.
-Place last_unreliable(const InwardWalk& walk, std::int64_t max_columns, const AlignOptions& scores) {
-  const Place doubt = last_doubt(walk, max_columns, scores), inside = inside_near_gap(walk, max_columns);
-  return doubt.columns < inside.columns ? inside : doubt;
+Place last_unreliable(const InwardWalk& walk, std::int64_t max_columns, const Loss& whole, const AlignOptions& scores) {
+  Place last = last_doubt(walk, max_columns, scores);
+  for (const Place& place : {inside_near_gap(walk, max_columns), inside_lossy(walk, max_columns, whole, scores)})
+    if (last.columns < place.columns) last = place;
+  return last;
 }
 
 }  // namespace
@@ -157,11 +191,11 @@ UnreliableEnds unreliable_ends(const AlignmentView& a, const AlignOptions& score
     if (!is_placed(a, row)) continue;
     const std::int32_t* span = a.span + 4 * row;
     const std::uint32_t *first = a.cigar + a.cigar_start[row], *behind = a.cigar + a.cigar_start[row + 1];
-    std::int64_t columns = 0;
-    for (const std::uint32_t* run = first; run < behind; ++run) columns += is_gap(*run & 15) ? 0 : *run >> 4;
-    const std::int64_t within = std::min<std::int64_t>(max_columns, columns / 2);
-    const Place begin = last_unreliable(InwardWalk(first, behind - first, 1), within, scores);
-    const Place end = last_unreliable(InwardWalk(behind - 1, behind - first, -1), within, scores);
+    Loss whole;
+    for (const std::uint32_t* run = first; run < behind; ++run) whole.add(*run & 15, *run >> 4, scores);
+    const std::int64_t within = std::min<std::int64_t>(max_columns, whole.columns / 2);
+    const Place begin = last_unreliable(InwardWalk(first, behind - first, 1), within, whole, scores);
+    const Place end = last_unreliable(InwardWalk(behind - 1, behind - first, -1), within, whole, scores);
     if (begin.query + begin.target + end.query + end.target == 0) continue;
     // A gap in the middle is doubtful from either end: then neither half is more reliable than the other.
     const bool crossing = begin.query + end.query > span[1] - span[0] || begin.target + end.target > span[3] - span[2];

@@ -38,9 +38,10 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
 // Alignments with an unreliable end. Walking inwards from an end, a place is doubtful if the score of the path up to
 // it is negative and a new minimum, or if it follows a gap of at least 16 bases, or of at least 4 bases that is longer
 // than half the aligned bases before it minus 32. If a gap lies within 64 aligned bases of an end, so is each place up to a match of 16 bases
-// behind these. `inner` is the row's span without its doubtful ends: up to the last doubtful place from either end, within
-// `max_columns` aligned bases and half of all aligned bases. Alignments whose doubtful ends would cross, at a gap in the
-// middle, are omitted.
+// behind these. If the path loses much more within `max_columns` aligned bases of an end than it does on average, so is each
+// place up to the last match of 16 bases there. `inner` is the row's span without its doubtful ends: up to the last doubtful
+// place from either end, within `max_columns` and half of all aligned bases. Alignments whose doubtful ends would cross, at a
+// gap in the middle, are omitted.
 struct UnreliableEnds {
   Buffer<std::int32_t> rows, inner;
 };
