@@ -132,7 +132,7 @@ def numbers(facts: Facts) -> Iterator[tuple[str, str]]:
     if facts.scores_only:
         yield "identity", "unknown (--score-only)"
     elif not math.isnan(facts.identity):
-        yield "identity over all alignments, as in the summary line", percentage(facts.identity)
+        yield "identity over all alignments, as in the summary line", f"{100 * facts.identity:.2f}%"
 
 
 def _run(facts: Facts) -> Iterator[tuple[str, str]]:
