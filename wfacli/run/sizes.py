@@ -41,9 +41,9 @@ def shared_out(sizes: Sequence[int | None], gpus: int = 1) -> int:
 
 def batch_bases(config: RunConfig, sources: Sequence[Source], gpus: int) -> int:
     """Return the bases per batch of a run over these sources; `gpus` is 0 without a GPU."""
-    sizes = [source.size for source in sources]
-    # On the CPU compressed bytes are the same for any number of threads, and of shards.
-    return config.batch_bases or (shared_out(sizes, gpus) if gpus else CPU_BATCH)
+    if config.batch_bases or not gpus:  # on the CPU one size: compressed bytes depend neither on threads nor on shards
+        return config.batch_bases or CPU_BATCH
+    return shared_out([source.size for source in sources], gpus)
 
 
 def mapped_bases(config: RunConfig, sources: Sequence[Source], gpus: int) -> int:
