@@ -149,8 +149,8 @@ def compared(ours: Columns, theirs: Columns, reads: int, bonus: int = 0) -> tupl
 
     Returns:
         Counts of our scores that are lower (and of these, where a base of their record is in another one, too, which
-        counts it twice), equal or higher, and of reads with other starts or one record; i64[k, 2] with the read and
-        the difference of the scores.
+        counts it twice, and where their records of the read together score more than ours), equal or higher, and of
+        reads with other starts or one record; i64[k, 2] with the read and the difference of the scores.
     """
     own, other = primaries(ours, reads), primaries(theirs, reads)
     both = np.flatnonzero((own >= 0) & (other >= 0))
@@ -159,9 +159,12 @@ def compared(ours: Columns, theirs: Columns, reads: int, bonus: int = 0) -> tupl
     near &= ours.reverse[a] == theirs.reverse[b]
     scores = [one.score + bonus * ((one.first == 0) * 1 + (one.clipped == one.first)) for one in (ours, theirs)]
     gain = (scores[0][a] - scores[1][b])[near]
+    lower = gain < 0
+    sums = [np.bincount(one.read, np.where(one.secondary, 0, one.score), reads)[both][near] for one in (ours, theirs)]
     report = {
-        "lower": int((gain < 0).sum()),
-        "lower_with_shared_bases": int(((gain < 0) & shared_bases(theirs)[b][near]).sum()),
+        "lower": int(lower.sum()),
+        "lower_with_shared_bases": int((lower & shared_bases(theirs)[b][near]).sum()),
+        "lower_in_all": int((lower & (sums[0] < sums[1])).sum()),
         "equal": int((gain == 0).sum()),
         "higher": int((gain > 0).sum()),
         "sum_of_losses": int(-gain[gain < 0].sum()),

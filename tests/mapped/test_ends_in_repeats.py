@@ -6,16 +6,19 @@ import random
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests import oracles
 from tests.cli.support import assert_success, run
 from tests.mapped.test_ends import JUNK, REFERENCE, mapping, records, tag, wrong
+from tests.mapped.world import turned
 from wfacli._native import unreliable_ends
 from wfacli.config import AlignSpec, Limits, Metric, Penalties
-from wfacli.core.batch import AlignmentBatch
+from wfacli.core.batch import AlignmentBatch, all_rows
 from wfacli.engines.cpu import native_options
 from wfacli.plan.kernels import TABLE
 from wfacli.run.ends import DOUBTFUL
+from wfacli.run.rows import pairs_of
 
 
 def in_tandem_repeat(head: str, units: int, copies: int, end: str, odd: int) -> tuple[str, str]:
@@ -128,14 +131,14 @@ def test_a_part_begins_behind_mismatches_at_the_cut(tmp_path: Path) -> None:
     assert (other[3], other[5]) == ("511", "2002S1000=")
 
 
-def test_an_end_that_loses_much_more_than_the_rest_is_doubtful():
-    """Where copies of a repeat differ, a path may be off by one without a long gap: only its errors are too many."""
-    equal, differs = 7, 8  # operations as in BAM
-    few, many = [(97, equal), (3, differs)] * 40, [(37, equal), (3, differs)] * 25
-    paths = [[*path, (30, equal)] for path in (few + many[:2] + few, many + few * 2, few * 2 + many)]
+EQUAL, DIFFERENT = 7, 8  # operations as in BAM
+
+
+def alignments(paths: list[list[tuple[int, int]]]) -> AlignmentBatch:
+    """Return alignments without gaps: lengths and operations of each."""
     lengths = [sum(length for length, _ in path) for path in paths]
     count, cuts = len(paths), np.cumsum([0, *map(len, paths)])
-    found = AlignmentBatch(
+    return AlignmentBatch(
         ordinal=0,
         status=np.zeros(count, np.uint8),
         cut=np.zeros(count, np.uint8),
@@ -146,12 +149,106 @@ def test_an_end_that_loses_much_more_than_the_rest_is_doubtful():
         origin=np.zeros(count, np.uint8),
         kernels=(TABLE,),
     )
+
+
+def doubtful(paths: list[list[tuple[int, int]]], targets: list[str]) -> tuple[list[int], list[list[int]]]:
+    """Return the alignments with doubtful ends, and their spans without them."""
+    lengths = np.array([len(target) for target in targets], np.int32)
+    starts = np.cumsum([0, *lengths])[:-1].astype(np.int64)
+    columns = {
+        "bases": np.frombuffer("".join(targets).encode(), np.uint8),
+        "q_start": starts, "t_start": starts, "q_len": lengths, "t_len": lengths,
+        "flags": np.zeros(len(targets), np.uint8),
+    }  # fmt: skip
     penalties = Penalties(match=2, mismatch=4, gaps=((4, 2), (24, 1)))
     scores = native_options(AlignSpec(Metric.AFFINE2P, penalties), Limits(), TABLE)
-    rows, inner = unreliable_ends(found, scores, DOUBTFUL)
-    assert rows.tolist() == [1, 2]
+    rows, inner = unreliable_ends(pairs_of(0, columns), all_rows(len(targets)), alignments(paths), scores, DOUBTFUL)
+    return rows.tolist(), inner.reshape(-1, 4).tolist()
+
+
+def random_targets(lengths: list[int]) -> list[str]:
+    rng = random.Random(3)
+    return ["".join(rng.choices("ACGT", k=length)) for length in lengths]
+
+
+def test_an_end_that_loses_much_more_than_the_rest_is_doubtful():
+    """Where copies of a repeat differ, a path may be off by one without a long gap: only its errors are too many."""
+    few, many = [(97, EQUAL), (3, DIFFERENT)] * 40, [(37, EQUAL), (3, DIFFERENT)] * 25
+    paths = [[*path, (30, EQUAL)] for path in (few + many[:2] + few, many + few * 2, few * 2 + many)]
+    lengths = [sum(length for length, _ in path) for path in paths]
+    rows, inner = doubtful(paths, random_targets(lengths))
+    assert rows == [1, 2]
     begin, end = (
         DOUBTFUL,
         lengths[2] - 1_030,
     )  # in the match behind those with many errors, and in the last one among them
-    assert inner.reshape(-1, 4).tolist() == [[begin, lengths[1], begin, lengths[1]], [0, end, 0, end]]
+    assert inner == [[begin, lengths[1], begin, lengths[1]], [0, end, 0, end]]
+
+
+@pytest.mark.parametrize(
+    ("unit", "repeat", "at", "place"),
+    [
+        (4, 600, 0, 616),  # 16 bases behind the repeat, all of which match
+        (150, 600, 0, 616),
+        (4, 600, 60, 676),
+        (4, 600, 100, 0),  # the bases before it say where the path is
+        (4, 1_200, 0, DOUBTFUL),  # none within the limit is behind it
+        (40, 60, 0, 0),  # too little of it occurs twice
+        (400, 390, 0, 0),
+    ],
+)
+def test_an_end_in_a_tandem_repeat_is_doubtful(unit: int, repeat: int, at: int, place: int) -> None:
+    """A path may be off by some copies, and make up for it by a few short gaps."""
+    length = 4_000
+    (bases,) = random_targets([length])
+    target = bases[:at] + (bases[1_500 : 1_500 + unit] * repeat)[:repeat]
+    if unit < repeat:  # the base behind a repeat must not continue it
+        target += next(base for base in "ACGT" if base != target[-unit])
+    target += bases[len(target) :]
+    path = [[(length, EQUAL)]]
+    expected = ([0], [[place, length, place, length]]) if place else ([], [])
+    assert doubtful(path, [target]) == expected
+    expected = ([0], [[0, length - place, 0, length - place]]) if place else ([], [])
+    assert doubtful(path, [target[::-1]]) == expected
+
+
+def test_ends_of_short_alignments_are_not_extended_from_far_inside() -> None:
+    assert doubtful([[(400, EQUAL)]], ["ACGC" * 100]) == ([], [])
+
+
+def test_seeds_in_a_microsatellite_do_not_matter(tmp_path: Path) -> None:
+    """Reads that begin in a repeat score no less if the first seed is at another copy."""
+    rng = random.Random(11)
+    targets, reads, pafs = {}, {}, ["", ""]
+    for i in range(60):
+        unit = "".join(rng.sample("ACGT", k=4))
+        repeat = "".join(rng.choice("ACGT") if rng.random() < 0.02 else base for base in unit * 160)
+        head, tail = ("".join(rng.choices("ACGT", k=length)) for length in (300, 3_000))
+        targets[f"u{i}"] = target = head + repeat + tail
+        begin = 300 + rng.randrange(100)
+        changed = (["", base + base, rng.choice("ACGT")] if rng.random() < 0.06 else [base] for base in target[begin:])
+        reads[f"r{i}"] = read = "".join(map(rng.choice, changed))
+        for k, shift in enumerate((0, rng.choice([4, 8, 12, 16]))):
+            place = (begin + 40 + shift, len(target))
+            pafs[k] += paf_line(f"r{i}", len(read), (40, len(read)), f"u{i}", len(target), place)
+    (tmp_path / "ref.fa").write_text("".join(f">{name}\n{symbols}\n" for name, symbols in targets.items()))
+    (tmp_path / "reads.fa").write_text("".join(f">{name}\n{symbols}\n" for name, symbols in reads.items()))
+    scores = []
+    for paf in pafs:
+        (tmp_path / "map.paf").write_text(paf)
+        options = ("--mappings", "map.paf", "--preset", "map-ont", "--no-header", "--check", "-q")
+        result = run("align", "reads.fa", "ref.fa", *options, cwd=tmp_path)
+        assert_success(result)
+        scores.append([tag(record, "AS") for record in result.rows])
+    assert scores[1] == scores[0]
+
+
+@pytest.mark.parametrize("strand", "+-")
+def test_a_tandem_duplication_near_an_end(strand: str, tmp_path: Path) -> None:
+    """The gap is before the first copy, far inside. Behind it, the gap costs more than the rest of the read scores."""
+    read = REFERENCE[1_000:4_540] + REFERENCE[3_440:4_540] + REFERENCE[4_540:5_000]
+    read = wrong(read, *range(5, len(read), 16))
+    paf = mapping("r", len(read), (0, len(read)), (1_000, 5_000), strand)
+    one, two = records(tmp_path, {"r": turned(read) if strand == "-" else read}, paf, "--cigar", "m")
+    assert (one[3], one[5], two[3], two[5]) == ("1001", "3540M1560S", "3443", "3542S1558M")
+    assert int(two[1]) & 2048

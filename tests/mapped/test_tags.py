@@ -9,9 +9,10 @@ import pysam
 import pytest
 
 from tests.cli.support import Result, assert_failure, assert_success, run
+from tests.mapped.world import turned
 
 SYMBOLS = {"a": "ACGTTGCAACGTAGGCTA", "b": "GGATCCGATTACAGATTA", "c": "TTTTACGACGACGACGAC"}
-REFERENCE = SYMBOLS["a"] + "CC" + SYMBOLS["b"] + "GG"
+REFERENCE = SYMBOLS["a"][:9] + turned(SYMBOLS["a"][9:]) + "CC" + SYMBOLS["b"] + "GG"
 KEPT = {
     "a": ["qs:i:-12", "ML:B:C,1,2,255", "st:Z:2024-01-01 10:00", "RG:Z:old", "xx:A:!", "fl:f:1.5e-3", "he:H:0AFF"],
     "b": [],

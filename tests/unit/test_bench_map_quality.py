@@ -173,7 +173,16 @@ def test_records_that_share_bases_of_a_read(tmp_path):
     short = records.Measured(whole, reads, ONT).read(sam(tmp_path / "short.bam", whole, cut)).records
     assert not measure.shared_bases(short).any()
     report = measure.compared(short, long, len(reads))[0]
-    assert (report["lower"], report["lower_with_shared_bases"]) == (1, 1)
+    assert (report["lower"], report["lower_with_shared_bases"], report["lower_in_all"]) == (1, 1, 1)
+    # A lower primary score is made up for by another record.
+    place = {"150M50S": (101, "140M60S"), "140S60M": (241, "140S60M")}
+    parted = [(*line[:3], place[line[5]][0], line[4], place[line[5]][1], *line[6:]) for line in lines[:2]]
+    both, alone = (
+        records.Measured(whole, reads, ONT).read(sam(tmp_path / f"{name}.bam", whole, some)).records
+        for name, some in (("both", parted), ("alone", lines[:1]))
+    )
+    report = measure.compared(both, alone, len(reads))[0]
+    assert (report["lower"], report["lower_in_all"]) == (1, 0)
 
 
 @pytest.mark.parametrize(

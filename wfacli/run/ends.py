@@ -117,7 +117,9 @@ class Extender:
         met = trim_overlaps(pairs, found, pairs.mapped.inner, self._scores, self._options)
         if met is None:
             return pairs, found
-        score, span, cigar, cigar_start, rows, bound = met
+        kept, score, span, cigar, cigar_start, rows, bound = met
+        if len(kept) < len(pairs):
+            pairs, found = subset(pairs, kept), some_rows(found, kept)
         trimmed = replace(found, score=score, span=span.reshape(-1, 4), cigar=cigar, cigar_start=cigar_start)
         is_open = by_sides(trimmed.span[rows] != found.span[rows])
         return pairs, self._beside_others(pairs, trimmed, rows, is_open, bound.reshape(-1, 2), align)
@@ -237,7 +239,7 @@ class Extender:
             rows with a new alignment. All rows are in order.
         """
         few = found if len(tested) == len(pairs) else some_rows(found, tested)
-        at, reliable = unreliable_ends(few, self._scores, DOUBTFUL)
+        at, reliable = unreliable_ends(pairs, tested, few, self._scores, DOUBTFUL)
         doubted = tested[at]
         rows = np.sort(np.concatenate([doubted, opened[~are_in(opened, doubted)]]))
         if not len(rows):

@@ -79,12 +79,21 @@ nb::tuple copied_parts(nb::handle batch, Spans spans, Bases bases) {
   return nb::make_tuple(to_numpy(q_start), to_numpy(t_start));
 }
 
-nb::tuple unreliable_ends_of(nb::handle alignments, const AlignOptions& scores, std::int32_t max_columns) {
+nb::tuple unreliable_ends_of(nb::handle batch, InColumn<std::int32_t> rows, nb::handle alignments,
+                             const AlignOptions& scores, std::int32_t max_columns) {
+  const BatchView pairs = batch_with_records(batch);
   const AlignmentView view = alignment_view(alignments);
+  check_rows(rows, pairs.n);
+  if (static_cast<std::int64_t>(rows.shape(0)) != view.n) throw nb::value_error("alignments of other rows");
+  for (std::int64_t i = 0; i < view.n; ++i) {
+    const std::int32_t *span = view.span + 4 * i, row = rows.data()[i];
+    if (span[0] < 0 || span[2] < 0 || span[1] > pairs.q_len[row] || span[3] > pairs.t_len[row])
+      throw nb::value_error("a span lies outside its pair");
+  }
   UnreliableEnds ends;
   {
     nb::gil_scoped_release release;
-    ends = unreliable_ends(view, scores, max_columns);
+    ends = unreliable_ends(pairs, rows.data(), view, scores, max_columns);
   }
   return nb::make_tuple(to_numpy(ends.rows), to_numpy(ends.inner));
 }
@@ -226,8 +235,9 @@ nb::object trim_overlaps_of(nb::handle batch, nb::handle alignments, Spans inner
     trimmed = trim_overlaps(view, found, inner.data(), scores, options);
   }
   if (!trimmed.any) return nb::none();
-  return nb::make_tuple(to_numpy(trimmed.score), to_numpy(trimmed.span), to_numpy(trimmed.cigar.runs()),
-                        to_numpy(trimmed.cigar_start), to_numpy(trimmed.rows), to_numpy(trimmed.bound));
+  return nb::make_tuple(to_numpy(trimmed.kept), to_numpy(trimmed.score), to_numpy(trimmed.span),
+                        to_numpy(trimmed.cigar.runs()), to_numpy(trimmed.cigar_start), to_numpy(trimmed.rows),
+                        to_numpy(trimmed.bound));
 }
 
 }  // namespace
@@ -241,9 +251,10 @@ void bind_ends(nb::module_& m) {
   m.def("parts_bytes", &bytes_of_parts, nb::arg("spans"), "Bytes that copy_parts() fills");
   m.def("copy_parts", &copied_parts, nb::arg("batch"), nb::arg("spans"), nb::arg("bases"),
         "Copies parts of a batch into memory (u8[B]); (q_start, t_start), i64[n] each");
-  m.def("unreliable_ends", &unreliable_ends_of, nb::arg("alignments"), nb::arg("scores"),
-        nb::arg("max_columns"),
-        "(rows i32[m], spans i32[4m]): alignments with a doubtful end, and their spans without what hangs by it");
+  m.def("unreliable_ends", &unreliable_ends_of, nb::arg("batch"), nb::arg("rows"), nb::arg("alignments"),
+        nb::arg("scores"), nb::arg("max_columns"),
+        "(rows i32[m], spans i32[4m]): alignments, of these rows (i32[n]) of a batch, with a doubtful end, and their spans "
+        "without what hangs by it");
   m.def("path_scores", &scores_of_paths, nb::arg("alignments"), nb::arg("scores"), "i64[n], what operations score");
   m.def("outer_ends", &ends_outside, nb::arg("alignments"), nb::arg("inner"), nb::arg("scores"),
         "(score i64[2n], matches i64[2n], run i32[4n]) of the parts of alignments before and after inner spans (i32[n, "
@@ -269,8 +280,9 @@ void bind_ends(nb::module_& m) {
         "rows of the same reads that have their sequences");
   m.def("trim_overlaps", &trim_overlaps_of, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"),
         nb::arg("scores"), nb::arg("options"),
-        "(score, span i32[4n], cigar, cigar_start, rows i32[k], bound i32[2k]) with parts of split reads cut where they "
-        "overlap: rows that were changed, and where their queries may begin and end; None where none do");
+        "(kept i32[m], score, span i32[4m], cigar, cigar_start, rows i32[k], bound i32[2k]): the rows without parts of "
+        "split reads that add nothing, parts cut where they overlap, which of the m rows were changed, and where their "
+        "queries may begin and end; None if no row is changed or left out");
 }
 
 }  // namespace wfacli

@@ -1,20 +1,14 @@
 #include "refine/ends.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "io/builder.hpp"
 #include "format/record_fields.hpp"
+#include "refine/walk.hpp"
 
 namespace wfacli {
 namespace {
 
-constexpr std::int32_t kMinGap = 4;  // minimum length of a gap that makes an end doubtful, in bases
-constexpr std::int32_t kLongGap = 16;  // minimum length of a gap beyond which a repeat may have the end at another copy
-constexpr std::int64_t kOutside = 32;  // aligned bases at an end that may be outside of the mapped part
-constexpr std::int64_t kSeed = 16;   // bases of a match that a mapper's seeds do not reach
-constexpr double kMuch = 1.5;  // standard deviations above the usual loss of an end that make it doubtful
-constexpr std::int64_t kNear = 64;  // aligned bases from an end in which seeds may lie beside the best path
 
 // Appends `count` bases, optionally reversed, at a multiple of 16 bytes; returns their offset.
 std::int64_t add_bases(const std::uint8_t* from, std::int32_t count, bool reversed, Buffer<std::uint8_t>& bases) {
@@ -25,105 +19,6 @@ std::int64_t add_bases(const std::uint8_t* from, std::int32_t count, bool revers
   else
     std::copy_n(from, count, to);
   return static_cast<std::int64_t>(at);
-}
-
-// Position on a path, counted from the end at which the walk begins: bases of query and target, and aligned columns.
-struct Place {
-  std::int64_t query = 0, target = 0, columns = 0;
-};
-
-// Walks along a path from one of its ends.
-class InwardWalk {
- public:
-  // `count` CIGAR elements from `run` on in steps of `step` (1 or -1).
-  InwardWalk(const std::uint32_t* run, std::int64_t count, std::int64_t step) : run_(run), left_(count), step_(step) {}
-  bool next() {
-    if (left_-- == 0) return false;
-    op = *run_ & 15, length = *run_ >> 4;
-    run_ += step_;
-    before = at;
-    at.query += in_query(op) ? length : 0;
-    at.target += in_target(op) ? length : 0;
-    at.columns += is_gap(op) ? 0 : length;
-    return true;
-  }
-
-  Place before, at;  // the last element is between both
-  std::uint32_t op = 0;
-  std::int64_t length = 0;
-
- private:
-  const std::uint32_t* run_;
-  std::int64_t left_, step_;
-};
-
-// Returns the last doubtful place (see UnreliableEnds) within `max_columns` aligned bases.
-Place last_doubt(InwardWalk walk, std::int64_t max_columns, const AlignOptions& scores) {
-  Place doubt;
-  std::int64_t score = 0, lowest = 0;
-  while (walk.next()) {
-    score += score_of(walk.op, walk.length, scores);
-    if (walk.at.columns > max_columns) break;
-    const bool lower = score < lowest;
-    if (lower) lowest = score;
-    const bool after_gap = is_gap(walk.op) && walk.length >= kMinGap && 2 * walk.length > walk.at.columns - kOutside;
-    const bool after_long_gap = is_gap(walk.op) && walk.length >= kLongGap;
-    if (lower || after_gap || after_long_gap) doubt = walk.at;
-  }
-  return doubt;
-}
-
-// Returns a place in the first long match that is kNear aligned bases inside, if a gap comes before them; else, or if it is
-// not within `max_columns`, the end.
-Place inside_near_gap(InwardWalk walk, std::int64_t max_columns) {
-  bool gap = false;
-  while (walk.next() && walk.before.columns < max_columns - kSeed) {
-    gap |= is_gap(walk.op) && walk.at.columns <= kNear;
-    if (walk.at.columns > kNear && !gap) break;
-    if (walk.op != kEqual || walk.at.columns < kNear + kSeed || walk.length < kSeed) continue;
-    const std::int64_t into = std::max(kSeed, kNear + kSeed - walk.before.columns);
-    if (walk.before.columns + into > max_columns) break;  // the other end's half
-    return {walk.before.query + into, walk.before.target + into, walk.before.columns + into};
-  }
-  return {};
-}
-
-// What all columns of a path lose against a path of matches.
-struct Loss {
-  std::int64_t score = 0, columns = 0;
-
-  void add(std::uint32_t op, std::int64_t length, const AlignOptions& scores) {
-    const std::int64_t aligned = is_gap(op) ? 0 : length;
-    columns += aligned;
-    score += aligned * scores.match - score_of(op, length, scores);
-  }
-};
-
-// Returns a place in the last long match within `max_columns` if the path before it loses much more than the whole path on
-// average; else the end. In a repeat whose copies differ a path may be off by a copy, and have short gaps only.
-Place inside_lossy(InwardWalk walk, std::int64_t max_columns, const Loss& whole, const AlignOptions& scores) {
-  Loss loss, lost;
-  Place inside;
-  while (walk.next() && walk.before.columns < max_columns) {
-    const std::int64_t into = std::min(walk.length, max_columns - walk.before.columns);
-    if (walk.op == kEqual && into >= kSeed) {
-      inside = {walk.before.query + into, walk.before.target + into, walk.before.columns + into};
-      lost = loss;
-    }
-    loss.add(walk.op, walk.length, scores);
-  }
-  // Edits are rare, so their number has about its mean as variance; each costs as much as a mismatch, about.
-  const double usual = static_cast<double>(whole.score) * static_cast<double>(inside.columns) / static_cast<double>(whole.columns);
-  const double edit = scores.match + scores.costs.mismatch;
-  return static_cast<double>(lost.score) > usual + kMuch * std::sqrt(edit * usual) ? inside : Place{};
-}
-
-// Returns the place from which an end is extended again; the end itself if it is reliable.
-Place last_unreliable(const InwardWalk& walk, std::int64_t max_columns, const Loss& whole, const AlignOptions& scores) {
-  Place last = last_doubt(walk, max_columns, scores);
-  for (const Place& place : {inside_near_gap(walk, max_columns), inside_lossy(walk, max_columns, whole, scores)})
-    if (last.columns < place.columns) last = place;
-  return last;
 }
 
 }  // namespace
@@ -183,31 +78,6 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
     q_start[row] = add(part.query, part.query_len);
     t_start[row] = add(part.target, part.target_len);
   }
-}
-
-UnreliableEnds unreliable_ends(const AlignmentView& a, const AlignOptions& scores, std::int32_t max_columns) {
-  UnreliableEnds out;
-  for (std::int64_t row = 0; row < a.n; ++row) {
-    if (!is_placed(a, row)) continue;
-    const std::int32_t* span = a.span + 4 * row;
-    const std::uint32_t *first = a.cigar + a.cigar_start[row], *behind = a.cigar + a.cigar_start[row + 1];
-    Loss whole;
-    for (const std::uint32_t* run = first; run < behind; ++run) whole.add(*run & 15, *run >> 4, scores);
-    const std::int64_t within = std::min<std::int64_t>(max_columns, whole.columns / 2);
-    const Place begin = last_unreliable(InwardWalk(first, behind - first, 1), within, whole, scores);
-    const Place end = last_unreliable(InwardWalk(behind - 1, behind - first, -1), within, whole, scores);
-    if (begin.query + begin.target + end.query + end.target == 0) continue;
-    // A gap in the middle is doubtful from either end: then neither half is more reliable than the other.
-    const bool crossing = begin.query + end.query > span[1] - span[0] || begin.target + end.target > span[3] - span[2];
-    if (crossing) continue;
-    out.rows.push(static_cast<std::int32_t>(row));
-    std::int32_t* inner = out.inner.extend(4);
-    inner[0] = span[0] + static_cast<std::int32_t>(begin.query);
-    inner[1] = span[1] - static_cast<std::int32_t>(end.query);
-    inner[2] = span[2] + static_cast<std::int32_t>(begin.target);
-    inner[3] = span[3] - static_cast<std::int32_t>(end.target);
-  }
-  return out;
 }
 
 Buffer<std::int64_t> path_scores(const AlignmentView& a, const AlignOptions& scores) {

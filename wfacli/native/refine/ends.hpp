@@ -37,15 +37,18 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
 
 // Alignments with an unreliable end. Walking inwards from an end, a place is doubtful if the score of the path up to
 // it is negative and a new minimum, or if it follows a gap of at least 16 bases, or of at least 4 bases that is longer
-// than half the aligned bases before it minus 32. If a gap lies within 64 aligned bases of an end, so is each place up to a match of 16 bases
-// behind these. If the path loses much more within `max_columns` aligned bases of an end than it does on average, so is each
-// place up to the last match of 16 bases there. `inner` is the row's span without its doubtful ends: up to the last doubtful
-// place from either end, within `max_columns` and half of all aligned bases. Alignments whose doubtful ends would cross, at a
-// gap in the middle, are omitted.
+// than half the aligned bases before it minus 32. If a gap lies within 64 aligned bases of an end, so is each place up to a
+// match of 16 bases behind these. If the path loses much more within `max_columns` aligned bases of an end than it does on
+// average, so is each place up to the last match of 16 bases there; if the target has a tandem repeat at an end, each place up
+// to the first such match behind it. `inner` is the row's span without its doubtful ends: up to the last doubtful place from
+// either end, within `max_columns` and half of all aligned bases. Alignments whose doubtful ends would cross, at a gap in the
+// middle, are omitted.
 struct UnreliableEnds {
   Buffer<std::int32_t> rows, inner;
 };
-UnreliableEnds unreliable_ends(const AlignmentView& alignments, const AlignOptions& scores, std::int32_t max_columns);
+// The alignments are of these rows of the batch.
+UnreliableEnds unreliable_ends(const BatchView& batch, const std::int32_t* rows, const AlignmentView& alignments,
+                               const AlignOptions& scores, std::int32_t max_columns);
 
 // Returns the score of each row's CIGAR operations.
 Buffer<std::int64_t> path_scores(const AlignmentView& alignments, const AlignOptions& scores);
@@ -77,19 +80,21 @@ UncoveredRows uncovered_secondaries(const BatchView& batch, const AlignmentView&
 
 // Alignments after trimming overlaps between parts of split reads, and gaps at the ends.
 struct TrimmedOverlaps {
-  bool any = false;  // false: no row was changed, and the other fields are empty
+  bool any = false;  // false: no row was changed or left out, and the other fields are empty
+  Buffer<std::int32_t> kept;  // the rows that are not left out, in order; the other fields are about these
   Buffer<std::int32_t> score, span;
   Cigar cigar;
   Buffer<std::int64_t> cigar_start;
-  Buffer<std::int32_t> rows;   // k rows that were changed, in order
+  Buffer<std::int32_t> rows;   // k of the rows in `kept` that were changed, by their numbers in it, in order
   Buffer<std::int32_t> bound;  // [k, 2], where queries may begin and end without an overlap
 };
 
 // Removes gaps at the ends of alignments, and trims neighbouring non-secondary parts of a read that overlap on it. The
 // breakpoint is the base that maximises the score under `scores` of what remains of both parts; ties are broken in
 // favour of the longest primary part, then of the first base on the read as sequenced. `inner` has the mapped parts:
-// the breakpoint lies between their middles. If one part contains the other, neither is trimmed. `options` has the
-// scores of the alignments, for the scores that are returned.
+// the breakpoint lies between their middles. If one part contains the other, neither is trimmed. A supplementary part is
+// left out if its neighbour goes through its middle and scores no less than both with a breakpoint. `options` has the scores
+// of the alignments, for the scores that are returned.
 TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& alignments, const std::int32_t* inner,
                               const AlignOptions& scores, const AlignOptions& options);
 

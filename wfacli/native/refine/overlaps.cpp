@@ -1,4 +1,4 @@
-// Breakpoints of split reads: overlaps between parts are trimmed.
+// Breakpoints of split reads: overlaps between parts are trimmed, and parts that add nothing are left out.
 #include <algorithm>
 #include <vector>
 
@@ -93,18 +93,16 @@ class OverlapTrimmer {
   OverlapTrimmer(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores)
       : batch_(batch), a_(a), inner_(inner), scores_(scores), place_(static_cast<std::size_t>(batch.n), -1) {}
 
-  // Trims the rows of one read.
+  // Leaves out and trims the rows of one read.
   void read(std::int64_t first, std::int64_t end) {
     parts_.clear();
     for (std::int64_t row = first; row < end; ++row)
       if (is_placed(a_, row) && !(batch_.mapped.sam_flags[row] & (kSecondary | kUnmapped))) parts_.push_back(part_of(row));
     std::stable_sort(parts_.begin(), parts_.end(), [](const Part& x, const Part& y) { return x.middle() < y.middle(); });
+    leave_out_copies();
+    leave_out_covered();
     for (std::size_t i = 0; i + 1 < parts_.size(); ++i)
-      for (std::size_t j = i + 1; j < parts_.size(); ++j)
-        if (parts_[i].is_left_of(parts_[j])) {
-          cut(parts_[i], parts_[j]);
-          break;
-        }
+      if (const std::size_t j = right_of(i)) cut(parts_[i], parts_[j]);
   }
 
   // Removes gaps at the ends of a row.
@@ -121,9 +119,17 @@ class OverlapTrimmer {
     const std::int64_t at = place_[static_cast<std::size_t>(row)];
     return at < 0 ? nullptr : &paths_[static_cast<std::size_t>(at)];
   }
-  bool any() const { return !paths_.empty(); }
+  bool is_left_out(std::int64_t row) const { return std::binary_search(left_out_.begin(), left_out_.end(), row); }
+  bool any() const { return !paths_.empty() || !left_out_.empty(); }
 
  private:
+  // Returns the number of the first part to the right of a part, or 0.
+  std::size_t right_of(std::size_t i) const {
+    for (std::size_t j = i + 1; j < parts_.size(); ++j)
+      if (parts_[i].is_left_of(parts_[j])) return j;
+    return 0;
+  }
+
   Part part_of(std::int64_t row) const {
     const MappedView& m = batch_.mapped;
     const std::int32_t* inner = inner_ + 4 * row;
@@ -141,21 +147,28 @@ class OverlapTrimmer {
   std::int64_t begin_of(const Part& p) const { return p.on_read(span_of(p.row)[p.reverse ? 1 : 0]); }
   std::int64_t end_of(const Part& p) const { return p.on_read(span_of(p.row)[p.reverse ? 0 : 1]); }
 
+  // Returns a copy of a row's path.
+  Path current(std::int64_t row) const {
+    if (const Path* path = cut_path(row)) return *path;
+    Path path{{a_.cigar + a_.cigar_start[row], a_.cigar + a_.cigar_start[row + 1]}, {}, {}};
+    std::copy_n(a_.span + 4 * row, 4, path.span);
+    std::copy_n(path.span, 2, path.bound);
+    return path;
+  }
+
   Path& path_of(std::int64_t row) {
     std::int64_t& at = place_[static_cast<std::size_t>(row)];
     if (at < 0) {
+      Path path = current(row);
       at = static_cast<std::int64_t>(paths_.size());
-      Path path{{a_.cigar + a_.cigar_start[row], a_.cigar + a_.cigar_start[row + 1]}, {}, {}};
-      std::copy_n(a_.span + 4 * row, 4, path.span);
-      std::copy_n(path.span, 2, path.bound);
       paths_.push_back(std::move(path));
     }
     return paths_[static_cast<std::size_t>(at)];
   }
 
   // Same as scores_after_cut(), for cut positions from `low` to `high` on the read.
-  std::vector<std::int64_t> left_of(const Part& p, bool before, std::int64_t low, std::int64_t high) {
-    const Path& path = path_of(p.row);
+  std::vector<std::int64_t> left_of(const Part& p, bool before, std::int64_t low, std::int64_t high) const {
+    const Path path = current(p.row);
     if (!p.reverse) return scores_after_cut(path, before, p.in_row(low), p.in_row(high), scores_);
     std::vector<std::int64_t> found = scores_after_cut(path, !before, p.in_row(high), p.in_row(low), scores_);
     std::reverse(found.begin(), found.end());
@@ -173,20 +186,97 @@ class OverlapTrimmer {
     path.bound[front ? 0 : 1] = static_cast<std::int32_t>(at);
   }
 
-  void cut(const Part& left, const Part& right) {
+  // The base at which two parts that overlap are best cut, and the score of what remains of both.
+  struct Breakpoint {
+    std::int64_t place, score;
+  };
+
+  Breakpoint breakpoint(const Part& left, const Part& right) const {
     const std::int64_t begin = begin_of(right), end = end_of(left);
-    if (begin >= end) return;
     std::int64_t low = std::max(begin, left.middle()), high = std::min(end, right.middle());
     if (low > high) low = high = (begin + end) / 2;
     const std::vector<std::int64_t> before = left_of(left, true, low, high), behind = left_of(right, false, low, high);
-    std::int64_t best = low;
-    const auto total = [&](std::int64_t place) {
-      return before[static_cast<std::size_t>(place - low)] + behind[static_cast<std::size_t>(place - low)];
+    Breakpoint best{low, before[0] + behind[0]};
+    for (std::int64_t place = low + 1; place <= high; ++place) {
+      const auto k = static_cast<std::size_t>(place - low);
+      const std::int64_t total = before[k] + behind[k];
+      if (total > best.score || (left.primary && total == best.score)) best = {place, total};
+    }
+    return best;
+  }
+
+  void cut(const Part& left, const Part& right) {
+    if (begin_of(right) >= end_of(left)) return;
+    const std::int64_t place = breakpoint(left, right).place;
+    cut_at(left, true, place);
+    cut_at(right, false, place);
+  }
+
+  std::int64_t score_of_path(const Part& p) const {
+    std::int64_t score = 0;
+    for (const std::uint32_t run : current(p.row).runs) score += score_of(run & 15, run >> 4, scores_);
+    return score;
+  }
+
+  // Returns whether two parts share 7 of 8 bases of each, on the read and on the reference.
+  bool are_copies(const Part& x, const Part& y) const {
+    if (x.reverse != y.reverse || batch_.target_name(x.row) != batch_.target_name(y.row)) return false;
+    const auto share = [](std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+      return 8 * (std::min(b, d) - std::max(a, c)) >= 7 * std::max(b - a, d - c);
     };
-    for (std::int64_t place = low + 1; place <= high; ++place)
-      if (total(place) > total(best) || (left.primary && total(place) == total(best))) best = place;
-    cut_at(left, true, best);
-    cut_at(right, false, best);
+    const std::int32_t *of_x = span_of(x.row), *of_y = span_of(y.row);
+    const std::int64_t x_at = batch_.mapped.t_offset[x.row], y_at = batch_.mapped.t_offset[y.row];
+    return share(begin_of(x), end_of(x), begin_of(y), end_of(y)) &&
+           share(x_at + of_x[2], x_at + of_x[3], y_at + of_y[2], y_at + of_y[3]);
+  }
+
+  void leave_out(std::size_t k) {
+    const std::int64_t row = parts_[k].row;
+    left_out_.insert(std::upper_bound(left_out_.begin(), left_out_.end(), row), row);
+    parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(k));
+  }
+
+  // Leaves out copies of other parts. What an end gave up can be one, if it went through another part before.
+  void leave_out_copies() {
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      for (std::size_t j = i + 1; j < parts_.size();) {
+        const Part &x = parts_[i], &y = parts_[j];
+        // Their middles are near: those of copies are less than half their length apart.
+        if (2 * (y.middle() - x.middle()) > std::max(x.end - x.beg, end_of(x) - begin_of(x))) break;
+        if ((x.primary && y.primary) || !are_copies(x, y)) {
+          ++j;
+        } else if (x.primary || (!y.primary && score_of_path(x) >= score_of_path(y))) {
+          leave_out(j);
+        } else {
+          leave_out(i);
+          j = i + 1;
+        }
+      }
+  }
+
+  // Leaves out supplementary parts if a part beside them goes through their middle and scores no less than both with a
+  // breakpoint.
+  void leave_out_covered() {
+    for (std::size_t i = 0; i + 1 < parts_.size();) {
+      const std::size_t j = right_of(i), k = j ? one_covered(i, j) : parts_.size();
+      if (k == parts_.size()) {
+        ++i;
+        continue;
+      }
+      leave_out(k);
+      if (k == i && i > 0) --i;
+    }
+  }
+
+  // Returns which of two parts the other covers, or the number of parts.
+  std::size_t one_covered(std::size_t i, std::size_t j) const {
+    const Part &left = parts_[i], &right = parts_[j];
+    const bool is_right = !right.primary && end_of(left) > right.middle();
+    const bool is_left = !left.primary && begin_of(right) < left.middle();
+    if (!is_right && !is_left) return parts_.size();
+    const std::int64_t both = breakpoint(left, right).score;
+    if (is_right && score_of_path(left) >= both) return j;
+    return is_left && score_of_path(right) >= both ? i : parts_.size();
   }
 
   const BatchView& batch_;
@@ -196,6 +286,7 @@ class OverlapTrimmer {
   std::vector<std::int64_t> place_;  // index of each row in paths_, or -1
   std::vector<Path> paths_;
   std::vector<Part> parts_;
+  std::vector<std::int64_t> left_out_;  // rows, in order
 };
 
 }  // namespace
@@ -217,6 +308,7 @@ TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& a, co
   if (!out.any) return out;
   out.cigar_start.push(0);
   for (std::int64_t row = 0; row < batch.n; ++row) {
+    if (trimmer.is_left_out(row)) continue;
     const Path* path = trimmer.cut_path(row);
     const std::int32_t* span = path ? path->span : a.span + 4 * row;
     std::int64_t score = a.score[row];
@@ -224,12 +316,13 @@ TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& a, co
       score = 0;
       for (const std::uint32_t run : path->runs) score += score_of(run & 15, run >> 4, options);
       out.cigar.runs().append(path->runs.data(), path->runs.size());
-      out.rows.push(static_cast<std::int32_t>(row));
+      out.rows.push(static_cast<std::int32_t>(out.kept.size()));
       std::copy_n(path->bound, 2, out.bound.extend(2));
     } else {
       out.cigar.runs().append(a.cigar + a.cigar_start[row],
                               static_cast<std::size_t>(a.cigar_start[row + 1] - a.cigar_start[row]));
     }
+    out.kept.push(static_cast<std::int32_t>(row));
     out.score.push(static_cast<std::int32_t>(score));
     std::copy_n(span, 4, out.span.extend(4));
     out.cigar_start.push(static_cast<std::int64_t>(out.cigar.runs().size()));

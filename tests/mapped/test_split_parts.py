@@ -1,0 +1,97 @@
+"""Parts of split reads: which ones another record makes superfluous, and how far they reach into others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.mapped.test_ends import JUNK, REFERENCE, mapping, records, tag, wrong
+from tests.mapped.world import turned
+
+
+def on_other(read: str, length: int, query: tuple[int, int], target: tuple[int, int], total: int) -> str:
+    """Return a mapping to the target u."""
+    return mapping(read, length, query, target).replace(f"\tt\t{len(REFERENCE)}\t", f"\tu\t{total}\t")
+
+
+@pytest.mark.parametrize("strand", "+-")
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_short_part_found_by_chance_is_left_out(strand: str, side: str, tmp_path: Path) -> None:
+    """The longer part goes on through its bases and scores more than both."""
+    read = REFERENCE[2_000:5_000]
+    copy = "".join(wrong(read[-100:][at : at + 20], 11) for at in range(0, 100, 20))
+    other = JUNK[:500] + copy + JUNK[500:1_000]
+    query, target = ((0, 2_898), (2_000, 4_898)), (2_900, 3_000)
+    if side == "left":
+        copy = "".join(wrong(read[:100][at : at + 20], 11) for at in range(0, 100, 20))
+        other = JUNK[:500] + copy + JUNK[500:1_000]
+        query, target = ((102, 3_000), (2_102, 5_000)), (0, 100)
+    if strand == "-":
+        read = turned(read)
+        query = ((3_000 - query[0][1], 3_000 - query[0][0]), query[1])
+        target = (3_000 - target[1], 3_000 - target[0])
+    paf = mapping("r", 3_000, *query, strand)
+    paf += on_other("r", 3_000, target, (500, 600), len(other)).replace("\t+\t", f"\t{strand}\t")
+    (record,) = records(tmp_path, {"r": read}, paf, extra=f">u\n{other}\n")
+    assert (record[2], record[3], record[5]) == ("t", "2001", "3000=")
+    assert not any(field.startswith("SA:") for field in record[11:])
+
+
+def test_a_short_part_that_scores_more_stays(tmp_path: Path) -> None:
+    """The longer part could go on through it, with mismatches that cost more than they bring."""
+    read = REFERENCE[2_000:4_900] + wrong(REFERENCE[4_900:5_000], *range(4, 100, 6))
+    other = JUNK[:500] + read[-100:] + JUNK[500:1_000]
+    paf = mapping("r", 3_000, (0, 2_898), (2_000, 4_898)) + on_other(
+        "r", 3_000, (2_905, 3_000), (505, 600), len(other)
+    )
+    one, two = records(tmp_path, {"r": read}, paf, extra=f">u\n{other}\n")
+    assert one[2] == "t" and two[2] == "u" and int(two[1]) & 2048
+    assert tag(one, "AS") + tag(two, "AS") >= 2 * 2_990
+
+
+def test_a_primary_part_is_not_left_out(tmp_path: Path) -> None:
+    read = REFERENCE[2_000:5_000]
+    other = JUNK[:500] + wrong(read[-100:], *range(9, 100, 20)) + JUNK[500:1_000]
+    paf = on_other("r", 3_000, (2_900, 3_000), (500, 600), len(other)) + mapping(
+        "r", 3_000, (0, 2_898), (2_000, 4_898)
+    )
+    one, two = records(tmp_path, {"r": read}, paf, extra=f">u\n{other}\n")
+    assert (one[1], one[2], two[1], two[2]) == ("0", "u", "2048", "t")
+
+
+@pytest.mark.parametrize("shift", [0, 60])
+def test_a_part_that_was_mapped_twice_has_one_record(shift: int, tmp_path: Path) -> None:
+    """A mapper may have two chains for one place of a read."""
+    read = JUNK[:800] + REFERENCE[2_000:4_000] + JUNK[800:1_500]
+    paf = mapping("r", 3_500, (800, 2_800), (2_000, 4_000))
+    paf += mapping("r", 3_500, (800 + shift, 2_800 - shift), (2_000 + shift, 4_000 - shift))
+    (record,) = records(tmp_path, {"r": read}, paf)
+    assert (record[1], record[3], record[5]) == ("0", "2001", "800S2001=699S")  # one base behind it matches by chance
+
+
+def test_parts_at_other_places_with_the_same_bases_both_stay(tmp_path: Path) -> None:
+    read = JUNK[:800] + REFERENCE[2_000:4_000] + JUNK[800:1_500]
+    other = JUNK[1_500:2_000] + REFERENCE[2_000:4_000] + JUNK[2_000:2_500]
+    paf = mapping("r", 3_500, (800, 2_800), (2_000, 4_000))
+    paf += on_other("r", 3_500, (800, 2_800), (500, 2_500), len(other))
+    found = records(tmp_path, {"r": read}, paf, extra=f">u\n{other}\n")
+    assert [(record[1], record[2], record[5]) for record in found] == [
+        ("0", "t", "800S2001=699S"),
+        ("2048", "u", "800S2001=699S"),
+    ]
+
+
+def test_parts_whose_mappings_overlap_reach_beyond_them(tmp_path: Path) -> None:
+    """The mapper gave bases of one part to both; either has more bases than its seeds."""
+    left, right = REFERENCE[2_000:4_060], REFERENCE[9_001:10_200]  # REFERENCE[4_060] is not REFERENCE[9_001]
+    read = left + right
+    total = len(read)
+    paf = mapping("r", total, (0, 2_000), (2_000, 4_000))
+    # The second part's seeds begin 1,000 bases before its bases do.
+    before = "".join(wrong(left[at : at + 12], 6) for at in range(1_060, 2_060, 12))[:1_000]
+    other = JUNK[:300] + before + right + JUNK[300:600]
+    paf += on_other("r", total, (1_100, total), (340, 300 + 1_000 + len(right)), len(other))
+    one, two = records(tmp_path, {"r": read}, paf, extra=f">u\n{other}\n")
+    assert one[5] == f"2060={len(right)}S"
+    assert two[5] == f"2060S{len(right)}="
