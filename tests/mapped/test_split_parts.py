@@ -95,3 +95,44 @@ def test_parts_whose_mappings_overlap_reach_beyond_them(tmp_path: Path) -> None:
     one, two = records(tmp_path, {"r": read}, paf, extra=f">u\n{other}\n")
     assert one[5] == f"2060={len(right)}S"
     assert two[5] == f"2060S{len(right)}="
+
+
+def test_a_short_part_between_long_ones_stays(tmp_path: Path) -> None:
+    """Either long part could go on through it, and then loses what the other one has."""
+    read = REFERENCE[2_000:3_300] + turned(REFERENCE[3_300:3_360]) + REFERENCE[3_360:4_700]
+    paf = mapping("r", 2_700, (0, 1_290), (2_000, 3_290)) + mapping("r", 2_700, (1_310, 1_350), (3_310, 3_350), "-")
+    paf += mapping("r", 2_700, (1_370, 2_700), (3_370, 4_700))
+    found = records(tmp_path, {"r": read}, paf, preset="lr:hq")
+    assert [record[1] for record in found] == ["0", "2064", "2048"]
+    assert found[1][5] == "1340S60=1300S"
+
+
+def test_a_part_inside_another_hides_no_overlap(tmp_path: Path) -> None:
+    """Two parts are cut although a third one, mapped inside the second, comes first."""
+    left, right = REFERENCE[2_000:4_000], REFERENCE[9_000:11_000]
+    reference = (
+        JUNK[:1_000] + left[-30:] + right + JUNK[1_000:2_000]
+    )  # the second part begins 30 bases inside the first
+    read = left + right
+    paf = mapping("r", 4_000, (0, 2_000), (2_000, 4_000))
+    paf += on_other("r", 4_000, (2_000, 4_000), (1_030, 3_030), len(reference))
+    paf += mapping("r", 4_000, (2_100, 2_130), (15_000, 15_030))
+    found = records(tmp_path, {"r": read}, paf, extra=f">u\n{reference}\n")
+    assert found[0][5] == "2001=1999S" and found[1][5].startswith("2001S1999=")  # one base of t is as that of u
+
+
+def test_a_part_inside_another_at_the_same_place_is_left_out(tmp_path: Path) -> None:
+    """It is shorter than the other, since a further part limits it alone."""
+    read = JUNK[:800] + REFERENCE[2_000:4_000] + JUNK[800:1_500]
+    paf = mapping("r", 3_500, (800, 2_800), (2_000, 4_000)) + mapping("r", 3_500, (1_500, 2_000), (2_700, 3_200))
+    paf += mapping("r", 3_500, (2_010, 2_100), (15_000, 15_090))
+    found = records(tmp_path, {"r": read}, paf)
+    assert [(record[1], record[5]) for record in found if record[3] == "2001"] == [("0", "800S2001=699S")]
+
+
+def test_an_alignment_of_gaps_alone_is_unmapped(tmp_path: Path) -> None:
+    read = "A" * 500
+    reference = "C" * 500
+    paf = on_other("r", 500, (200, 213), (130, 146), 500)
+    (record,) = records(tmp_path, {"r": read}, paf, "--keep-unmapped", preset="asm5", extra=f">u\n{reference}\n")
+    assert int(record[1]) & 4 and record[5] == "*"

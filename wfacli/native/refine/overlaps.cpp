@@ -102,15 +102,16 @@ class OverlapTrimmer {
     leave_out_copies();
     leave_out_covered();
     for (std::size_t i = 0; i + 1 < parts_.size(); ++i)
-      if (const std::size_t j = right_of(i)) cut(parts_[i], parts_[j]);
+      for (std::size_t j = i + 1; j < parts_.size(); ++j)
+        if (parts_[i].is_left_of(parts_[j])) cut(parts_[i], parts_[j]);
+    leave_out_copies();  // parts may be alike since they were cut
   }
 
-  // Removes gaps at the ends of a row.
+  // Removes gaps at the ends of a row. An alignment of gaps alone then has no place.
   void tidy(std::int64_t row) {
     if (!is_placed(a_, row)) return;
     const std::uint32_t *first = a_.cigar + a_.cigar_start[row], *last = a_.cigar + a_.cigar_start[row + 1] - 1;
     if (last < first || (!is_gap(*first & 15) && !is_gap(*last & 15))) return;
-    if (std::all_of(first, last + 1, [](std::uint32_t run) { return is_gap(run & 15); })) return;
     path_of(row).drop(0, true);
     path_of(row).drop(0, false);
   }
@@ -123,20 +124,15 @@ class OverlapTrimmer {
   bool any() const { return !paths_.empty() || !left_out_.empty(); }
 
  private:
-  // Returns the number of the first part to the right of a part, or 0.
-  std::size_t right_of(std::size_t i) const {
-    for (std::size_t j = i + 1; j < parts_.size(); ++j)
-      if (parts_[i].is_left_of(parts_[j])) return j;
-    return 0;
-  }
-
   Part part_of(std::int64_t row) const {
     const MappedView& m = batch_.mapped;
-    const std::int32_t* inner = inner_ + 4 * row;
+    const std::int32_t *inner = inner_ + 4 * row, *span = a_.span + 4 * row;
+    std::int32_t beg = std::max(inner[0], span[0]), end = std::min(inner[1], span[1]);
+    if (beg >= end) beg = span[0], end = span[1];  // an extension from further inside has left the mapped part
     Part p{row, (m.sam_flags[row] & kReverseStrand) != 0, !(m.sam_flags[row] & kSupplementary),
            std::int64_t{m.clip_begin[row]} + batch_.q_len[row] + m.clip_end[row], m.clip_begin[row], 0, 0};
-    p.beg = p.on_read(p.reverse ? inner[1] : inner[0]);
-    p.end = p.on_read(p.reverse ? inner[0] : inner[1]);
+    p.beg = p.on_read(p.reverse ? end : beg);
+    p.end = p.on_read(p.reverse ? beg : end);
     return p;
   }
 
@@ -218,16 +214,28 @@ class OverlapTrimmer {
     return score;
   }
 
-  // Returns whether two parts share 7 of 8 bases of each, on the read and on the reference.
-  bool are_copies(const Part& x, const Part& y) const {
+  // Returns whether two parts share 7 of 8 bases of the longer or the shorter one, on the read and on the reference.
+  bool are_copies(const Part& x, const Part& y, bool of_longer) const {
     if (x.reverse != y.reverse || batch_.target_name(x.row) != batch_.target_name(y.row)) return false;
-    const auto share = [](std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
-      return 8 * (std::min(b, d) - std::max(a, c)) >= 7 * std::max(b - a, d - c);
+    const auto share = [&](std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+      const std::int64_t whole = of_longer ? std::max(b - a, d - c) : std::min(b - a, d - c);
+      return 8 * (std::min(b, d) - std::max(a, c)) >= 7 * whole;
     };
     const std::int32_t *of_x = span_of(x.row), *of_y = span_of(y.row);
     const std::int64_t x_at = batch_.mapped.t_offset[x.row], y_at = batch_.mapped.t_offset[y.row];
     return share(begin_of(x), end_of(x), begin_of(y), end_of(y)) &&
            share(x_at + of_x[2], x_at + of_x[3], y_at + of_y[2], y_at + of_y[3]);
+  }
+
+  // Returns which of two parts is a copy of the other; the number of parts if none is. A part inside of another may be
+  // shorter. The primary part is the copy of none.
+  std::size_t copy_of(std::size_t i, std::size_t j) const {
+    const Part &x = parts_[i], &y = parts_[j];
+    const bool nested = !x.is_left_of(y) && !y.is_left_of(x);
+    if ((x.primary && y.primary) || !are_copies(x, y, !nested)) return parts_.size();
+    const std::size_t less = score_of_path(x) < score_of_path(y) ? i : j;
+    if (!parts_[less].primary) return less;
+    return are_copies(x, y, true) ? i + j - less : parts_.size();
   }
 
   void leave_out(std::size_t k) {
@@ -236,47 +244,50 @@ class OverlapTrimmer {
     parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(k));
   }
 
-  // Leaves out copies of other parts. What an end gave up can be one, if it went through another part before.
   void leave_out_copies() {
+    std::int64_t longest = 0;
+    for (const Part& part : parts_) longest = std::max({longest, part.end - part.beg, end_of(part) - begin_of(part)});
     for (std::size_t i = 0; i < parts_.size(); ++i)
-      for (std::size_t j = i + 1; j < parts_.size();) {
-        const Part &x = parts_[i], &y = parts_[j];
-        // Their middles are near: those of copies are less than half their length apart.
-        if (2 * (y.middle() - x.middle()) > std::max(x.end - x.beg, end_of(x) - begin_of(x))) break;
-        if ((x.primary && y.primary) || !are_copies(x, y)) {
+      for (std::size_t j = i + 1; j < parts_.size() && parts_[j].middle() - parts_[i].middle() <= longest;) {
+        const std::size_t copy = copy_of(i, j);
+        if (copy == parts_.size()) {
           ++j;
-        } else if (x.primary || (!y.primary && score_of_path(x) >= score_of_path(y))) {
-          leave_out(j);
-        } else {
-          leave_out(i);
-          j = i + 1;
+          continue;
         }
+        leave_out(copy);
+        if (copy == i) j = i + 1;
       }
   }
 
-  // Leaves out supplementary parts if a part beside them goes through their middle and scores no less than both with a
-  // breakpoint.
+  // Returns what two neighbours score together after they are cut.
+  std::int64_t score_of_both(const Part& left, const Part& right) const {
+    if (begin_of(right) >= end_of(left)) return score_of_path(left) + score_of_path(right);
+    return breakpoint(left, right).score;
+  }
+
+  // Leaves out supplementary parts if a part beside them goes through their middle, and its neighbours score no less
+  // without it.
   void leave_out_covered() {
-    for (std::size_t i = 0; i + 1 < parts_.size();) {
-      const std::size_t j = right_of(i), k = j ? one_covered(i, j) : parts_.size();
-      if (k == parts_.size()) {
-        ++i;
-        continue;
-      }
-      leave_out(k);
-      if (k == i && i > 0) --i;
-    }
+    for (std::size_t j = 0; j < parts_.size();)
+      if (is_covered(j))
+        leave_out(j);
+      else
+        ++j;
   }
 
-  // Returns which of two parts the other covers, or the number of parts.
-  std::size_t one_covered(std::size_t i, std::size_t j) const {
-    const Part &left = parts_[i], &right = parts_[j];
-    const bool is_right = !right.primary && end_of(left) > right.middle();
-    const bool is_left = !left.primary && begin_of(right) < left.middle();
-    if (!is_right && !is_left) return parts_.size();
-    const std::int64_t both = breakpoint(left, right).score;
-    if (is_right && score_of_path(left) >= both) return j;
-    return is_left && score_of_path(right) >= both ? i : parts_.size();
+  bool is_covered(std::size_t j) const {
+    const Part &part = parts_[j], *left = nullptr, *right = nullptr;
+    if (part.primary) return false;
+    for (std::size_t i = j; i-- > 0 && !left;)
+      if (parts_[i].is_left_of(part)) left = &parts_[i];
+    for (std::size_t k = j + 1; k < parts_.size() && !right; ++k)
+      if (part.is_left_of(parts_[k])) right = &parts_[k];
+    const bool from_left = left && end_of(*left) > part.middle(), from_right = right && begin_of(*right) < part.middle();
+    if (!from_left && !from_right) return false;
+    const std::int64_t own = score_of_path(part);
+    const std::int64_t with_it = (left ? score_of_both(*left, part) : own) + (right ? score_of_both(part, *right) - own : 0);
+    if (left && right) return score_of_both(*left, *right) >= with_it;
+    return score_of_path(left ? *left : *right) >= with_it;
   }
 
   const BatchView& batch_;
