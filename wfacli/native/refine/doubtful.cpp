@@ -42,7 +42,7 @@ Place inside_near_gap(InwardWalk walk, std::int64_t max_columns) {
     if (walk.op != kEqual || walk.at.columns < kNear + kSeed || walk.length < kSeed) continue;
     const std::int64_t into = std::max(kSeed, kNear + kSeed - walk.before.columns);
     if (walk.before.columns + into > max_columns) break;  // the other end's half
-    return {walk.before.query + into, walk.before.target + into, walk.before.columns + into};
+    return walk.into(into);
   }
   return {};
 }
@@ -70,8 +70,7 @@ Inside far_inside(InwardWalk walk, std::int64_t max_columns, const AlignOptions&
   Loss loss;
   while (walk.next() && walk.before.columns < max_columns) {
     const std::int64_t into = std::min(walk.length, max_columns - walk.before.columns);
-    if (walk.op == kEqual && into >= kSeed)
-      inside = {{walk.before.query + into, walk.before.target + into, walk.before.columns + into}, loss};
+    if (walk.op == kEqual && into >= kSeed) inside = {walk.into(into), loss};
     loss.add(walk.op, walk.length, scores);
   }
   return inside;
@@ -129,7 +128,7 @@ Place behind_target(InwardWalk walk, std::int64_t bases, std::int64_t max_column
     if (walk.op != kEqual || walk.at.target < bases + kSeed || walk.length < kSeed) continue;
     const std::int64_t into = std::max(kSeed, bases + kSeed - walk.before.target);
     if (walk.before.columns + into > max_columns) break;
-    return {walk.before.query + into, walk.before.target + into, walk.before.columns + into};
+    return walk.into(into);
   }
   return {};
 }

@@ -40,7 +40,8 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
 // than half the aligned bases before it minus 32. If a gap lies within 64 aligned bases of an end, so is each place up to a
 // match of 16 bases behind these. If the path loses much more within `max_columns` aligned bases of an end than it does on
 // average, so is each place up to the last match of 16 bases there; if the target has a tandem repeat at an end, each place up
-// to the first such match behind it. `inner` is the row's span without its doubtful ends: up to the last doubtful place from
+// to the first such match behind it. A gap further inside is doubtful if it may as well be within `max_columns`, behind a copy
+// of its bases. `inner` is the row's span without its doubtful ends: up to the last doubtful place from
 // either end, within `max_columns` and half of all aligned bases. Alignments whose doubtful ends would cross, at a gap in the
 // middle, are omitted.
 struct UnreliableEnds {
@@ -93,8 +94,9 @@ struct TrimmedOverlaps {
 // breakpoint is the base that maximises the score under `scores` of what remains of both parts; ties are broken in
 // favour of the longest primary part, then of the first base on the read as sequenced. `inner` has the mapped parts:
 // the breakpoint lies between their middles. If one part contains the other, neither is trimmed. A supplementary part is
-// left out if its neighbour goes through its middle and scores no less than both with a breakpoint. `options` has the scores
-// of the alignments, for the scores that are returned.
+// left out if a neighbour goes through its middle and both neighbours, trimmed, score no less without it, or if it shares 7
+// of 8 bases with another part, on the read and on the reference. `options` has the scores of the alignments, for the
+// scores that are returned.
 TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& alignments, const std::int32_t* inner,
                               const AlignOptions& scores, const AlignOptions& options);
 

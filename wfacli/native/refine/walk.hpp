@@ -29,6 +29,8 @@ class InwardWalk {
     at.columns += is_gap(op) ? 0 : length;
     return true;
   }
+  // Returns the place behind `bases` of the last element, which aligns bases.
+  Place into(std::int64_t bases) const { return {before.query + bases, before.target + bases, before.columns + bases}; }
 
   Place before, at;  // the last element is between both
   std::uint32_t op = 0;
