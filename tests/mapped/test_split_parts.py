@@ -136,3 +136,38 @@ def test_an_alignment_of_gaps_alone_is_unmapped(tmp_path: Path) -> None:
     paf = on_other("r", 500, (200, 213), (130, 146), 500)
     (record,) = records(tmp_path, {"r": read}, paf, "--keep-unmapped", preset="asm5", extra=f">u\n{reference}\n")
     assert int(record[1]) & 4 and record[5] == "*"
+
+
+@pytest.mark.parametrize("strand", "+-")
+def test_a_part_between_two_that_join_without_it(strand: str, tmp_path: Path) -> None:
+    """Either outer part goes on to the other through an insertion. The part between cuts both, and neither is lost."""
+    left, between, right = REFERENCE[2_000:2_170], JUNK[501:621], REFERENCE[2_170:2_290]
+    read, total = left + between + right, 410
+    places = [((1, 165), (2_001, 2_165), "t"), ((175, 285), (506, 616), "u"), ((305, 400), (2_185, 2_280), "t")]
+    paf = ""
+    for query, target, name in places:
+        if strand == "-":
+            query = total - query[1], total - query[0]
+        line = mapping("r", total, query, target) if name == "t" else on_other("r", total, query, target, len(JUNK))
+        paf += line.replace("\t+\t", f"\t{strand}\t")
+    symbols = read if strand == "+" else turned(read)
+    found = records(tmp_path, {"r": symbols}, paf, preset="sr", extra=f">u\n{JUNK}\n")
+    assert [(record[2], record[3], record[5]) for record in found] == [
+        ("t", "2001", "170=240S"),
+        ("u", "502", "170S120=120S"),
+        ("t", "2171", "290S120="),
+    ]
+
+
+@pytest.mark.parametrize("strand", "+-")
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_mapped_part_stays_if_its_extension_leaves_it(strand: str, side: str, tmp_path: Path) -> None:
+    """Another copy of 80 bases is behind the mapped part. The gap is in the first one, whose rest is too short."""
+    first, last, inner, target = REFERENCE[5_000:5_097], REFERENCE[5_017:5_240], (3, 92), (5_003, 5_092)
+    if side == "right":
+        first, last, inner, target = REFERENCE[5_000:5_223], REFERENCE[5_143:5_240], (228, 317), (5_148, 5_237)
+    read = first + last
+    if strand == "-":
+        read, inner = turned(read), (len(read) - inner[1], len(read) - inner[0])
+    found = records(tmp_path, {"r": read}, mapping("r", len(read), inner, target, strand), preset="sr")
+    assert [record[5] for record in found] == (["96S224=", "96=224S"] if side == "left" else ["223=97S", "223S97="])

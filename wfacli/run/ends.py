@@ -1,21 +1,19 @@
-"""Ends of mapped reads: extension beyond the mapped parts, and the breakpoints between parts of split reads."""
+"""Ends of mapped reads: extension beyond the mapped parts, and where parts of split reads meet."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from .._native import (
     extend_spans,
-    find_drops,
     flank_pairs,
     outer_ends,
     parts_bytes,
     path_parts,
     path_scores,
-    split_at_drops,
     trim_overlaps,
     unreliable_ends,
 )
@@ -24,7 +22,7 @@ from ..core.batch import I32, I64, U32, AlignmentBatch, PairBatch, Status, all_r
 from ..core.stats import Stats
 from ..engines.cpu import CpuEngine, native_options
 from ..plan.kernels import TABLE
-from .inversions import InversionFinder, Inversions, with_inversions
+from .inversions import with_inversions
 from .rows import (
     Align,
     Flags,
@@ -41,6 +39,7 @@ from .rows import (
 )
 from .secondaries import with_promoted
 from .solver import Solver
+from .splits import Split, Splitter
 
 _SECONDARY, _SUPPLEMENTARY = 256, 2048  # SAM FLAG bits
 # Aligned bases from either end within which a mapped end may be unreliable. minimap2 counts 1,000 from its first seed.
@@ -83,11 +82,10 @@ class Extender:
         to_the_end = replace(outward, mode=Mode.ENDS_FREE, free=FreeEnds(target_end=WHOLE), heuristics=Heuristics())
         self._outward = Solver(outward, limits, threads, stats)
         self._to_the_end = Solver(to_the_end, limits, threads, stats) if ends.bonus else None
-        inverts = ends.zdrop_inversion > 0
-        self._inversions = InversionFinder(ends, spec.ambiguous, threads, stats) if inverts else None
         self._again_on_cpu = Solver(spec, limits, threads, stats) if few_on_cpu else None
         self._scores = native_options(outward, limits, TABLE)
         self._options = native_options(spec, limits, TABLE)
+        self._splitter = Splitter(ends, spec.ambiguous, self._scores, self._options, threads, stats)
 
     def aligned(self, pairs: PairBatch, align: Align, lend: Lend | None = None) -> tuple[PairBatch, AlignmentBatch]:
         """Align a batch of mapped reads.
@@ -105,7 +103,7 @@ class Extender:
         """
         assert pairs.mapped is not None
         found = between(pairs, self._extents(pairs, whole_spans(pairs), pairs.mapped.inner), align, lend)
-        pairs, found, split, inversions = self._split(pairs, found)
+        pairs, found, split, inversions = self._splitter.split(pairs, found)
         pairs, found, origin = self._until_sure(pairs, found, split, align)
         if inversions:
             hosts = (np.searchsorted(origin, inversions.rows, side="right") - 1).astype(np.int32)
@@ -135,9 +133,9 @@ class Extender:
             engine.close()
 
     @property
-    def _engines(self) -> list[CpuEngine | InversionFinder]:
-        solvers = [solver.engine for solver in (self._outward, self._to_the_end, self._again_on_cpu) if solver]
-        return [*solvers, self._inversions] if self._inversions else [*solvers]
+    def _engines(self) -> list[CpuEngine | Splitter]:
+        solvers = (self._outward, self._to_the_end, self._again_on_cpu)
+        return [self._splitter, *(solver.engine for solver in solvers if solver)]
 
     def _for_few(self, spans: I32, bases: int, align: Align) -> Align:
         """Return what aligns parts (spans, i32[m, 4]) of a batch of `bases` again: `align`, or the CPU if few."""
@@ -146,62 +144,8 @@ class Extender:
             return align
         return solver.align
 
-    def _split(
-        self, pairs: PairBatch, found: AlignmentBatch
-    ) -> tuple[PairBatch, AlignmentBatch, _Split | None, Inversions | None]:
-        """Split alignments where their score drops by more than the Z-drop, and at lesser drops with an inversion.
-
-        Returns:
-            The batch and its alignments with a row for each piece, which these are, and the inverted parts, by the
-            last piece of the alignment that they were part of.
-        """
-        ends = self._ends
-        thresholds = ends.zdrop, ends.zdrop_inversion, ends.penalties.gaps[-1][1]
-        rows, run, parts, is_deep = find_drops(found, *thresholds, self._scores)
-        if not len(rows):
-            return pairs, found, None, None
-        assert pairs.mapped is not None
-        chosen, inversions = is_deep.astype(bool), None
-        if self._inversions:
-            tested = np.flatnonzero(pairs.mapped.sam_flags[rows] & _SECONDARY == 0)
-            which, inversions = self._inversions.among(pairs, rows[tested], parts.reshape(-1, 4)[tested])
-            chosen[tested[which]] = True
-        pairs, found, split = self._split_at(pairs, found, rows[chosen], run.reshape(-1, 2)[chosen])
-        if split and inversions:
-            last = np.searchsorted(split.origin, inversions.rows, side="right") - 1
-            inversions = replace(inversions, rows=last.astype(np.int32))
-        return pairs, found, split, inversions
-
-    def _split_at(
-        self, pairs: PairBatch, found: AlignmentBatch, rows: I32, run: I32
-    ) -> tuple[PairBatch, AlignmentBatch, _Split | None]:
-        """Split alignments into rows of their own, as parts of split reads.
-
-        Args:
-            pairs: the batch.
-            found: its alignments.
-            rows: i32[m], rows to split, in order.
-            run: i32[m, 2], CIGAR elements between which each is split.
-        """
-        if not len(rows):
-            return pairs, found, None
-        columns = split_at_drops(pairs, found, rows, run.ravel(), self._ends.min_score, self._scores, self._options)
-        rows, is_minor, is_split, score, span, cigar, cigar_start, outer = columns
-        span = span.reshape(-1, 4)
-        assert pairs.mapped is not None
-        first = pairs.mapped.first
-        pairs = subset(pairs, rows)
-        assert pairs.mapped is not None
-        flags = pairs.mapped.sam_flags | np.where(is_minor, _SUPPLEMENTARY, 0).astype(np.int32)
-        inner = np.where(is_split[:, None], span, pairs.mapped.inner).astype(np.int32)
-        pairs = replace(pairs, mapped=replace(pairs.mapped, sam_flags=flags, inner=inner))
-        same = {c: getattr(found, c)[rows] for c in ("status", "cut", "origin")}
-        found = replace(found, score=score, span=span, cigar=cigar, cigar_start=cigar_start, **same)
-        piece = np.flatnonzero(is_split).astype(np.int32)
-        return pairs, found, _Split(rows, piece, first[rows[piece]], outer.reshape(-1, 4))
-
     def _until_sure(
-        self, pairs: PairBatch, found: AlignmentBatch, split: _Split | None, align: Align
+        self, pairs: PairBatch, found: AlignmentBatch, split: Split | None, align: Align
     ) -> tuple[PairBatch, AlignmentBatch, I32]:
         """Extend pieces of split alignments, and doubtful ends until they are reliable or score no more.
 
@@ -224,7 +168,7 @@ class Extender:
         """Extend ends from where they are, and doubtful ones from reliable places inside them.
 
         Rows whose ends change are aligned again, and a new alignment replaces the old one if it scores more. A good
-        part of the old one that it leaves out gets a row of its own.
+        part of the old one that it leaves out gets a row of its own, or what is mapped there.
 
         Args:
             pairs: the batch.
@@ -262,12 +206,58 @@ class Extender:
         changed, new = self._better(part, old, extents, pairs.total_bases, align)
         if not len(changed):
             return pairs, found, all_rows(len(pairs)), changed
-        left, side = np.nonzero((is_good & ~stays)[changed])
+        has_part = (is_good & ~stays)[changed]
+        left, side = np.nonzero(has_part)
         own = changed[left]
         parts = path_parts(old, own, run.reshape(-1, 2, 2)[own, side].ravel(), self._options)
+        at, missed = self._missed(subset(part, changed), new.span, limit[changed], ~has_part, pairs.total_bases, align)
         found = with_rows(found, rows[changed], new)
-        pairs, found, after = self._with_parts(pairs, found, rows[own], *parts)
+        pairs, found, first = self._with_parts(pairs, found, rows[own], *parts)
+        hosts = np.searchsorted(first, rows[changed[at]]).astype(np.int32)
+        columns = missed.score, missed.span, missed.cigar, missed.cigar_start
+        pairs, found, second = self._with_parts(pairs, found, hosts, *columns)
+        after = first[second]
         return pairs, found, after, np.searchsorted(after, rows[changed]).astype(np.int32)
+
+    def _missed(
+        self, pairs: PairBatch, span: I32, limit: I32, sides: Flags, bases: int, align: Align
+    ) -> tuple[I32, AlignmentBatch]:
+        """Align mapped parts again that are beside an alignment, up to it.
+
+        In a tandem duplication an end extended from further inside may be behind the first copy, which the mapper
+        found. The path before goes through both copies, and what it loses may score too little for a record, because
+        its long gap is within the first copy.
+
+        Args:
+            pairs: n rows.
+            span: i32[n, 4], spans of their alignments.
+            limit: i32[n, 4], what they may be extended into.
+            sides: bool[n, 2], sides to examine.
+            bases: bases of the batch of which these are rows.
+            align: aligns a batch globally.
+
+        Returns:
+            The rows (i32[m], in order) with such a part that has the minimum score of a record, and its alignments.
+        """
+        assert pairs.mapped is not None
+        inner, costs, least = pairs.mapped.inner, self._ends.penalties, max(self._ends.min_score, 1)
+        outside = np.stack([inner[:, 0] < span[:, 0], inner[:, 1] > span[:, 1]], axis=1) & sides
+        outside[pairs.mapped.sam_flags & _SECONDARY != 0] = False
+        rows, side = np.nonzero(outside)
+        core, room, new = inner[rows], limit[rows], span[rows]
+        ends, starts = side == 0, side == 1
+        room[ends, 1], room[starts, 0] = new[ends, 0], new[starts, 1]
+        # An extension may start at the first or last base of a part that the alignment reaches into, too.
+        for cut, at in ((ends & (core[:, 1] > room[:, 1]), 0), (starts & (core[:, 0] < room[:, 0]), 1)):
+            core[cut] = core[cut][:, [at, at, 2 + at, 2 + at]]
+        fits = (room[:, 1] - room[:, 0]) * costs.match >= least
+        parts, room = subset(pairs, rows[fits].astype(np.int32)), room[fits]
+        extents = self._extents(parts, room, core[fits])
+        aligned = np.flatnonzero((extents[:, 0] < extents[:, 1]) & (extents[:, 2] < extents[:, 3])).astype(np.int32)
+        extents = np.ascontiguousarray(extents[aligned])
+        found = between(subset(parts, aligned), extents, self._for_few(extents, bases, align))
+        good = np.flatnonzero(path_scores(found, self._scores) >= least)
+        return rows[fits][aligned[good]].astype(np.int32), some_rows(found, good)
 
     def _better(
         self, pairs: PairBatch, old: AlignmentBatch, extents: I32, bases: int, align: Align
@@ -379,20 +369,3 @@ class Extender:
         span, longer = found.span.copy(), rows[better]
         span[longer, 1], span[longer, 3] = ending.q_len[better], whole.span[better, 3]
         return span
-
-
-@dataclass(frozen=True)
-class _Split:
-    """Rows after splitting alignments.
-
-    Attributes:
-        origin: i32[n], the row before that each row is, or is a piece of; in order.
-        pieces: i32[k], the rows that are pieces.
-        templates: i32[k], their Mapped.first.
-        outer: i32[k, 4], spans into which these may be extended.
-    """
-
-    origin: I32
-    pieces: I32
-    templates: I32
-    outer: I32

@@ -99,11 +99,12 @@ class OverlapTrimmer {
     for (std::int64_t row = first; row < end; ++row)
       if (is_placed(a_, row) && !(batch_.mapped.sam_flags[row] & (kSecondary | kUnmapped))) parts_.push_back(part_of(row));
     std::stable_sort(parts_.begin(), parts_.end(), [](const Part& x, const Part& y) { return x.middle() < y.middle(); });
-    leave_out_copies();
     leave_out_covered();
-    for (std::size_t i = 0; i + 1 < parts_.size(); ++i)
-      for (std::size_t j = i + 1; j < parts_.size(); ++j)
-        if (parts_[i].is_left_of(parts_[j])) cut(parts_[i], parts_[j]);
+    leave_out_copies();
+    // Neighbours first: where a part lies between two, what they share of it is not theirs to divide.
+    for (std::size_t distance = 1; distance < parts_.size(); ++distance)
+      for (std::size_t i = 0; i + distance < parts_.size(); ++i)
+        if (parts_[i].is_left_of(parts_[i + distance])) cut(parts_[i], parts_[i + distance]);
     leave_out_copies();  // parts may be alike since they were cut
   }
 
@@ -228,11 +229,14 @@ class OverlapTrimmer {
   }
 
   // Returns which of two parts is a copy of the other; the number of parts if none is. A part inside of another may be
-  // shorter. The primary part is the copy of none.
+  // shorter. The primary part is the copy of none. Parts with another between them are each of their own: each is cut
+  // where that one begins or ends.
   std::size_t copy_of(std::size_t i, std::size_t j) const {
     const Part &x = parts_[i], &y = parts_[j];
     const bool nested = !x.is_left_of(y) && !y.is_left_of(x);
     if ((x.primary && y.primary) || !are_copies(x, y, !nested)) return parts_.size();
+    for (std::size_t k = i + 1; k < j; ++k)
+      if (x.is_left_of(parts_[k]) && parts_[k].is_left_of(y)) return parts_.size();
     const std::size_t less = score_of_path(x) < score_of_path(y) ? i : j;
     if (!parts_[less].primary) return less;
     return are_copies(x, y, true) ? i + j - less : parts_.size();
@@ -262,6 +266,7 @@ class OverlapTrimmer {
   // Returns what two neighbours score together after they are cut.
   std::int64_t score_of_both(const Part& left, const Part& right) const {
     if (begin_of(right) >= end_of(left)) return score_of_path(left) + score_of_path(right);
+    if (are_copies(left, right, true)) return std::max(score_of_path(left), score_of_path(right));
     return breakpoint(left, right).score;
   }
 
