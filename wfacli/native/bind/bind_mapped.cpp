@@ -175,9 +175,10 @@ void bind_mapped(nb::module_& m) {
              bool whole_reads, bool keep_unmapped, bool copy_tags, bool copy_group, bool read_group, bool skip,
              bool mates, bool mates_in_order, bool in_order, std::optional<nb::tuple> reach, const std::string& folder,
              std::size_t spill_threshold) {
-            new (self) MappedReader(reference, {{span_of(span), pad, reach ? reach_of(*reach) : Reach()}, whole_reads,
-                                                keep_unmapped, copy_tags, copy_group, read_group, mates,
-                                                mates_in_order, in_order, skip, folder, spill_threshold});
+            const WindowOptions window{span_of(span), pad, reach ? reach_of(*reach) : Reach()};
+            const RowOptions rows{window, whole_reads, copy_tags, copy_group, read_group};
+            new (self) MappedReader(reference, {rows, keep_unmapped, mates, mates_in_order, in_order, skip, folder,
+                                                spill_threshold});
           },
           nb::arg("reference"), nb::kw_only(), nb::arg("span"), nb::arg("pad"), nb::arg("whole_reads"),
           nb::arg("keep_unmapped"), nb::arg("copy_tags"), nb::arg("copy_group"), nb::arg("read_group"),

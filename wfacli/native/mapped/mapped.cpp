@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::size_t kAhead = 12;  // reads between a prefetch of the set of names and its use
 
-std::string_view view(const std::uint8_t* text, std::int32_t count) {
-  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(count)};
-}
-
 }  // namespace
 
 MappedReader::MappedReader(const Reference& reference, MappedOptions options)
@@ -27,13 +23,16 @@ MappedReader::MappedReader(const Reference& reference, MappedOptions options)
       mates_(keep_options()),
       mate_order_(options_.mates),
       spill_(options_.folder, options_.max_buffered_bytes),
-      mappings_(reference) {}
+      mappings_(reference, options_.window),
+      maker_(reference, options_, batch_.kept) {}
 
 PendingMapped MappedReader::take() {
   PendingMapped taken = std::exchange(batch_, PendingMapped());
   taken.memory = builder_.take_memory();
+  taken.options = &options_;
   // The next batch is usually of a similar size.
   batch_.rows.reserve(taken.rows.size() + taken.rows.size() / 16);
+  batch_.lone.reserve(taken.lone.size() + taken.lone.size() / 16);
   batch_.kept.reserve(taken.kept.size() + taken.kept.size() / 16);
   weight_ = 0;
   at_place_ = true;
@@ -122,20 +121,37 @@ bool MappedReader::add_lone() {
   if (reads_.more() != ParseResult::Item) return false;
   // Names are told apart by their keys, as in seen_: their text is in the cache of another core.
   const RecordColumns& records = reads_.records();
+  if (reads_.left() > kAhead) seen_.prefetch(records.keys[reads_.at() + kAhead]);
   const RecordLocation& place = records.locations[reads_.at()];
   Mapping& mapping = lone->mapping;
   const bool same = records.keys[reads_.at()] == lone->key && place.name_len == static_cast<std::int32_t>(lone->read.size());
   if (!same || place.len != mapping.q_len || reference_.length(mapping.target) > INT32_MAX || !seen_.add_key(lone->key))
     return false;
-  ReadView read;
-  view_next(read);
+  add_lone_row(*lone);
   reads_.taken(1);
   ++counts_.reads;
   ++counts_.reported;
-  first_ = next_row();
-  add_rows(read, &mapping, 1);
   mappings_.take_lone();
   return true;
+}
+
+// Adds the row of the next read, or lets the thread that completes the batch make it: this thread is the only one that
+// reads.
+void MappedReader::add_lone_row(ParsedMapping& lone) {
+  if (!pool_ || !reads_.shares()) {
+    ReadView read;
+    view_next(read);
+    first_ = next_row();
+    return add_rows(read, &lone.mapping, 1);
+  }
+  keep_records();
+  if (batch_.mappings.empty() || batch_.mappings.back().get() != mappings_.memory_of_lone())
+    batch_.mappings.push_back(mappings_.lend());
+  batch_.lone.push({&lone.mapping, &reads_.records(), static_cast<std::uint32_t>(reads_.at()),
+                    static_cast<std::uint32_t>(batch_.rows.size())});
+  weight_ += lone.weight;
+  ++counts_.mapped_reads;
+  ++counts_.mappings;
 }
 
 // Sorts the group by mate and removes unmapped records of mates that have mappings. Returns false if nothing is left
@@ -261,6 +277,7 @@ ParseResult MappedReader::next_read(ReadView& read) {
     if (got == ParseResult::End && options_.check_mate_order) mate_order_.ended(reads_from_);
     return got;
   }
+  if (reads.left() > kAhead) seen_.prefetch(reads.records().keys[reads.at() + kAhead]);
   view_next(read);
   reads.taken(1);
   ++counts_.reads;
@@ -272,23 +289,16 @@ ParseResult MappedReader::next_read(ReadView& read) {
 
 // Sets the view of the next read of stream reads_from_, which is parsed.
 void MappedReader::view_next(ReadView& read) {
-  RecordStream& reads = reads_of(reads_from_);
-  const RecordColumns& records = reads.records();
+  const RecordStream& reads = reads_of(reads_from_);
   read.lasts = read.name_lasts = pool_ && reads.shares();
-  if (read.lasts && (batch_.lasting.empty() || batch_.lasting.back().get() != &records))
-    batch_.lasting.push_back(reads.shared());
-  const RecordLocation& place = records.locations[reads.at()];
-  if (reads.left() > kAhead) seen_.prefetch(records.keys[reads.at() + kAhead]);
-  read.name = view(records.text_at(place.name), place.name_len);
-  read.bases = view(records.bases_at(place.sequence), place.len);
-  read.has_quality = place.quality != RecordLocation::kNone;
-  read.quality = read.has_quality ? view(records.text_at(place.quality), place.len) : std::string_view();
-  if (keep_options().comments && place.header_len > place.name_len + 1) {
-    const std::int32_t comment = place.header_len - place.name_len - 1;
-    read.comment = view(records.text_at(place.name) + place.name_len + 1, comment);
-  } else {
-    read.comment = {};
-  }
+  if (read.lasts) keep_records();
+  view_record(reads.records(), reads.at(), options_.has_comments(), read);
+}
+
+// Keeps the memory of the next read of stream reads_from_ until the batch is complete.
+void MappedReader::keep_records() {
+  const RecordStream& reads = reads_of(reads_from_);
+  if (batch_.lasting.empty() || batch_.lasting.back().get() != &reads.records()) batch_.lasting.push_back(reads.shared());
 }
 
 // Notes whether a read is the mate of the read before it, if a batch was taken between the two.

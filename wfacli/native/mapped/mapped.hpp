@@ -17,13 +17,8 @@
 
 namespace wfacli {
 
-struct MappedOptions {
-  WindowOptions window;
-  bool whole_reads = true;     // store bases and qualities of whole reads, for SAM
+struct MappedOptions : RowOptions {
   bool keep_unmapped = false;  // add unmapped reads as rows, after all others
-  bool copy_tags = false;      // copy SAM tags from the comments of reads to their records,
-  bool copy_group = false;     // or only the read group
-  bool read_group = false;     // all records get the read group of the output options
   bool mates = false;          // second mates come from stream 2, first mates from stream 0
   bool check_mate_order = false;  // mates must be in the order that mappers require (mate_order.hpp)
   bool in_order = false;       // mappings are in the order of the reads, so unmapped reads keep their position
@@ -49,7 +44,7 @@ class MappedReader : public StreamReader {
   // The reference must outlive the reader.
   MappedReader(const Reference& reference, MappedOptions options);
   PendingMapped take();
-  std::int64_t pending_pairs() const override { return static_cast<std::int64_t>(batch_.rows.size()); }
+  std::int64_t pending_pairs() const override { return static_cast<std::int64_t>(batch_.size()); }
   const MappedCounts& counts() const { return counts_; }
   const Reference& reference() const { return reference_; }
   // With in_order, fill() returns End after the last mapping, so that the caller can check whether the mapper failed.
@@ -78,6 +73,7 @@ class MappedReader : public StreamReader {
   RecordStream& reads_of(int stream) { return stream == 0 ? reads_ : mates_; }
   Next step();
   bool add_lone();
+  void add_lone_row(ParsedMapping& lone);
   ParseResult next_group();
   bool begin_template();
   bool mates_by_name() const { return paired_ || options_.mates; }
@@ -90,22 +86,19 @@ class MappedReader : public StreamReader {
   ParseResult next_in_order(ReadView& read);
   ParseResult next_read(ReadView& read);
   void view_next(ReadView& read);
+  void keep_records();
   void identify(ReadView& read);
   void compare_with_last(std::string_view name);
   void drop_faulty(const ReadView& read);
   void add_mappings(ReadView& read);
   void add_rows(const ReadView& read, Mapping* own, std::size_t count);
-  void add_row(const ReadView& read, const Mapping& mapping, const Room& room, bool with_bases);
   void add_unmapped(const ReadView& read, std::int32_t flags, const Mapping* mapping = nullptr);
   void add_rest(ReadView& read);
   void note_group(std::string_view name, const Mapping& mapping);
   const Mapping* noted(std::string_view name);
-  void begin_read(const ReadView& read);
-  KeptText keep(std::string_view text);
-  KeptText tags_of(const Mapping* mapping);
-  std::int32_t next_row() const { return static_cast<std::int32_t>(batch_.rows.size()); }
+  std::int32_t next_row() const { return static_cast<std::int32_t>(batch_.size()); }
   RecordParts::Keep keep_options() const {
-    return {true, options_.whole_reads, options_.copy_tags || options_.copy_group, true};
+    return {true, options_.whole_reads, options_.has_comments(), true};
   }
   Next rest();
   void skip_or_throw(const InputFault& fault, std::int64_t mappings);
@@ -138,9 +131,7 @@ class MappedReader : public StreamReader {
 
   PendingMapped batch_;
   std::int64_t weight_ = 0;     // of the batch, in bases; see BatchBuilder::weight()
-  MappedRow row_;               // what all rows of the current read have
-  std::string tags_;            // tags of the current read
-  bool has_group_ = false;      // tags_ contain a read group
+  RowMaker maker_;
   // Read groups of unmapped reads whose own record was passed over, by the key of their name.
   std::unordered_map<std::uint64_t, std::string> groups_;
   Mapping noted_;

@@ -5,11 +5,13 @@
 #include <exception>
 
 #include "base/hashing.hpp"
+#include "io/builder.hpp"
 
 namespace wfacli {
 namespace {
 
 constexpr std::size_t kPieceBytes = 16 << 10;  // minimum, since waking a thread takes as long as parsing about 2 kB
+constexpr std::size_t kLineBytes = 80;         // of a short line, about
 constexpr std::size_t kPiecesPerThread = 2;    // so that no thread waits for one that began late
 
 }  // namespace
@@ -20,8 +22,10 @@ struct MappingStream::Piece : ThreadPool::Task {
   std::string_view text;
   std::vector<ParsedMapping> items;  // names are in the lines of `reader`
   std::exception_ptr error;
+  bool lent = false;  // a batch has a share, so that other lines need a piece of their own
 
-  explicit Piece(const Reference& reference) : reader(reference) {}
+  Piece(const Reference& reference, const WindowOptions& options)
+      : reader(reference), reference_(reference), options_(options) {}
 
   void begin(const MappingReader& after, std::string_view lines) {
     reader.continue_after(after);
@@ -33,6 +37,7 @@ struct MappingStream::Piece : ThreadPool::Task {
   void work() override {
     try {
       items.clear();
+      items.reserve(text.size() / kLineBytes);
       Lines& lines = reader.lines();
       lines.clear();
       std::memcpy(lines.prepare(text.size()), text.data(), text.size());
@@ -51,6 +56,7 @@ struct MappingStream::Piece : ThreadPool::Task {
     try {
       if (reader.next(item.mapping, item.read) != ParseResult::Item) return false;
       item.key = NameSet::key(item.read);
+      item.weight = weight_of(item.mapping);
     } catch (const InputFault& fault) {
       item.fault = std::make_unique<InputFault>(fault);
     }
@@ -58,6 +64,15 @@ struct MappingStream::Piece : ThreadPool::Task {
     items.push_back(std::move(item));
     return !ends;
   }
+
+  std::int64_t weight_of(const Mapping& mapping) const {
+    if (mapping.kind == MappingKind::Unmapped) return 0;
+    const Window w = window_of(mapping, Room{0, mapping.q_len}, reference_.length(mapping.target), options_);
+    return w.q_end - w.q_beg + (w.t_end - w.t_beg) + BatchBuilder::kPairWeight;
+  }
+
+  const Reference& reference_;
+  const WindowOptions& options_;
 };
 
 MappingStream::~MappingStream() { drop_pieces(); }
@@ -89,6 +104,13 @@ ParsedMapping* MappingStream::lone() {
   const bool alone = item_ + 1 < items.size() && !items[item_ + 1].fault && items[item_ + 1].read != items[item_].read;
   return alone ? &items[item_] : nullptr;
 }
+
+std::shared_ptr<void> MappingStream::lend() {
+  pieces_[piece_]->lent = true;
+  return pieces_[piece_];
+}
+
+const void* MappingStream::memory_of_lone() const { return pieces_[piece_].get(); }
 
 bool MappingStream::next_is_other(std::string_view read) {
   const Piece* piece = ready();
@@ -135,7 +157,8 @@ bool MappingStream::split(ThreadPool& pool) {
   piece_ = used_ = item_ = 0;
   for (std::size_t first = 0, last = 0; first < end; first = last, ++used_) {
     last = end - first <= size ? end : unread.find('\n', first + size - 1) + 1;
-    if (used_ == pieces_.size()) pieces_.push_back(std::make_shared<Piece>(reference_));
+    if (used_ == pieces_.size()) pieces_.emplace_back();
+    if (!pieces_[used_] || pieces_[used_]->lent) pieces_[used_] = std::make_shared<Piece>(reference_, options_);
     pieces_[used_]->begin(reader_, unread.substr(first, last - first));
     if (used_ > 0) pool.add(pieces_[used_]);  // the first one is parsed by the caller
   }

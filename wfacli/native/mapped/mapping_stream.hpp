@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/read_ahead.hpp"
-#include "mapped/mappings.hpp"
+#include "mapped/mapped_window.hpp"
 
 namespace wfacli {
 
@@ -14,12 +14,15 @@ struct ParsedMapping {
   Mapping mapping;
   std::string_view read;   // name
   std::uint64_t key = 0;   // of the name, see NameSet
+  std::int64_t weight = 0;  // bases that are aligned if the mapping is the only one of its read
   std::unique_ptr<InputFault> fault;
 };
 
 class MappingStream {
  public:
-  explicit MappingStream(const Reference& reference) : reference_(reference), reader_(reference) {}
+  // `options`: see ParsedMapping::weight. Both must outlive the stream.
+  MappingStream(const Reference& reference, const WindowOptions& options)
+      : reference_(reference), options_(options), reader_(reference) {}
   ~MappingStream();
   MappingStream(const MappingStream&) = delete;
   MappingStream& operator=(const MappingStream&) = delete;
@@ -32,6 +35,9 @@ class MappingStream {
   // null otherwise. It is valid until take_lone() or next() is called.
   ParsedMapping* lone();
   void take_lone() { ++item_; }
+  // Returns a share in the memory of the mapping of lone(), which is then its holder's alone.
+  std::shared_ptr<void> lend();
+  const void* memory_of_lone() const;  // what lend() returns
   // True if next() is known to return a mapping of a read other than `read`.
   bool next_is_other(std::string_view read);
   bool is_paf() const { return reader_.is_paf(); }
@@ -48,6 +54,7 @@ class MappingStream {
   void drop_pieces();
 
   const Reference& reference_;
+  const WindowOptions& options_;
   MappingReader reader_;  // for lines that no piece has
   std::vector<std::shared_ptr<Piece>> pieces_;
   std::size_t piece_ = 0, used_ = 0;  // pieces_[piece_] to pieces_[used_ - 1] have mappings that were not taken
