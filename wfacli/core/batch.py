@@ -20,7 +20,7 @@ I32 = npt.NDArray[np.int32]
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
-Shared = TypeVar("Shared", I32, U8)
+Shared = TypeVar("Shared", I32, I64, U8)
 NO_SCORE = -(1 << 31)  # score of a pair without an alignment; lower than any score
 
 
@@ -218,7 +218,7 @@ class PairBatch:
         """Return lengths, flags and estimates of some rows, without bases and names; kernels are chosen by these."""
         columns = (self.q_len[rows], self.t_len[rows], self.flags[rows], self.est_edits[rows])
         n, none = len(columns[0]), np.zeros(0, np.uint8)
-        places, lengths = np.zeros(n, np.int64), np.zeros(n, np.int32)
+        places, lengths = no_text(n)
         records = Records(none, places, places, lengths, lengths, places)
         return PairBatch(0, none, places, places, *columns, records)
 
@@ -240,6 +240,8 @@ class PairBatch:
     @functools.cached_property
     def rows_with_edits(self) -> I32:
         """Rows (i32[k]) that have an estimate, in order. Searched once: several stages of a batch need them."""
+        if self.est_edits is no_edits(len(self)):
+            return all_rows(0)
         return np.flatnonzero(self.est_edits >= 0).astype(np.int32)
 
     @property
@@ -296,6 +298,8 @@ class _Shared(Generic[Shared]):
 
 _ROWS = _Shared(lambda count: np.arange(count, dtype=np.int32))
 _NO_FLAGS = _Shared(lambda count: np.zeros(count, np.uint8))
+_NO_PLACES = _Shared(lambda count: np.zeros(count, np.int64))
+_NO_LENGTHS = _Shared(lambda count: np.zeros(count, np.int32))
 _NO_EDITS = _Shared(lambda count: np.full(count, -1, np.int32))
 
 
@@ -307,6 +311,11 @@ def all_rows(count: int) -> I32:
 def no_edits(count: int) -> I32:
     """Return estimates of pairs that have none (i32[count], read-only); all callers share one array."""
     return _NO_EDITS.beginning(count)
+
+
+def no_text(count: int) -> tuple[I64, I32]:
+    """Return offsets and lengths of texts that are not there (i64[count], i32[count]); see zeros()."""
+    return _NO_PLACES.beginning(count), _NO_LENGTHS.beginning(count)
 
 
 def zeros(count: int) -> U8:

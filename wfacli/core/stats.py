@@ -31,6 +31,7 @@ class Stats:
         # Expected times by (kernel chosen, kernel considered); None unless they are recorded for --explain.
         self.expected_times: dict[tuple[str, str], Any] | None = None
         self.handed_on: Counter[tuple[str, str, str]] = Counter()  # pairs by kernel, reason, next kernel
+        self.batches_at_work = 0  # that threads of the CPU align or format now
 
     def renew_lock(self) -> None:
         """Replace the lock: after a fork, a lock that another thread held would never be released."""
@@ -44,6 +45,17 @@ class Stats:
             yield
         finally:
             self.add_seconds(stage, time.perf_counter() - begun)
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Count a batch as one that a thread works on, for the block."""
+        with self._lock:
+            self.batches_at_work += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.batches_at_work -= 1
 
     def add_seconds(self, stage: str, seconds: float) -> None:
         """Add thread-seconds to a stage."""

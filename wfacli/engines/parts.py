@@ -35,9 +35,12 @@ def gather(
 
 def overlaid(found: PartialResult, again: PartialResult) -> PartialResult:
     """Return `found` with the rows of `again`, which must be a subset of its rows, replaced."""
-    order = np.argsort(found.rows, kind="stable")
-    places = order[np.searchsorted(found.rows, again.rows, sorter=order)].astype(np.int32)
     count = len(found.rows)
+    if is_all_rows(found.rows, count):
+        places = again.rows
+    else:
+        order = np.argsort(found.rows, kind="stable")
+        places = order[np.searchsorted(found.rows, again.rows, sorter=order)].astype(np.int32)
     parts = [replace(found, rows=all_rows(count)), replace(again, rows=places)]
     status, cut, score, span, cigar, start, _ = gather_parts(parts, [0, 0], count)
     return PartialResult(found.rows, status, cut, score, span.reshape(-1, 4), cigar, start)

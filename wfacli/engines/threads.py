@@ -130,16 +130,16 @@ class ThreadedEngine(ABC, Generic[A]):
     def _threads_for(self, long: bool) -> int:
         """Return the threads that share another route.
 
-        Routes of short pairs get an equal share of the threads each while there are few of them. They are done within
-        milliseconds, and each thread that takes part costs the interpreter 50 us, for which the thread that reads and
-        the one that writes wait: where there are more routes, each is aligned by one thread.
+        Routes of short pairs get an equal share of the threads each while there are few of them, and few batches at
+        work. They are done within milliseconds, and each thread that takes part costs the interpreter 50 us, for which
+        the thread that reads and the one that writes wait: where there are more, each is aligned by one thread.
         """
         with self._lock:
             self._submitted += 1
             if long:
                 return self._threads
-            few = max(self._threads // _THREADS_FOR_FEW, 1)
-            return self._threads // self._submitted if self._submitted <= few else 1
+            few, sharing = max(self._threads // _THREADS_FOR_FEW, 1), max(self._submitted, self._stats.batches_at_work)
+            return self._threads // sharing if sharing <= few else 1
 
     def _collected(self) -> None:
         with self._lock:

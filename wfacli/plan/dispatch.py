@@ -30,11 +30,11 @@ def first_routes(pairs: PairBatch, spec: AlignSpec, limits: Limits) -> list[Rout
         limits: bounds on memory.
     """
     rows, none = all_rows(len(pairs)), all_rows(0)
-    short = in_lanes(pairs, spec)
+    short, others = in_lanes(pairs, spec)
     if free_in_target(spec) and len(short) < len(pairs):
         return _where_ends_are_free(pairs, spec, limits)
     if len(short):
-        split = (Route(short, READS, sample=none), Route(np.delete(rows, short), CAPPED, sample=none))
+        split = (Route(short, READS, sample=none), Route(others, CAPPED, sample=none))
         return [part for part in split if len(part.rows)]
     if steep_extension(spec):
         return _steep_extensions(pairs)

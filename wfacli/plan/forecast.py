@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .._native import Forecaster, instruction_set
+from .._native import Forecaster, instruction_set, rows_up_to
 from ..config import AlignSpec, Ambiguous, Limits, Metric, Mode
 from ..core import tuning
 from ..core.batch import I32, Flag, PairBatch, all_rows
@@ -39,22 +39,33 @@ class ExpectedTime:
 
 def lanes_support(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
     """Return which pairs with free ends READS supports (bool[n])."""
-    short: npt.NDArray[np.bool_] = np.maximum(pairs.q_len, pairs.t_len) <= tuning.READS_OVERLAP
-    if spec.ambiguous is Ambiguous.WILDCARD:
-        short &= (pairs.flags & Flag.NON_ACGT) == 0
-    return short & CostTraits.of(spec).in_bytes
+    supported = np.zeros(len(pairs), bool)
+    supported[_rows_in_lanes(pairs, spec, tuning.READS_OVERLAP)[0]] = True
+    return supported
 
 
-def in_lanes(pairs: PairBatch, spec: AlignSpec) -> I32:
-    """Return the rows (i32[m]) so short that READS computes all cells before other kernels find the best ends."""
+def _rows_in_lanes(pairs: PairBatch, spec: AlignSpec, longest: int) -> tuple[I32, I32]:
+    """Return the rows (i32[m]) with sequences of at most `longest` bases that READS supports, and the others."""
+    most = min(longest, tuning.READS_OVERLAP) if CostTraits.of(spec).in_bytes else -1
+    without = int(Flag.NON_ACGT) if spec.ambiguous is Ambiguous.WILDCARD else 0
+    return rows_up_to(pairs.q_len, pairs.t_len, pairs.flags, most, without)
+
+
+def in_lanes(pairs: PairBatch, spec: AlignSpec) -> tuple[I32, I32]:
+    """Return the rows (i32[m]) so short that READS computes all cells before other kernels find the best ends.
+
+    The second value has the other rows, in order.
+    """
     if not spec.free or spec.heuristics or spec.max_cost is not None or is_inside(spec):
-        return all_rows(0)
-    short = lanes_support(pairs, spec)
+        return all_rows(0), all_rows(len(pairs))
+    longest = tuning.READS_OVERLAP
     if free_in_query(spec) and spec.mode is not Mode.OVERLAP:
         # With few starting diagonals, a wavefront finishes similar pairs before all cells are computed.
-        short &= np.maximum(pairs.q_len, pairs.t_len) <= max(tuning.READS_ENDS_FREE, 2 * sum(spec.free.as_tuple()))
-    rows = np.flatnonzero(short).astype(np.int32)
-    return rows if len(rows) >= tuning.READS_MIN_PAIRS else rows[:0]
+        longest = max(tuning.READS_ENDS_FREE, 2 * sum(spec.free.as_tuple()))
+    rows, others = _rows_in_lanes(pairs, spec, longest)
+    if len(rows) < tuning.READS_MIN_PAIRS:
+        return all_rows(0), all_rows(len(pairs))
+    return (rows if len(others) else all_rows(len(pairs))), others
 
 
 def surely_inside(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:

@@ -97,6 +97,12 @@ class BatchRun:
             raise
 
     def _work(self, later: LaterBatch) -> _Records:
+        if self.aligner.gpus:  # for which most batches wait
+            return self._records_of(later)
+        with self.stats.at_work():
+            return self._records_of(later)
+
+    def _records_of(self, later: LaterBatch) -> _Records:
         with self.stats.timed("copy"):
             pairs = later()
         fault = None

@@ -5,35 +5,40 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from .._native import (
     extend_spans,
+    extension_limits,
     flank_pairs,
+    gone_to_the_end,
+    good_parts,
+    merged_rows,
+    missed_parts,
     outer_ends,
     parts_bytes,
     path_parts,
     path_scores,
+    rows_that_differ,
+    short_of_the_end,
     trim_overlaps,
+    trimmed_limits,
     unreliable_ends,
 )
 from ..config import WHOLE, AlignSpec, Ends, FreeEnds, Heuristics, Limits, Metric, Mode
-from ..core.batch import I32, I64, U32, AlignmentBatch, PairBatch, Status, all_rows
+from ..core.batch import I32, I64, U8, U32, AlignmentBatch, PairBatch, all_rows
 from ..core.stats import Stats
 from ..engines.cpu import CpuEngine, native_options
 from ..plan.kernels import TABLE
 from .inversions import with_inversions
 from .rows import (
     Align,
-    Flags,
     Lend,
-    are_in,
     between,
-    by_sides,
     pairs_of,
     room_after,
     some_rows,
     subset,
+    taken,
     whole_spans,
     with_rows,
 )
@@ -69,7 +74,7 @@ class Extender:
             few_on_cpu: align a few rows of a batch again on the CPU, with the same results: the run's engine may be a
                 GPU, where they would wait for whole batches.
         """
-        self._ends = ends
+        self._ends, self._least = ends, max(ends.min_score, 1)  # score of a record
         metric = Metric.AFFINE if len(ends.penalties.gaps) == 1 else Metric.AFFINE2P
         outward = AlignSpec(
             metric,
@@ -119,8 +124,7 @@ class Extender:
         if len(kept) < len(pairs):
             pairs, found = subset(pairs, kept), some_rows(found, kept)
         trimmed = replace(found, score=score, span=span.reshape(-1, 4), cigar=cigar, cigar_start=cigar_start)
-        is_open = by_sides(trimmed.span[rows] != found.span[rows])
-        return pairs, self._beside_others(pairs, trimmed, rows, is_open, bound.reshape(-1, 2), align)
+        return pairs, self._beside_others(pairs, trimmed, rows, found.span, bound, align)
 
     def cancel(self) -> None:
         """Stop running work soon."""
@@ -185,32 +189,25 @@ class Extender:
         few = found if len(tested) == len(pairs) else some_rows(found, tested)
         at, reliable = unreliable_ends(pairs, tested, few, self._scores, DOUBTFUL)
         doubted = tested[at]
-        rows = np.sort(np.concatenate([doubted, opened[~are_in(opened, doubted)]]))
+        rows = merged_rows(doubted, opened)
         if not len(rows):
             return pairs, found, all_rows(len(pairs)), rows
         old, part = some_rows(found, rows), subset(pairs, rows)
         assert part.mapped is not None
-        sure, limit = old.span.copy(), whole_spans(part)
-        sure[np.searchsorted(rows, doubted)] = reliable.reshape(-1, 4)
-        is_open = by_sides(sure != old.span)
-        is_open[np.searchsorted(rows, opened)] = True
-        limited = are_in(limits[0], rows)
-        limit[np.searchsorted(rows, limits[0][limited])] = limits[1][limited]
-        extents = self._extents(part, np.where(is_open, limit, old.span).astype(np.int32), sure)
+        sure, outer, limit = extension_limits(part, rows, old.span, doubted, reliable.reshape(-1, 4), opened, *limits)
+        extents = self._extents(part, outer, sure)
         # Seeds of the mapper are in these parts, so they are at their places, although a gap costs more.
         score, matches, run = outer_ends(old, extents, self._scores)
-        is_good = (score >= max(self._ends.min_score, 1)).reshape(-1, 2)
-        is_good &= (part.mapped.sam_flags & _SECONDARY == 0)[:, None]
-        stays = is_good & (matches >= self._ends.band * 2 // 3).reshape(-1, 2)
-        extents = np.where(np.tile(stays, 2), old.span, extents)
+        long, flags = self._ends.band * 2 // 3, part.mapped.sam_flags
+        good = good_parts(score, matches, flags, self._least, long, old.span, extents).reshape(-1, 2)
         changed, new = self._better(part, old, extents, pairs.total_bases, align)
         if not len(changed):
             return pairs, found, all_rows(len(pairs)), changed
-        has_part = (is_good & ~stays)[changed]
-        left, side = np.nonzero(has_part)
+        good = good[changed]
+        left, side = np.nonzero(good)
         own = changed[left]
         parts = path_parts(old, own, run.reshape(-1, 2, 2)[own, side].ravel(), self._options)
-        at, missed = self._missed(subset(part, changed), new.span, limit[changed], ~has_part, pairs.total_bases, align)
+        at, missed = self._missed(subset(part, changed), new, limit[changed], good, pairs.total_bases, align)
         found = with_rows(found, rows[changed], new)
         pairs, found, first = self._with_parts(pairs, found, rows[own], *parts)
         hosts = np.searchsorted(first, rows[changed[at]]).astype(np.int32)
@@ -220,7 +217,7 @@ class Extender:
         return pairs, found, after, np.searchsorted(after, rows[changed]).astype(np.int32)
 
     def _missed(
-        self, pairs: PairBatch, span: I32, limit: I32, sides: Flags, bases: int, align: Align
+        self, pairs: PairBatch, beside: AlignmentBatch, limit: I32, has_part: U8, bases: int, align: Align
     ) -> tuple[I32, AlignmentBatch]:
         """Align mapped parts again that are beside an alignment, up to it.
 
@@ -230,9 +227,9 @@ class Extender:
 
         Args:
             pairs: n rows.
-            span: i32[n, 4], spans of their alignments.
+            beside: their alignments.
             limit: i32[n, 4], what they may be extended into.
-            sides: bool[n, 2], sides to examine.
+            has_part: u8[n, 2], whether what it has lost on a side gets a row in any case.
             bases: bases of the batch of which these are rows.
             align: aligns a batch globally.
 
@@ -240,24 +237,18 @@ class Extender:
             The rows (i32[m], in order) with such a part that has the minimum score of a record, and its alignments.
         """
         assert pairs.mapped is not None
-        inner, costs, least = pairs.mapped.inner, self._ends.penalties, max(self._ends.min_score, 1)
-        outside = np.stack([inner[:, 0] < span[:, 0], inner[:, 1] > span[:, 1]], axis=1) & sides
-        outside[pairs.mapped.sam_flags & _SECONDARY != 0] = False
-        rows, side = np.nonzero(outside)
-        core, room, new = inner[rows], limit[rows], span[rows]
-        ends, starts = side == 0, side == 1
-        room[ends, 1], room[starts, 0] = new[ends, 0], new[starts, 1]
-        # An extension may start at the first or last base of a part that the alignment reaches into, too.
-        for cut, at in ((ends & (core[:, 1] > room[:, 1]), 0), (starts & (core[:, 0] < room[:, 0]), 1)):
-            core[cut] = core[cut][:, [at, at, 2 + at, 2 + at]]
-        fits = (room[:, 1] - room[:, 0]) * costs.match >= least
-        parts, room = subset(pairs, rows[fits].astype(np.int32)), room[fits]
-        extents = self._extents(parts, room, core[fits])
+        inner, flags = pairs.mapped.inner, pairs.mapped.sam_flags
+        bases_of_record = -(-self._least // self._ends.penalties.match)
+        rows, core, room = missed_parts(inner, beside.span, limit, has_part.ravel(), flags, bases_of_record)
+        if not len(rows):
+            return rows, some_rows(beside, rows)
+        parts = subset(pairs, rows)
+        extents = self._extents(parts, room, core)
         aligned = np.flatnonzero((extents[:, 0] < extents[:, 1]) & (extents[:, 2] < extents[:, 3])).astype(np.int32)
         extents = np.ascontiguousarray(extents[aligned])
         found = between(subset(parts, aligned), extents, self._for_few(extents, bases, align))
-        good = np.flatnonzero(path_scores(found, self._scores) >= least)
-        return rows[fits][aligned[good]].astype(np.int32), some_rows(found, good)
+        good = np.flatnonzero(path_scores(found, self._scores) >= self._least)
+        return rows[aligned[good]], some_rows(found, good)
 
     def _better(
         self, pairs: PairBatch, old: AlignmentBatch, extents: I32, bases: int, align: Align
@@ -267,7 +258,7 @@ class Extender:
         Returns:
             The rows (i32[m]) whose new alignment scores more, and these alignments.
         """
-        changed = np.flatnonzero((extents != old.span).any(axis=1)).astype(np.int32)
+        changed = rows_that_differ(old.span, extents)
         if not len(changed):
             return changed, some_rows(old, changed)
         spans = np.ascontiguousarray(extents[changed])
@@ -278,7 +269,7 @@ class Extender:
         return changed[better], some_rows(new, better)
 
     def _beside_others(
-        self, pairs: PairBatch, found: AlignmentBatch, rows: I32, is_open: Flags, bound: I32, align: Align
+        self, pairs: PairBatch, found: AlignmentBatch, rows: I32, whole: I32, bound: I32, align: Align
     ) -> AlignmentBatch:
         """Extend trimmed ends again, from the mapped parts to where the other part begins.
 
@@ -288,21 +279,15 @@ class Extender:
             pairs: the batch.
             found: its alignments.
             rows: i32[k], rows that were trimmed, in order.
-            is_open: bool[k, 4], their ends that were.
-            bound: i32[k, 2], where their queries may begin and end.
+            whole: i32[n, 4], spans before.
+            bound: i32[2k], where their queries may begin and end.
             align: aligns a batch globally.
         """
         part, old = subset(pairs, rows), some_rows(found, rows)
         assert part.mapped is not None
-        span, inner, outer = old.span, part.mapped.inner, whole_spans(part)
-        outer[:, :2] = bound
-        inside = inner - span
-        inside[:, [1, 3]] *= -1
-        is_open = is_open & ~by_sides(inside <= 0)
-        begun = np.where(is_open, inner, span)
-        left = (begun[:, 0] < begun[:, 1]) & (begun[:, 2] < begun[:, 3])  # else the mapped part was cut off whole
-        is_open &= left[:, None]
-        extents = self._extents(part, np.where(is_open, outer, span), np.where(is_open, inner, span))
+        (before,) = taken([whole], rows)
+        inner, outer = trimmed_limits(before, old.span, part.mapped.inner, bound, part.t_len)
+        extents = self._extents(part, outer, inner)
         changed, new = self._better(part, old, extents, pairs.total_bases, align)
         return with_rows(found, rows[changed], new) if len(changed) else found
 
@@ -341,13 +326,11 @@ class Extender:
         found = self._outward.align(flanks)
         span = found.span
         if self._to_the_end:
-            span = self._reaching_the_end(flanks, found, at_end.astype(bool), self._to_the_end)
-        extend_spans(extents, side, np.ascontiguousarray(span))
+            span = self._reaching_the_end(flanks, found, at_end, self._to_the_end)
+        extend_spans(extents, side, span)
         return extents
 
-    def _reaching_the_end(
-        self, flanks: PairBatch, found: AlignmentBatch, at_end: npt.NDArray[np.bool_], solver: Solver
-    ) -> I32:
+    def _reaching_the_end(self, flanks: PairBatch, found: AlignmentBatch, at_end: U8, solver: Solver) -> I32:
         """Return the spans of extensions on the read and on the reference, i32[m, 4].
 
         An extension that did not end at a Z-drop continues to the end of the read if that scores more with the bonus.
@@ -355,17 +338,11 @@ class Extender:
         Args:
             flanks: the m pairs of the extensions.
             found: their alignments.
-            at_end: bool[m], whether the flank reaches the end of the read.
+            at_end: u8[m], whether the flank reaches the end of the read.
             solver: aligns to the end.
         """
-        may = at_end & (found.status == np.uint8(Status.OK)) & (found.cut == 0) & (found.span[:, 1] < flanks.q_len)
-        rows = np.flatnonzero(may).astype(np.int32)
+        rows = short_of_the_end(found, at_end, flanks.q_len)
         if not len(rows):
             return found.span
         ending = subset(flanks, rows)
-        whole = solver.align(ending)
-        score = whole.score.astype(np.int64) + self._ends.bonus
-        better = (whole.status == np.uint8(Status.OK)) & (score > found.score[rows])
-        span, longer = found.span.copy(), rows[better]
-        span[longer, 1], span[longer, 3] = ending.q_len[better], whole.span[better, 3]
-        return span
+        return gone_to_the_end(found, rows, solver.align(ending), ending.q_len, self._ends.bonus)

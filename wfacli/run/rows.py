@@ -9,20 +9,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._native import copy_parts, parts_bytes, take_cigars, take_rows
-from ..core.batch import I32, U8, AlignmentBatch, PairBatch, PartialResult, Records, Status, all_rows, no_edits
+from .._native import copy_parts, parts_bytes, spans_in_rows, take_cigars, take_rows, total_and_longest
+from .._native import whole_spans as spans_of
+from ..core.batch import (
+    I32,
+    U8,
+    AlignmentBatch,
+    Lengths,
+    PairBatch,
+    PartialResult,
+    Records,
+    all_rows,
+    no_edits,
+    no_text,
+)
 from ..engines.parts import overlaid
 
 Align = Callable[[PairBatch], AlignmentBatch]
 Lend = Callable[[int], U8 | None]
 _COLUMNS = ("status", "cut", "score", "span", "origin")
-Flags = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 
 def pairs_of(ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
     """Build a batch of pairs without names and estimates from native columns."""
     n = len(columns["q_len"])
-    places, lengths = np.zeros(n, np.int64), np.zeros(n, np.int32)
+    places, lengths = no_text(n)
     records = Records(np.zeros(0, np.uint8), places, places, lengths, lengths, places)
     return PairBatch(ordinal, est_edits=no_edits(n), records=records, **columns)
 
@@ -44,30 +55,20 @@ def between(pairs: PairBatch, spans: I32, align: Align, lend: Lend | None = None
         est_edits=no_edits(len(pairs)),
         extent=None,
     )
-    found = align(part)
-    span = found.span.copy()  # in C order, which a sum with columns picked from `spans` need not have
-    span += np.where((found.status == np.uint8(Status.OK))[:, None], spans[:, [0, 0, 2, 2]], 0)
-    return replace(found, span=span)
+    found = align(measured(part))
+    return replace(found, span=spans_in_rows(found, spans))
+
+
+def measured(pairs: PairBatch) -> PairBatch:
+    """Return the batch, whose lengths are known then. numpy would release the GIL for each of their sums."""
+    if "lengths" not in pairs.__dict__:
+        pairs.__dict__["lengths"] = Lengths(*total_and_longest(pairs.q_len, pairs.t_len))
+    return pairs
 
 
 def whole_spans(pairs: PairBatch) -> I32:
     """Return spans (i32[n, 4]) that cover both sequences of each row."""
-    spans = np.zeros((len(pairs), 4), np.int32)
-    spans[:, 1], spans[:, 3] = pairs.q_len, pairs.t_len
-    return spans
-
-
-def by_sides(differ: Flags) -> Flags:
-    """Combine flags of span ends (bool[n, 4]) by side: True for both sequences if either is True."""
-    sides = differ[:, [0, 1]] | differ[:, [2, 3]]
-    return np.concatenate([sides, sides], axis=1)
-
-
-def are_in(rows: I32, others: I32) -> Flags:
-    """Return whether each row is one of others, which are in order. np.isin would import numpy.ma."""
-    at = np.searchsorted(others, rows)
-    found: Flags = np.append(others, -1)[at] == rows
-    return found
+    return spans_of(pairs.q_len, pairs.t_len)
 
 
 def taken(columns: Sequence[npt.NDArray[Any]], rows: I32) -> list[npt.NDArray[Any]]:
@@ -106,6 +107,8 @@ def with_rows(found: AlignmentBatch, rows: I32, new: AlignmentBatch) -> Alignmen
 
 def room_after(count: int, hosts: I32) -> tuple[I32, I32]:
     """Return which of `count` rows to take so that new ones follow `hosts` (i32[m], in order), and the new rows."""
+    if not len(hosts):
+        return all_rows(count), all_rows(0)
     rows = np.insert(all_rows(count), hosts + 1, hosts)
     return rows, (hosts + 1 + np.arange(len(hosts))).astype(np.int32)
 

@@ -8,6 +8,7 @@ from ..core.stats import Stats
 from ..engines.cpu import CpuEngine
 from ..engines.execute import execute
 from ..plan.planner import Planner
+from .rows import measured
 
 
 class Solver:
@@ -25,4 +26,4 @@ class Solver:
 
     def align(self, pairs: PairBatch) -> AlignmentBatch:
         """Align a batch. Raises Cancelled."""
-        return execute(self.engine, pairs, self._planner.routes(pairs), self._planner, Stats())
+        return execute(self.engine, pairs, self._planner.routes(measured(pairs)), self._planner, Stats())

@@ -94,6 +94,7 @@ NB_MODULE(_native, m) {
   wfacli::bind_reader(m);
   wfacli::bind_mapped(m);
   wfacli::bind_ends(m);
+  wfacli::bind_spans(m);
   wfacli::bind_take(m);
   wfacli::bind_memory(m);
   wfacli::bind_engine(m);

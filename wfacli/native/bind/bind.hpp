@@ -1,6 +1,8 @@
 // Shared by the binding units: conversion between numpy arrays and native columns, and no other logic.
 #pragma once
 
+#include <optional>
+
 #include "bind/nanobind.hpp"
 #include "io/builder.hpp"
 #include "engine/engine.hpp"
@@ -13,6 +15,19 @@ template <class T>
 using InColumn = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using OutColumn = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
+
+// Releases the GIL for long work, by the number of values. Short work keeps it: while other threads want the GIL, it takes up
+// to a millisecond to get it back.
+class Unlocked {
+ public:
+  explicit Unlocked(std::size_t values) {
+    constexpr std::size_t kMany = std::size_t{1} << 18;
+    if (values >= kMany) release_.emplace();
+  }
+
+ private:
+  std::optional<nb::gil_scoped_release> release_;
+};
 
 // Move a buffer into a numpy array, which then owns the memory.
 template <class T>
@@ -55,6 +70,7 @@ void bind_reader(nb::module_& m);
 void bind_mapped(nb::module_& m);
 void bind_take(nb::module_& m);
 void bind_ends(nb::module_& m);
+void bind_spans(nb::module_& m);
 void bind_memory(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_extend(nb::module_& m);

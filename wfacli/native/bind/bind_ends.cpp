@@ -14,6 +14,9 @@ void check_count(const Spans& spans, std::int64_t n) {
   if (spans.shape(0) != static_cast<std::size_t>(n)) throw nb::value_error("spans have another length than their batch");
 }
 
+// Returns the rows and CIGAR elements of alignments.
+std::size_t size_of(const AlignmentView& found) { return static_cast<std::size_t>(found.n + found.cigar_start[found.n]); }
+
 // Throws ValueError unless the span is inside the sequences of a row.
 void check_span(const std::int32_t* span, const BatchView& batch, std::int64_t row) {
   if (span[0] < 0 || span[0] > span[1] || span[1] > batch.q_len[row] || span[2] < 0 || span[2] > span[3] ||
@@ -54,7 +57,7 @@ void extended_spans(nb::ndarray<std::int32_t, nb::shape<-1, 4>, nb::c_contig, nb
   check_count(extensions, flanks);
   bool inside = false;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked(side.shape(0));
     inside = rows_inside(side.data(), flanks, 2 * rows);
     if (inside) extend_spans(flanks, side.data(), extensions.data(), spans.data());
   }
@@ -102,7 +105,7 @@ OutColumn<std::int64_t> scores_of_paths(nb::handle alignments, const AlignOption
   const AlignmentView view = alignment_view(alignments);
   Buffer<std::int64_t> found;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked(size_of(view));
     found = path_scores(view, scores);
   }
   return to_numpy(found);
@@ -113,7 +116,7 @@ nb::tuple ends_outside(nb::handle alignments, Spans inner, const AlignOptions& s
   check_count(inner, view.n);
   OuterEnds ends;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked(size_of(view));
     ends = outer_ends(view, inner.data(), scores);
   }
   return nb::make_tuple(to_numpy(ends.score), to_numpy(ends.matches), to_numpy(ends.run));
@@ -132,7 +135,7 @@ nb::tuple parts_of_paths(nb::handle alignments, InColumn<std::int32_t> rows, InC
   }
   PathParts parts;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked(size_of(view));
     parts = path_parts(view, rows.data(), run.data(), count, options);
   }
   return nb::make_tuple(to_numpy(parts.score), to_numpy(parts.span), to_numpy(parts.cigar.runs()),

@@ -153,8 +153,10 @@ nb::tuple gather_parts(nb::sequence parts, nb::sequence origins, std::int64_t pa
   for (nb::handle part : parts)
     views.push_back(part_view(part, nb::cast<std::uint8_t>(origins[views.size()]), pairs));
   GatheredRows all;
+  std::size_t values = static_cast<std::size_t>(pairs);
+  for (const PartView& view : views) values += static_cast<std::size_t>(view.rows + view.cigar_start[view.rows]);
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked(values);
     all = gather(views, pairs);
   }
   return nb::make_tuple(to_numpy(all.status), to_numpy(all.cut), to_numpy(all.score), to_numpy(all.span),

@@ -1,4 +1,4 @@
-// Rows of columns, taken without the interpreter's lock: batches of several threads would wait for it.
+// Rows of columns; of many, taken without the interpreter's lock, for which other threads would wait.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -51,7 +51,7 @@ void take_rows(nb::sequence columns, InColumn<std::int32_t> rows, nb::sequence t
   }
   bool inside = false;
   {
-    nb::gil_scoped_release release;
+    Unlocked unlocked(count * all.size());
     inside = rows_inside(rows.data(), static_cast<std::int64_t>(count), least);
     for (const TakenColumn& column : all) {
       if (!inside) break;
@@ -75,8 +75,8 @@ nb::tuple take_cigars(InColumn<std::uint32_t> cigar, InColumn<std::int64_t> star
   Buffer<std::int64_t> taken_start;
   bool inside = false;
   {
-    nb::gil_scoped_release release;
     const std::size_t count = rows.shape(0);
+    Unlocked unlocked(2 * count + static_cast<std::size_t>(n > 0 ? start.data()[n] / n : 0) * count);
     inside = rows_inside(rows.data(), static_cast<std::int64_t>(count), n);
     for (std::size_t i = 0; inside && i <= count; ++i) {
       taken_start.push(static_cast<std::int64_t>(taken.size()));
@@ -89,10 +89,33 @@ nb::tuple take_cigars(InColumn<std::uint32_t> cigar, InColumn<std::int64_t> star
   return nb::make_tuple(to_numpy(taken), to_numpy(taken_start));
 }
 
-// The GIL is kept: to get it back takes up to a millisecond while other threads want it, and this takes a few microseconds.
 std::int64_t count_nonzero(InColumn<std::uint8_t> column) {
   return static_cast<std::int64_t>(column.shape(0)) -
          std::count(column.data(), column.data() + column.shape(0), std::uint8_t{0});
+}
+
+// Returns the total of two columns of lengths, and the greatest of each.
+nb::tuple total_and_longest(InColumn<std::int32_t> q_len, InColumn<std::int32_t> t_len) {
+  std::int64_t total = 0;
+  std::int32_t longest[2] = {0, 0};
+  const InColumn<std::int32_t>* const columns[] = {&q_len, &t_len};
+  for (int side = 0; side < 2; ++side)
+    for (const std::int32_t *length = columns[side]->data(), *end = length + columns[side]->shape(0); length < end; ++length)
+      total += *length, longest[side] = std::max(longest[side], *length);
+  return nb::make_tuple(total, longest[0], longest[1]);
+}
+
+// Divides rows into those whose sequences have at most `longest` bases and none of the flags, and the others.
+nb::tuple rows_up_to(InColumn<std::int32_t> q_len, InColumn<std::int32_t> t_len, InColumn<std::uint8_t> flags,
+                     std::int32_t longest, std::uint8_t without) {
+  const std::size_t n = q_len.shape(0);
+  if (t_len.shape(0) != n || flags.shape(0) != n) throw nb::value_error("columns have different lengths");
+  Buffer<std::int32_t> rows, others;
+  for (std::size_t row = 0; row < n; ++row) {
+    const bool fits = std::max(q_len.data()[row], t_len.data()[row]) <= longest && !(flags.data()[row] & without);
+    (fits ? rows : others).push(static_cast<std::int32_t>(row));
+  }
+  return nb::make_tuple(to_numpy(rows), to_numpy(others));
 }
 
 }  // namespace
@@ -103,6 +126,12 @@ void bind_take(nb::module_& m) {
   m.def("take_cigars", &take_cigars, nb::arg("cigar"), nb::arg("cigar_start"), nb::arg("rows"),
         "(cigar, cigar_start i64[m + 1]) of rows (i32[m])");
   m.def("count_nonzero", &count_nonzero, nb::arg("column"), "Number of values other than 0 in a column, u8[n]");
+  m.def("total_and_longest", &total_and_longest, nb::arg("q_len"), nb::arg("t_len"),
+        "(total, greatest of q_len, greatest of t_len): of lengths, i32[n] each; 0 if there is none");
+  m.def("rows_up_to", &rows_up_to, nb::arg("q_len"), nb::arg("t_len"), nb::arg("flags"), nb::arg("longest"),
+        nb::arg("without"),
+        "(rows i32[m], others i32[n - m]): pairs whose sequences have at most `longest` bases and none of the flags, and "
+        "the others");
 }
 
 }  // namespace wfacli
