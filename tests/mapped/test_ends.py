@@ -175,10 +175,10 @@ def test_parts_that_lie_inside_others_are_left(tmp_path: Path) -> None:
 
 def test_secondary_records_do_not_cut_others(tmp_path: Path) -> None:
     read = REFERENCE[5_000:6_000]
-    paf = mapping("r", 1_000, (10, 990), (5_010, 5_990)) + mapping("r", 1_000, (20, 995), (5_020, 5_995)).replace(
-        "tp:A:P", "tp:A:S"
-    )
-    assert [record[5] for record in records(tmp_path, {"r": read}, paf)] == ["1000=", "1000="]
+    other = mapping("r", 1_000, (20, 995), (5_020, 5_995)).replace("tp:A:P", "tp:A:S").replace("\tt\t", "\tu\t")
+    paf = mapping("r", 1_000, (10, 990), (5_010, 5_990)) + other
+    found = records(tmp_path, {"r": read}, paf, extra=f">u\n{REFERENCE}\n")
+    assert [(record[2], record[5]) for record in found] == [("t", "1000="), ("u", "1000=")]
 
 
 def test_an_end_that_was_mapped_wrongly(tmp_path: Path) -> None:
@@ -350,9 +350,9 @@ def test_a_drop_at_the_beginning(tmp_path: Path) -> None:
 
 def test_broken_secondary_records_keep_their_best_piece(tmp_path: Path) -> None:
     read = REFERENCE[1_000:3_000] + JUNK[:1_000] + REFERENCE[4_000:7_000]
-    row = mapping("r", len(read), (50, 5_900), (1_050, 6_900))
+    row = mapping("r", len(read), (50, 5_900), (1_050, 6_900)).replace("\tt\t", "\tu\t")
     paf = mapping("r", len(read), (3_100, 5_900), (4_100, 6_900)) + row.replace("tp:A:P", "tp:A:S")
-    one, other = records(tmp_path, {"r": read}, paf)
+    one, other = records(tmp_path, {"r": read}, paf, extra=f">u\n{REFERENCE}\n")
     assert [int(record[1]) for record in (one, other)] == [0, 256]
     assert (one[3], one[5][:5]) == (other[3], other[5][:5])
 

@@ -31,8 +31,10 @@ from ..engines.cpu import CpuEngine, native_options
 from ..plan.kernels import TABLE
 from .inversions import with_inversions
 from .rows import (
+    PIECE,
     Align,
     Lend,
+    are_apart,
     between,
     pairs_of,
     room_after,
@@ -40,13 +42,14 @@ from .rows import (
     subset,
     taken,
     whole_spans,
+    with_flags,
     with_rows,
 )
 from .secondaries import with_promoted
 from .solver import Solver
 from .splits import Split, Splitter
 
-_SECONDARY, _SUPPLEMENTARY = 256, 2048  # SAM FLAG bits
+_SUPPLEMENTARY = 2048  # SAM FLAG bit
 # Aligned bases from either end within which a mapped end may be unreliable. minimap2 counts 1,000 from its first seed.
 DOUBTFUL = 1_040
 _ROUNDS = 4  # maximum extensions from further inside; the second one changes few alignments
@@ -109,13 +112,19 @@ class Extender:
         assert pairs.mapped is not None
         found = between(pairs, self._extents(pairs, whole_spans(pairs), pairs.mapped.inner), align, lend)
         pairs, found, split, inversions = self._splitter.split(pairs, found)
+        count = len(pairs)
         pairs, found, origin = self._until_sure(pairs, found, split, align)
+        templates = split.templates if split else all_rows(0)
+        if len(pairs) > count:
+            assert pairs.mapped is not None
+            parts = np.flatnonzero(origin[1:] == origin[:-1]) + 1
+            templates = np.concatenate([templates, pairs.mapped.first[parts]])
         if inversions:
             hosts = (np.searchsorted(origin, inversions.rows, side="right") - 1).astype(np.int32)
             few = self._for_few(inversions.spans, pairs.total_bases, align)
             pairs, found = with_inversions(pairs, found, replace(inversions, rows=hosts), few)
-        if split:
-            pairs = with_promoted(pairs, found, split.templates)
+        if len(templates):
+            pairs = with_promoted(pairs, found, templates)
         assert pairs.mapped is not None
         met = trim_overlaps(pairs, found, pairs.mapped.inner, self._scores, self._options)
         if met is None:
@@ -203,21 +212,52 @@ class Extender:
         changed, new = self._better(part, old, extents, pairs.total_bases, align)
         if not len(changed):
             return pairs, found, all_rows(len(pairs)), changed
-        good = good[changed]
-        left, side = np.nonzero(good)
-        own = changed[left]
-        parts = path_parts(old, own, run.reshape(-1, 2, 2)[own, side].ravel(), self._options)
-        at, missed = self._missed(subset(part, changed), new, limit[changed], good, pairs.total_bases, align)
+        before, good = some_rows(old, changed), good[changed]
+        score, run = score.reshape(-1, 2)[changed], run.reshape(-1, 2, 2)[changed]
+        new = self._unless_poor(before, new, score, run, good)
+        sides, missed = self._missed(subset(part, changed), new, limit[changed], pairs.total_bases, align)
+        better = np.flatnonzero(
+            (good.ravel()[sides] == 0) | (path_scores(missed, self._scores) >= score.ravel()[sides])
+        )
+        sides, missed = sides[better], some_rows(missed, better)
+        good.ravel()[sides] = 0
+        own, side = np.nonzero(good)
+        parts = path_parts(before, own.astype(np.int32), run[own, side].ravel(), self._options)
+        mapped = part.mapped.inner[changed]
         found = with_rows(found, rows[changed], new)
-        pairs, found, first = self._with_parts(pairs, found, rows[own], *parts)
-        hosts = np.searchsorted(first, rows[changed[at]]).astype(np.int32)
+        pairs = with_flags(pairs, rows[changed], np.where(are_apart(new.span, mapped), PIECE, 0))
+        flags = np.where(are_apart(parts[1].reshape(-1, 4), mapped[own]), PIECE, 0)
+        pairs, found, first = self._with_parts(pairs, found, rows[changed[own]], flags, *parts)
+        hosts = np.searchsorted(first, rows[changed[sides // 2]]).astype(np.int32)
         columns = missed.score, missed.span, missed.cigar, missed.cigar_start
-        pairs, found, second = self._with_parts(pairs, found, hosts, *columns)
+        pairs, found, second = self._with_parts(pairs, found, hosts, np.zeros(len(hosts), np.int32), *columns)
         after = first[second]
         return pairs, found, after, np.searchsorted(after, rows[changed]).astype(np.int32)
 
+    def _unless_poor(self, old: AlignmentBatch, new: AlignmentBatch, score: I64, run: I32, good: U8) -> AlignmentBatch:
+        """Return new alignments; one that scores too little for a record is the best part of the old one beside it.
+
+        Args:
+            old: the n alignments before.
+            new: the alignments.
+            score: i64[n, 2], of the best part of the old one on either side.
+            run: i32[n, 2, 2], its CIGAR elements.
+            good: u8[n, 2], whether it gets a row of its own: set to 0 if it is the alignment now.
+        """
+        own = path_scores(new, self._scores)
+        poor = np.flatnonzero((own < self._least) & (score.max(axis=1) > np.maximum(own, 0))).astype(np.int32)
+        if not len(poor):
+            return new
+        side = score[poor].argmax(axis=1)
+        good[poor, side] = 0
+        scores, spans, cigar, cigar_start = path_parts(old, poor, run[poor, side].ravel(), self._options)
+        parts = replace(
+            some_rows(new, poor), score=scores, span=spans.reshape(-1, 4), cigar=cigar, cigar_start=cigar_start
+        )
+        return with_rows(new, poor, parts)
+
     def _missed(
-        self, pairs: PairBatch, beside: AlignmentBatch, limit: I32, has_part: U8, bases: int, align: Align
+        self, pairs: PairBatch, beside: AlignmentBatch, limit: I32, bases: int, align: Align
     ) -> tuple[I32, AlignmentBatch]:
         """Align mapped parts again that are beside an alignment, up to it.
 
@@ -229,26 +269,26 @@ class Extender:
             pairs: n rows.
             beside: their alignments.
             limit: i32[n, 4], what they may be extended into.
-            has_part: u8[n, 2], whether what it has lost on a side gets a row in any case.
             bases: bases of the batch of which these are rows.
             align: aligns a batch globally.
 
         Returns:
-            The rows (i32[m], in order) with such a part that has the minimum score of a record, and its alignments.
+            The sides (i32[m], 2 * row + side, in order) with such a part that has the minimum score of a record, and
+            its alignments.
         """
         assert pairs.mapped is not None
         inner, flags = pairs.mapped.inner, pairs.mapped.sam_flags
         bases_of_record = -(-self._least // self._ends.penalties.match)
-        rows, core, room = missed_parts(inner, beside.span, limit, has_part.ravel(), flags, bases_of_record)
-        if not len(rows):
-            return rows, some_rows(beside, rows)
-        parts = subset(pairs, rows)
+        sides, core, room = missed_parts(inner, beside.span, limit, flags, bases_of_record)
+        if not len(sides):
+            return sides, some_rows(beside, sides)
+        parts = subset(pairs, sides // 2)
         extents = self._extents(parts, room, core)
         aligned = np.flatnonzero((extents[:, 0] < extents[:, 1]) & (extents[:, 2] < extents[:, 3])).astype(np.int32)
         extents = np.ascontiguousarray(extents[aligned])
         found = between(subset(parts, aligned), extents, self._for_few(extents, bases, align))
         good = np.flatnonzero(path_scores(found, self._scores) >= self._least)
-        return rows[aligned[good]], some_rows(found, good)
+        return sides[aligned[good]], some_rows(found, good)
 
     def _better(
         self, pairs: PairBatch, old: AlignmentBatch, extents: I32, bases: int, align: Align
@@ -292,9 +332,19 @@ class Extender:
         return with_rows(found, rows[changed], new) if len(changed) else found
 
     def _with_parts(
-        self, pairs: PairBatch, found: AlignmentBatch, hosts: I32, score: I32, span: I32, cigar: U32, cigar_start: I64
+        self,
+        pairs: PairBatch,
+        found: AlignmentBatch,
+        hosts: I32,
+        bits: I32,
+        score: I32,
+        span: I32,
+        cigar: U32,
+        cigar_start: I64,
     ) -> tuple[PairBatch, AlignmentBatch, I32]:
         """Add parts of former alignments as supplementary rows, each after its row (hosts, i32[m], in order).
+
+        They get further flags (bits, i32[m]).
 
         Returns:
             See _again.
@@ -310,7 +360,7 @@ class Extender:
         found = with_rows(found, places, parts)
         mapped = pairs.mapped
         flags, inner = mapped.sam_flags.copy(), mapped.inner.copy()
-        flags[places] |= _SUPPLEMENTARY
+        flags[places] = flags[places] & ~PIECE | _SUPPLEMENTARY | bits
         for own in (places, places - 1):
             inner[own] = found.span[own]
         return replace(pairs, mapped=replace(mapped, sam_flags=flags, inner=inner)), found, rows

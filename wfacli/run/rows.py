@@ -30,6 +30,9 @@ Lend = Callable[[int], U8 | None]
 _COLUMNS = ("status", "cut", "score", "span", "origin")
 
 
+PIECE = 1 << 17  # bit of Mapped.sam_flags beside those of SAM: the mapper has no mapping (native/mapped/mappings.hpp)
+
+
 def pairs_of(ordinal: int, columns: Mapping[str, Any]) -> PairBatch:
     """Build a batch of pairs without names and estimates from native columns."""
     n = len(columns["q_len"])
@@ -103,6 +106,22 @@ def with_rows(found: AlignmentBatch, rows: I32, new: AlignmentBatch) -> Alignmen
         cigar=merged.cigar,
         cigar_start=merged.cigar_start,
     )
+
+
+def are_apart(span: I32, mapped: I32) -> npt.NDArray[np.bool_]:
+    """Return which spans (i32[n, 4]) have no base of the query of others (i32[n, 4])."""
+    apart: npt.NDArray[np.bool_] = (span[:, 1] <= mapped[:, 0]) | (span[:, 0] >= mapped[:, 1])
+    return apart
+
+
+def with_flags(pairs: PairBatch, rows: I32, bits: I32) -> PairBatch:
+    """Return the batch with further flags (bits, i32[m]) of rows (i32[m])."""
+    assert pairs.mapped is not None
+    if not bits.any():
+        return pairs
+    flags = pairs.mapped.sam_flags.copy()
+    flags[rows] |= bits
+    return replace(pairs, mapped=replace(pairs.mapped, sam_flags=flags))
 
 
 def room_after(count: int, hosts: I32) -> tuple[I32, I32]:

@@ -11,7 +11,7 @@ from ..config import Ambiguous, Ends
 from ..core.batch import I32, AlignmentBatch, PairBatch
 from ..core.stats import Stats
 from .inversions import InversionFinder, Inversions
-from .rows import subset
+from .rows import PIECE, subset
 
 _SECONDARY, _SUPPLEMENTARY = 256, 2048  # SAM FLAG bits
 
@@ -108,7 +108,7 @@ class Splitter:
         first = pairs.mapped.first
         pairs = subset(pairs, rows)
         assert pairs.mapped is not None
-        flags = pairs.mapped.sam_flags | np.where(is_minor, _SUPPLEMENTARY, 0).astype(np.int32)
+        flags = pairs.mapped.sam_flags | np.where(is_minor, _SUPPLEMENTARY | PIECE, 0).astype(np.int32)
         inner = np.where(is_split[:, None], span, pairs.mapped.inner).astype(np.int32)
         pairs = replace(pairs, mapped=replace(pairs.mapped, sam_flags=flags, inner=inner))
         same = {c: getattr(found, c)[rows] for c in ("status", "cut", "origin")}

@@ -107,14 +107,11 @@ OutColumn<std::uint8_t> good_parts_of(InColumn<std::int64_t> score, InColumn<std
   return to_numpy(good);
 }
 
-nb::tuple missed_parts_of(Spans mapped, Spans found, Spans limit, InColumn<std::uint8_t> has_part, Rows sam_flags,
-                          std::int64_t least) {
+nb::tuple missed_parts_of(Spans mapped, Spans found, Spans limit, Rows sam_flags, std::int64_t least) {
   const std::int64_t n = count_of(sam_flags);
   for (const Spans* spans : {&mapped, &found, &limit}) check_length(*spans, n);
-  check_length(has_part, 2 * n);
-  MissedParts missed =
-      missed_parts(n, mapped.data(), found.data(), limit.data(), has_part.data(), sam_flags.data(), least);
-  return nb::make_tuple(to_numpy(missed.rows), as_spans(missed.inner), as_spans(missed.outer));
+  MissedParts missed = missed_parts(n, mapped.data(), found.data(), limit.data(), sam_flags.data(), least);
+  return nb::make_tuple(to_numpy(missed.sides), as_spans(missed.inner), as_spans(missed.outer));
 }
 
 }  // namespace
@@ -145,10 +142,10 @@ void bind_spans(nb::module_& m) {
         nb::arg("least_matches"), nb::arg("old"), nb::arg("span"),
         "Whether sides (u8[2n]) have a good part outside, see outer_ends(), with less than least_matches; with more, span "
         "(i32[n, 4]) gets the old ends");
-  m.def("missed_parts", &missed_parts_of, nb::arg("mapped"), nb::arg("found"), nb::arg("limit"), nb::arg("has_part"),
-        nb::arg("sam_flags"), nb::arg("least"),
-        "(rows i32[m], inner i32[m, 4], outer i32[m, 4]): parts of mapped spans beside alignments (spans i32[n, 4]), on "
-        "sides without a good part (u8[2n]), that have at least so many bases up to them inside limit");
+  m.def("missed_parts", &missed_parts_of, nb::arg("mapped"), nb::arg("found"), nb::arg("limit"), nb::arg("sam_flags"),
+        nb::arg("least"),
+        "(sides i32[m], inner i32[m, 4], outer i32[m, 4]): parts of mapped spans beside alignments (spans i32[n, 4]), by "
+        "2 * row + side, that have at least `least` bases up to them inside limit");
 }
 
 }  // namespace wfacli

@@ -32,7 +32,12 @@ WFACLI_INLINE Place place_of(const BatchView& batch, std::int64_t i, const Recor
   p.t_offset = m.t_offset[i], p.t_total = m.t_total[i];
   p.clip_begin = m.clip_begin[i], p.clip_end = m.clip_end[i];
   p.flags = fields->flags, p.mapq = m.mapq[i];
-  if (p.clip_begin + batch.q_len[i] + p.clip_end > 0) p.bases = text(m.read_start[i]);
+  const std::int64_t length = std::int64_t{p.clip_begin} + batch.q_len[i] + p.clip_end;
+  if (length > 0) p.bases = text(m.read_start[i]);
+  if (!fields->read.empty()) {
+    p.bases = reinterpret_cast<const std::uint8_t*>(fields->read.data());
+    if (fields->read.size() > static_cast<std::size_t>(length)) p.quality = p.bases + length;
+  }
   p.fields = fields;
   p.tags = {reinterpret_cast<const char*>(batch.text) + m.tags[i], static_cast<std::size_t>(m.tags_len[i])};
   return p;

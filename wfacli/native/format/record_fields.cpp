@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/reverse_complement.hpp"
 #include "mapped/mates.hpp"
 #include "format/sam_alignment.hpp"
 
@@ -32,18 +33,36 @@ std::string part_of(const BatchView& batch, const AlignmentView& a, std::int64_t
   return out + ',' + std::to_string(m.mapq[i]) + ',' + std::to_string(w.edits()) + ';';
 }
 
-// Makes the first remaining row primary if the primary row is not placed; prefers rows that are not secondary.
-void promote(std::vector<RecordFields>& fields) {
+// Makes the first remaining row primary if the primary row is not placed; prefers rows that are not secondary. Returns the
+// row, or -1.
+std::int64_t promote(std::vector<RecordFields>& fields) {
   constexpr std::int32_t kLesser = kSecondary | kSupplementary;
   const auto primary = [](const RecordFields& f) { return !(f.flags & kLesser); };
   const auto lost =
       std::find_if(fields.begin(), fields.end(), [&](const RecordFields& f) { return !f.written && primary(f); });
-  if (lost == fields.end()) return;
+  if (lost == fields.end()) return -1;
   auto next = std::find_if(fields.begin(), fields.end(),
                            [](const RecordFields& f) { return f.written && !(f.flags & kSecondary); });
   if (next == fields.end())
     next = std::find_if(fields.begin(), fields.end(), [](const RecordFields& f) { return f.written; });
   next->flags &= ~kLesser;
+  return next - fields.begin();
+}
+
+// Returns the bases and the quality of a read, which row `from` has, on the strand of row `to`; see RecordFields::read.
+std::string read_on_strand(const BatchView& batch, std::int64_t from, std::int64_t to) {
+  const MappedView& m = batch.mapped;
+  const auto length = static_cast<std::size_t>(m.clip_begin[from] + batch.q_len[from] + m.clip_end[from]);
+  const auto* text = reinterpret_cast<const char*>(batch.text);
+  const bool has_quality = batch.qual[from] >= 0;
+  std::string read(text + m.read_start[from], length);
+  if (has_quality) read.append(text + batch.qual[from], length);
+  if ((m.sam_flags[from] ^ m.sam_flags[to]) & kReverseStrand) {
+    auto* bases = reinterpret_cast<std::uint8_t*>(read.data());
+    reverse_complement(bases, length);
+    if (has_quality) reverse(bases + length, length);
+  }
+  return read;
 }
 
 // Rows of one mate.
@@ -127,7 +146,13 @@ static std::vector<RecordFields> resolve_read(const BatchView& batch, const Alig
     fields[k].flags = kUnmapped | (fields[k].flags & ~(kSecondary | kSupplementary));
     return fields;
   }
-  promote(fields);
+  const std::int64_t promoted = promote(fields);
+  if (promoted >= 0 && batch.mapped.read_start[first + promoted] < 0)
+    for (std::int64_t row = first; row < end; ++row)
+      if (batch.mapped.read_start[row] >= 0) {
+        fields[static_cast<std::size_t>(promoted)].read = read_on_strand(batch, row, first + promoted);
+        break;
+      }
   std::vector<std::size_t> parts;
   for (std::size_t k = 0; k < count; ++k)
     if (fields[k].written && !(fields[k].flags & kSecondary)) parts.push_back(k);

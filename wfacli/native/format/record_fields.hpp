@@ -14,6 +14,8 @@ struct RecordFields {
   bool written = true;
   std::int32_t flags = 0;
   std::string sa_tag;  // value of the tag SA; empty if not split
+  // Bases of the whole read, on the aligned strand, and quality behind them if it has any; empty if the row has its own.
+  std::string read;
   // Rows, or -1: `next` gives RNEXT and PNEXT; `beside` gives RNAME and POS of an unmapped record with a mapped mate.
   std::int64_t next = -1, mapped_mate = -1;
   std::int64_t mate = -1;  // row of the mate's primary record, -1 if unmapped
@@ -25,7 +27,7 @@ bool is_placed(const AlignmentView& alignments, std::int64_t row);
 
 // Returns the record fields of rows [first, end), which are all rows of a read, or of two mates one after the other.
 // If some rows of a read are placed, the others are not written; if the primary row is not placed, the first placed
-// row becomes primary, preferably one that is not secondary. If none is placed, one row is written, unmapped. SA lists
+// row becomes primary, preferably one that is not secondary, with the bases of the read. If none is placed, one row is written, unmapped. SA lists
 // the other parts of a split read, the primary one first, with short CIGARs: clips, aligned bases, and the difference
 // in length.
 //

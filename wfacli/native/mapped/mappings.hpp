@@ -38,6 +38,8 @@ struct RunSums {
 
 // Flag outside the bits of SAM: the mapping is an inversion (tp:A:I or tp:A:i).
 inline constexpr std::int32_t kInversion = 1 << 16;
+// Flag of rows for which the mapper has no mapping: pieces of a split alignment, and alignments that have left what is mapped.
+inline constexpr std::int32_t kPiece = 1 << 17;
 
 class MappingReader {
  public:

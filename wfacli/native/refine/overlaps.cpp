@@ -1,83 +1,21 @@
 // Breakpoints of split reads: overlaps between parts are trimmed, and parts that add nothing are left out.
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "format/record_fields.hpp"
-#include "refine/ends.hpp"
+#include "mapped/mappings.hpp"
 #include "mapped/mates.hpp"
+#include "refine/ends.hpp"
+#include "refine/path.hpp"
 
 namespace wfacli {
 namespace {
 
-// CIGAR and span of a row that is being trimmed.
-struct Path {
-  std::vector<std::uint32_t> runs;
-  std::int32_t span[4];
-  std::int32_t bound[2];  // where the query may begin and end
-
-  // Removes `bases` bases of the query from the front or the back, and gaps that are then at that end.
-  void drop(std::int64_t bases, bool front) {
-    while (!runs.empty()) {
-      std::uint32_t& run = front ? runs.front() : runs.back();
-      const std::uint32_t op = run & 15;
-      const std::int64_t length = run >> 4;
-      const std::int64_t taken = is_gap(op) ? length : std::min(length, bases);
-      if (taken == 0) return;
-      const std::int32_t sign = front ? 1 : -1;
-      if (in_query(op)) span[front ? 0 : 1] += sign * static_cast<std::int32_t>(taken);
-      if (in_target(op)) span[front ? 2 : 3] += sign * static_cast<std::int32_t>(taken);
-      if (in_query(op)) bases = std::max<std::int64_t>(0, bases - taken);
-      if (taken < length) {
-        run -= static_cast<std::uint32_t>(taken) << 4;
-        return;
-      }
-      runs.erase(front ? runs.begin() : runs.end() - 1);
-    }
-  }
-};
-
-// Returns how many bases of the query to drop from an end so that what remains begins with no loss.
-std::int64_t bases_of_loss(const Path& path, bool front, const AlignOptions& scores) {
-  std::int64_t score = 0, lowest = 0, bases = 0, dropped = 0;
-  const std::size_t count = path.runs.size();
-  for (std::size_t k = 0; k < count; ++k) {
-    const std::uint32_t run = path.runs[front ? k : count - 1 - k], op = run & 15;
-    score += score_of(op, run >> 4, scores);
-    if (in_query(op)) bases += run >> 4;
-    if (score < lowest) lowest = score, dropped = bases;
-  }
-  return dropped;
-}
-
-// Returns, for each cut position from `low` to `high` in the query, the score of the path before (or after) the cut.
-// Gaps next to the cut are removed and do not count.
-std::vector<std::int64_t> scores_after_cut(const Path& path, bool before, std::int64_t low, std::int64_t high,
-                                           const AlignOptions& scores) {
-  std::vector<std::int64_t> found(static_cast<std::size_t>(high - low + 1), 0);
-  std::int64_t at = before ? path.span[0] : path.span[1], score = 0, gaps = 0;
-  const std::int64_t step = before ? 1 : -1, count = static_cast<std::int64_t>(path.runs.size());
-  const auto put = [&] {
-    if (low <= at && at <= high) found[static_cast<std::size_t>(at - low)] = score;
-  };
-  put();
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::uint32_t run = path.runs[static_cast<std::size_t>(before ? k : count - 1 - k)], op = run & 15;
-    const std::int64_t length = run >> 4, each = is_gap(op) ? 0 : score_of(op, 1, scores);
-    if (is_gap(op)) gaps += score_of(op, length, scores);
-    if (op == kDeletion) continue;
-    for (std::int64_t base = 0; base < length; ++base) {
-      if (op != kInsertion) score += each + gaps, gaps = 0;
-      at += step;
-      put();
-    }
-  }
-  return found;
-}
-
 // Aligned part of a read, in coordinates of the read as sequenced.
 struct Part {
   std::int64_t row;
-  bool reverse, primary;
+  bool reverse, primary, piece;
   std::int64_t length;      // of the whole read
   std::int64_t clip;        // bases before the row's query, on the strand that is aligned
   std::int64_t beg, end;    // the mapped part
@@ -99,6 +37,7 @@ class OverlapTrimmer {
     for (std::int64_t row = first; row < end; ++row)
       if (is_placed(a_, row) && !(batch_.mapped.sam_flags[row] & (kSecondary | kUnmapped))) parts_.push_back(part_of(row));
     std::stable_sort(parts_.begin(), parts_.end(), [](const Part& x, const Part& y) { return x.middle() < y.middle(); });
+    leave_out_pieces();
     leave_out_covered();
     leave_out_copies();
     // Neighbours first: where a part lies between two, what they share of it is not theirs to divide.
@@ -106,13 +45,17 @@ class OverlapTrimmer {
       for (std::size_t i = 0; i + distance < parts_.size(); ++i)
         if (parts_[i].is_left_of(parts_[i + distance])) cut(parts_[i], parts_[i + distance]);
     leave_out_copies();  // parts may be alike since they were cut
+    leave_out_secondaries(first, end);
   }
 
-  // Removes gaps at the ends of a row. An alignment of gaps alone then has no place.
+  // Removes gaps at the ends of a row, and all but the best part of an alignment that scores nothing. An alignment of gaps
+  // alone then has no place.
   void tidy(std::int64_t row) {
     if (!is_placed(a_, row)) return;
     const std::uint32_t *first = a_.cigar + a_.cigar_start[row], *last = a_.cigar + a_.cigar_start[row + 1] - 1;
-    if (last < first || (!is_gap(*first & 15) && !is_gap(*last & 15))) return;
+    if (last < first) return;
+    if (score_of_row(row) <= 0) return path_of(row).keep_best_part(scores_);
+    if (!is_gap(*first & 15) && !is_gap(*last & 15)) return;
     path_of(row).drop(0, true);
     path_of(row).drop(0, false);
   }
@@ -125,12 +68,20 @@ class OverlapTrimmer {
   bool any() const { return !paths_.empty() || !left_out_.empty(); }
 
  private:
+  std::int64_t score_of_row(std::int64_t row) const {
+    std::int64_t score = 0;
+    for (std::int64_t k = a_.cigar_start[row]; k < a_.cigar_start[row + 1]; ++k)
+      score += score_of(a_.cigar[k] & 15, a_.cigar[k] >> 4, scores_);
+    return score;
+  }
+
   Part part_of(std::int64_t row) const {
     const MappedView& m = batch_.mapped;
     const std::int32_t *inner = inner_ + 4 * row, *span = a_.span + 4 * row;
     std::int32_t beg = std::max(inner[0], span[0]), end = std::min(inner[1], span[1]);
     if (beg >= end) beg = span[0], end = span[1];  // an extension from further inside has left the mapped part
     Part p{row, (m.sam_flags[row] & kReverseStrand) != 0, !(m.sam_flags[row] & kSupplementary),
+           (m.sam_flags[row] & (kPiece | kInversion)) != 0,
            std::int64_t{m.clip_begin[row]} + batch_.q_len[row] + m.clip_end[row], m.clip_begin[row], 0, 0};
     p.beg = p.on_read(p.reverse ? end : beg);
     p.end = p.on_read(p.reverse ? beg : end);
@@ -246,6 +197,48 @@ class OverlapTrimmer {
     const std::int64_t row = parts_[k].row;
     left_out_.insert(std::upper_bound(left_out_.begin(), left_out_.end(), row), row);
     parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(k));
+  }
+
+  // Leaves out supplementary parts that the mapper has no mapping for, if half of their bases or more are in the mapped part
+  // of one that scores more, as the mapper would have.
+  void leave_out_pieces() {
+    for (std::size_t k = 0; k < parts_.size();) {
+      const Part& piece = parts_[k];
+      const bool left_out = piece.piece && !piece.primary &&
+                            std::any_of(parts_.begin(), parts_.end(), [&](const Part& other) { return has_half(other, piece); });
+      if (left_out)
+        leave_out(k);
+      else
+        ++k;
+    }
+  }
+
+  bool has_half(const Part& other, const Part& piece) const {
+    if (other.row == piece.row) return false;
+    const std::int64_t begin = begin_of(piece), end = end_of(piece);
+    if (2 * (std::min(other.end, end) - std::max(other.beg, begin)) < end - begin) return false;
+    return score_of_path(other) > score_of_path(piece) - (other.piece ? 0 : 1);
+  }
+
+  // Leaves out secondary rows with the place of another row.
+  void leave_out_secondaries(std::int64_t first, std::int64_t end) {
+    std::vector<std::int64_t> rows;
+    for (std::int64_t row = first; row < end; ++row)
+      if (is_placed(a_, row) && !is_left_out(row)) rows.push_back(row);
+    const auto is_secondary = [&](std::int64_t row) { return (batch_.mapped.sam_flags[row] & kSecondary) != 0; };
+    if (std::none_of(rows.begin(), rows.end(), is_secondary)) return;
+    const auto place = [&](std::int64_t row) {
+      const std::int32_t* span = span_of(row);
+      const std::int64_t at = batch_.mapped.t_offset[row], clip = batch_.mapped.clip_begin[row];
+      return std::tuple(batch_.target_name(row), batch_.mapped.sam_flags[row] & kReverseStrand, at + span[2], at + span[3],
+                        clip + span[0], clip + span[1]);
+    };
+    std::stable_sort(rows.begin(), rows.end(), [&](std::int64_t x, std::int64_t y) {
+      return std::tuple(place(x), is_secondary(x)) < std::tuple(place(y), is_secondary(y));
+    });
+    for (std::size_t k = 1; k < rows.size(); ++k)
+      if (is_secondary(rows[k]) && place(rows[k]) == place(rows[k - 1]))
+        left_out_.insert(std::upper_bound(left_out_.begin(), left_out_.end(), rows[k]), rows[k]);
   }
 
   void leave_out_copies() {

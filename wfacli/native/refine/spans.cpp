@@ -138,20 +138,20 @@ Buffer<std::uint8_t> good_parts(std::int64_t n, const OuterView& outside, std::i
 }
 
 MissedParts missed_parts(std::int64_t n, const std::int32_t* mapped, const std::int32_t* found, const std::int32_t* limit,
-                         const std::uint8_t* has_part, const std::int32_t* sam_flags, std::int64_t least) {
+                         const std::int32_t* sam_flags, std::int64_t least) {
   MissedParts missed;
   for (std::int64_t row = 0; row < n; ++row) {
     if (sam_flags[row] & kSecondary) continue;
     const std::int32_t *inner = mapped + 4 * row, *span = found + 4 * row;
     for (int side = 0; side < 2; ++side) {
-      if (has_part[2 * row + side] || (side ? inner[1] <= span[1] : inner[0] >= span[0])) continue;
+      if (side ? inner[1] <= span[1] : inner[0] >= span[0]) continue;
       std::int32_t core[4], room[4];
       std::copy_n(inner, 4, core);
       std::copy_n(limit + 4 * row, 4, room);
       room[1 - side] = span[side];
       if (room[1] - room[0] < least) continue;
       if (side ? core[0] < room[0] : core[1] > room[1]) core[1 - side] = core[side], core[3 - side] = core[2 + side];
-      missed.rows.push(static_cast<std::int32_t>(row));
+      missed.sides.push(static_cast<std::int32_t>(2 * row + side));
       append(missed.inner, core);
       append(missed.outer, room);
     }

@@ -57,14 +57,13 @@ struct OuterView {
 Buffer<std::uint8_t> good_parts(std::int64_t n, const OuterView& outside, std::int64_t least, std::int64_t least_matches,
                                 const std::int32_t* old, std::int32_t* span);
 
-// Mapped parts beside alignments: the rows that have one, in order, where it may be extended from, and up to.
+// Mapped parts beside alignments: the sides that have one (2 * row + side), in order, where it may be extended from, and up to.
 struct MissedParts {
-  Buffer<std::int32_t> rows, inner, outer;
+  Buffer<std::int32_t> sides, inner, outer;
 };
-// Returns parts of `mapped` spans outside of alignments with spans `found`, on sides without a good part (u8[n, 2]), if they may
-// be extended inside `limit` to `least` bases of the query. Of a part that the alignment reaches into, the place is the
-// first or last base.
+// Returns parts of `mapped` spans outside of alignments with spans `found`, if they may be extended inside `limit` to `least`
+// bases of the query. Of a part that the alignment reaches into, the place is the first or last base.
 MissedParts missed_parts(std::int64_t n, const std::int32_t* mapped, const std::int32_t* found, const std::int32_t* limit,
-                         const std::uint8_t* has_part, const std::int32_t* sam_flags, std::int64_t least);
+                         const std::int32_t* sam_flags, std::int64_t least);
 
 }  // namespace wfacli

@@ -1,0 +1,31 @@
+// Paths of alignments that are cut.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace wfacli {
+
+// CIGAR and span of a row that is being trimmed.
+struct Path {
+  std::vector<std::uint32_t> runs;
+  std::int32_t span[4];
+  std::int32_t bound[2];  // where the query may begin and end
+
+  // Removes `bases` bases of the query from the front or the back, and gaps that are then at that end.
+  void drop(std::int64_t bases, bool front);
+  // Removes all but the part that scores most; all of it if there is no match.
+  void keep_best_part(const AlignOptions& scores);
+};
+
+// Returns how many bases of the query to drop from an end so that what remains begins with no loss.
+std::int64_t bases_of_loss(const Path& path, bool front, const AlignOptions& scores);
+
+// Returns, for each cut position from `low` to `high` in the query, the score of the path before (or after) the cut.
+// Gaps next to the cut are removed and do not count.
+std::vector<std::int64_t> scores_after_cut(const Path& path, bool before, std::int64_t low, std::int64_t high,
+                                           const AlignOptions& scores);
+
+}  // namespace wfacli
