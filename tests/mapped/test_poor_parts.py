@@ -66,3 +66,10 @@ def test_a_part_that_was_not_mapped_is_not_where_another_was(tmp_path: Path) -> 
     paf = mapping("r", 125, (4, 89), (3_004, 3_089)) + on_other("r", 125, (89, 122), (1_214, 1_247), len(other))
     found = records(tmp_path, {"r": unit + rest}, paf, preset="sr", extra=f">u\n{other}\n")
     assert [(record[2], record[5]) for record in found] == [("t", "89=36S"), ("u", "89S36=")]
+
+
+def test_a_long_gap_between_good_parts_stays(tmp_path: Path) -> None:
+    """The gap costs more than the parts score; the mapper found both."""
+    read = REFERENCE[1_000:4_000] + REFERENCE[14_000:17_000]
+    (record,) = records(tmp_path, {"r": read}, mapping("r", 6_000, (10, 5_990), (1_010, 16_990)), preset="map-hifi")
+    assert record[5] == "3000=10000D3000=" and int(record[1]) == 0

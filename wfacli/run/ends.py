@@ -126,7 +126,7 @@ class Extender:
         if len(templates):
             pairs = with_promoted(pairs, found, templates)
         assert pairs.mapped is not None
-        met = trim_overlaps(pairs, found, pairs.mapped.inner, self._scores, self._options)
+        met = trim_overlaps(pairs, found, pairs.mapped.inner, self._least, self._scores, self._options)
         if met is None:
             return pairs, found
         kept, score, span, cigar, cigar_start, rows, bound = met

@@ -28,8 +28,9 @@ struct Part {
 
 class OverlapTrimmer {
  public:
-  OverlapTrimmer(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores)
-      : batch_(batch), a_(a), inner_(inner), scores_(scores), place_(static_cast<std::size_t>(batch.n), -1) {}
+  OverlapTrimmer(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores,
+                 std::int64_t least)
+      : batch_(batch), a_(a), inner_(inner), scores_(scores), least_(least), place_(static_cast<std::size_t>(batch.n), -1) {}
 
   // Leaves out and trims the rows of one read.
   void read(std::int64_t first, std::int64_t end) {
@@ -48,13 +49,13 @@ class OverlapTrimmer {
     leave_out_secondaries(first, end);
   }
 
-  // Removes gaps at the ends of a row, and all but the best part of an alignment that scores nothing. An alignment of gaps
-  // alone then has no place.
+  // Removes gaps at the ends of a row, and all but the best part of an alignment that scores nothing (see
+  // Path::keep_best_part). An alignment of gaps alone then has no place.
   void tidy(std::int64_t row) {
     if (!is_placed(a_, row)) return;
     const std::uint32_t *first = a_.cigar + a_.cigar_start[row], *last = a_.cigar + a_.cigar_start[row + 1] - 1;
     if (last < first) return;
-    if (score_of_row(row) <= 0) return path_of(row).keep_best_part(scores_);
+    if (score_of_row(row) <= 0) path_of(row).keep_best_part(scores_, least_);
     if (!is_gap(*first & 15) && !is_gap(*last & 15)) return;
     path_of(row).drop(0, true);
     path_of(row).drop(0, false);
@@ -292,6 +293,7 @@ class OverlapTrimmer {
   const AlignmentView& a_;
   const std::int32_t* inner_;
   const AlignOptions& scores_;
+  const std::int64_t least_;  // score of a record
   std::vector<std::int64_t> place_;  // index of each row in paths_, or -1
   std::vector<Path> paths_;
   std::vector<Part> parts_;
@@ -301,8 +303,8 @@ class OverlapTrimmer {
 }  // namespace
 
 TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner,
-                              const AlignOptions& scores, const AlignOptions& options) {
-  OverlapTrimmer trimmer(batch, a, inner, scores);
+                              std::int64_t least, const AlignOptions& scores, const AlignOptions& options) {
+  OverlapTrimmer trimmer(batch, a, inner, scores, least);
   const MappedView& m = batch.mapped;
   const auto same = [&](std::int64_t x, std::int64_t y) {
     return m.first[x] == m.first[y] && mate_of_flags(m.sam_flags[x]) == mate_of_flags(m.sam_flags[y]);

@@ -6,6 +6,28 @@
 #include "refine/ends.hpp"
 
 namespace wfacli {
+namespace {
+
+// Elements [from, to) of a CIGAR, and what they score.
+struct RunRange {
+  std::int64_t score = 0;
+  std::size_t from = 0, to = 0;
+};
+
+// Returns the elements among [first, end) that score most together; none, at `first`, if there is no match.
+RunRange best_of(const std::vector<std::uint32_t>& runs, std::size_t first, std::size_t end, const AlignOptions& scores) {
+  RunRange best{0, first, first};
+  std::int64_t score = 0;
+  std::size_t from = first;
+  for (std::size_t k = first; k < end; ++k) {
+    if (score <= 0) score = 0, from = k;
+    score += score_of(runs[k] & 15, runs[k] >> 4, scores);
+    if (score > best.score) best = {score, from, k + 1};
+  }
+  return best;
+}
+
+}  // namespace
 
 void Path::drop(std::int64_t bases, bool front) {
   while (!runs.empty()) {
@@ -26,14 +48,10 @@ void Path::drop(std::int64_t bases, bool front) {
   }
 }
 
-void Path::keep_best_part(const AlignOptions& scores) {
-  std::int64_t score = 0, best = 0;
-  std::size_t begin = 0, from = 0, to = 0;
-  for (std::size_t k = 0; k < runs.size(); ++k) {
-    if (score <= 0) score = 0, begin = k;
-    score += score_of(runs[k] & 15, runs[k] >> 4, scores);
-    if (score > best) best = score, from = begin, to = k + 1;
-  }
+void Path::keep_best_part(const AlignOptions& scores, std::int64_t least) {
+  const RunRange all = best_of(runs, 0, runs.size(), scores);
+  for (const RunRange& other : {best_of(runs, 0, all.from, scores), best_of(runs, all.to, runs.size(), scores)})
+    if (other.score >= least) return;
   const auto advance = [&](std::size_t first, std::size_t last, int side, std::int32_t sign) {
     for (std::size_t k = first; k < last; ++k) {
       const std::uint32_t op = runs[k] & 15;
@@ -42,10 +60,10 @@ void Path::keep_best_part(const AlignOptions& scores) {
       if (in_target(op)) span[2 + side] += length;
     }
   };
-  advance(to, runs.size(), 1, -1);
-  advance(0, from, 0, 1);
-  runs = std::vector<std::uint32_t>(runs.begin() + static_cast<std::ptrdiff_t>(from),
-                                         runs.begin() + static_cast<std::ptrdiff_t>(to));
+  advance(all.to, runs.size(), 1, -1);
+  advance(0, all.from, 0, 1);
+  runs.resize(all.to);
+  runs.erase(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(all.from));
 }
 
 std::int64_t bases_of_loss(const Path& path, bool front, const AlignOptions& scores) {

@@ -16,8 +16,9 @@ struct Path {
 
   // Removes `bases` bases of the query from the front or the back, and gaps that are then at that end.
   void drop(std::int64_t bases, bool front);
-  // Removes all but the part that scores most; all of it if there is no match.
-  void keep_best_part(const AlignOptions& scores);
+  // Removes all but the part that scores most, and all if there is no match, unless a part before or behind that one scores
+  // `least` or more: then a long gap is between the two.
+  void keep_best_part(const AlignOptions& scores, std::int64_t least);
 };
 
 // Returns how many bases of the query to drop from an end so that what remains begins with no loss.
