@@ -145,6 +145,7 @@ def trim_overlaps(
     alignments: AlignmentBatch,
     inner: I32,
     least: int,
+    bonus: int,
     scores: AlignOptions,
     options: AlignOptions,
 ) -> tuple[I32, I32, I32, U32, I64, I32, I32] | None: ...

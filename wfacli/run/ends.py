@@ -126,7 +126,8 @@ class Extender:
         if len(templates):
             pairs = with_promoted(pairs, found, templates)
         assert pairs.mapped is not None
-        met = trim_overlaps(pairs, found, pairs.mapped.inner, self._least, self._scores, self._options)
+        inner, worth = pairs.mapped.inner, (self._least, self._ends.bonus)
+        met = trim_overlaps(pairs, found, inner, *worth, self._scores, self._options)
         if met is None:
             return pairs, found
         kept, score, span, cigar, cigar_start, rows, bound = met

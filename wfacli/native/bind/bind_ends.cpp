@@ -226,7 +226,7 @@ nb::tuple uncovered(nb::handle batch, nb::handle alignments) {
   return nb::make_tuple(to_numpy(rows.rows), to_numpy(rows.with_bases));
 }
 
-nb::object trim_overlaps_of(nb::handle batch, nb::handle alignments, Spans inner, std::int64_t least,
+nb::object trim_overlaps_of(nb::handle batch, nb::handle alignments, Spans inner, std::int64_t least, std::int64_t bonus,
                             const AlignOptions& scores, const AlignOptions& options) {
   const BatchView view = batch_with_records(batch);
   const AlignmentView found = alignment_view(alignments);
@@ -235,7 +235,7 @@ nb::object trim_overlaps_of(nb::handle batch, nb::handle alignments, Spans inner
   TrimmedOverlaps trimmed;
   {
     nb::gil_scoped_release release;
-    trimmed = trim_overlaps(view, found, inner.data(), least, scores, options);
+    trimmed = trim_overlaps(view, found, inner.data(), {least, bonus}, scores, options);
   }
   if (!trimmed.any) return nb::none();
   return nb::make_tuple(to_numpy(trimmed.kept), to_numpy(trimmed.score), to_numpy(trimmed.span),
@@ -282,7 +282,7 @@ void bind_ends(nb::module_& m) {
         "(rows i32[m], with_bases i32[m]): secondary rows of which other rows of their reads align less than half, and "
         "rows of the same reads that have their sequences");
   m.def("trim_overlaps", &trim_overlaps_of, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"),
-        nb::arg("least"), nb::arg("scores"), nb::arg("options"),
+        nb::arg("least"), nb::arg("bonus"), nb::arg("scores"), nb::arg("options"),
         "(kept i32[m], score, span i32[4m], cigar, cigar_start, rows i32[k], bound i32[2k]): the rows without parts of "
         "split reads that add nothing, parts cut where they overlap, which of the m rows were changed, and where their "
         "queries may begin and end; None if no row is changed or left out");

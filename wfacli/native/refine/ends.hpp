@@ -90,8 +90,12 @@ struct TrimmedOverlaps {
   Buffer<std::int32_t> bound;  // [k, 2], where queries may begin and end without an overlap
 };
 
-// Removes gaps at the ends of alignments, all but the best part of those that score nothing (Path::keep_best_part, with the
-// minimum score of a record, `least`), and trims neighbouring non-secondary parts of a read that overlap on it. The breakpoint
+// What the ends of records are worth: the minimum score of a record, and the bonus for reaching the end of the read.
+struct EndWorth {
+  std::int64_t least, bonus;
+};
+
+// Removes gaps at the ends of alignments, ends that lose more than the bonus that they may have (poor_end()), all but the best part of those that score nothing (Path::keep_best_part), and trims neighbouring non-secondary parts of a read that overlap on it. The breakpoint
 // is the base that maximises the score under `scores` of what remains of both parts; ties are broken in favour of the longest
 // primary part, then of the first base on the read as sequenced. `inner` has the mapped parts: the breakpoint lies between their
 // middles. If one part contains the other, neither is trimmed. A supplementary part is left out if a neighbour goes through
@@ -99,6 +103,6 @@ struct TrimmedOverlaps {
 // and on the reference; or if the mapper has no mapping for it, and half of its bases are in a mapped part that scores more. So is a
 // secondary row with the place of another row. `options` has the scores of the alignments, for the scores that are returned.
 TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& alignments, const std::int32_t* inner,
-                              std::int64_t least, const AlignOptions& scores, const AlignOptions& options);
+                              const EndWorth& worth, const AlignOptions& scores, const AlignOptions& options);
 
 }  // namespace wfacli

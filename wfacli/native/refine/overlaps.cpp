@@ -29,8 +29,8 @@ struct Part {
 class OverlapTrimmer {
  public:
   OverlapTrimmer(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner, const AlignOptions& scores,
-                 std::int64_t least)
-      : batch_(batch), a_(a), inner_(inner), scores_(scores), least_(least), place_(static_cast<std::size_t>(batch.n), -1) {}
+                 const EndWorth& worth)
+      : batch_(batch), a_(a), inner_(inner), scores_(scores), worth_(worth), place_(static_cast<std::size_t>(batch.n), -1) {}
 
   // Leaves out and trims the rows of one read.
   void read(std::int64_t first, std::int64_t end) {
@@ -49,16 +49,18 @@ class OverlapTrimmer {
     leave_out_secondaries(first, end);
   }
 
-  // Removes gaps at the ends of a row, and all but the best part of an alignment that scores nothing (see
+  // Removes gaps and losses at the ends of a row, and all but the best part of an alignment that scores nothing (see
   // Path::keep_best_part). An alignment of gaps alone then has no place.
   void tidy(std::int64_t row) {
     if (!is_placed(a_, row)) return;
     const std::uint32_t *first = a_.cigar + a_.cigar_start[row], *last = a_.cigar + a_.cigar_start[row + 1] - 1;
     if (last < first) return;
-    if (score_of_row(row) <= 0) path_of(row).keep_best_part(scores_, least_);
-    if (!is_gap(*first & 15) && !is_gap(*last & 15)) return;
-    path_of(row).drop(0, true);
-    path_of(row).drop(0, false);
+    if (score_of_row(row) <= 0) path_of(row).keep_best_part(scores_, worth_.least);
+    if (is_gap(*first & 15) || is_gap(*last & 15)) {
+      path_of(row).drop(0, true);
+      path_of(row).drop(0, false);
+    }
+    for (const bool front : {true, false}) drop_poor_end(row, front);
   }
 
   const Path* cut_path(std::int64_t row) const {
@@ -69,6 +71,17 @@ class OverlapTrimmer {
   bool any() const { return !paths_.empty() || !left_out_.empty(); }
 
  private:
+  void drop_poor_end(std::int64_t row, bool front) {
+    const Path* path = cut_path(row);
+    const std::int64_t begin = a_.cigar_start[row], count = a_.cigar_start[row + 1] - begin;
+    const PoorEnd end = path ? poor_end(path->runs.data(), static_cast<std::int64_t>(path->runs.size()), front, scores_, worth_.least)
+                             : poor_end(a_.cigar + begin, count, front, scores_, worth_.least);
+    const std::int32_t* span = span_of(row);
+    const MappedView& m = batch_.mapped;
+    const bool whole = front ? m.clip_begin[row] + span[0] == 0 : m.clip_end[row] + batch_.q_len[row] - span[1] == 0;
+    if (end.loss > (whole ? worth_.bonus : 0)) path_of(row).drop(end.bases, front);
+  }
+
   std::int64_t score_of_row(std::int64_t row) const {
     std::int64_t score = 0;
     for (std::int64_t k = a_.cigar_start[row]; k < a_.cigar_start[row + 1]; ++k)
@@ -293,7 +306,7 @@ class OverlapTrimmer {
   const AlignmentView& a_;
   const std::int32_t* inner_;
   const AlignOptions& scores_;
-  const std::int64_t least_;  // score of a record
+  const EndWorth worth_;
   std::vector<std::int64_t> place_;  // index of each row in paths_, or -1
   std::vector<Path> paths_;
   std::vector<Part> parts_;
@@ -303,8 +316,8 @@ class OverlapTrimmer {
 }  // namespace
 
 TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner,
-                              std::int64_t least, const AlignOptions& scores, const AlignOptions& options) {
-  OverlapTrimmer trimmer(batch, a, inner, scores, least);
+                              const EndWorth& worth, const AlignOptions& scores, const AlignOptions& options) {
+  OverlapTrimmer trimmer(batch, a, inner, scores, worth);
   const MappedView& m = batch.mapped;
   const auto same = [&](std::int64_t x, std::int64_t y) {
     return m.first[x] == m.first[y] && mate_of_flags(m.sam_flags[x]) == mate_of_flags(m.sam_flags[y]);

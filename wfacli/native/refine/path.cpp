@@ -78,6 +78,19 @@ std::int64_t bases_of_loss(const Path& path, bool front, const AlignOptions& sco
   return dropped;
 }
 
+PoorEnd poor_end(const std::uint32_t* runs, std::int64_t count, bool front, const AlignOptions& scores, std::int64_t least) {
+  PoorEnd end;
+  std::int64_t score = 0, bases = 0;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::uint32_t run = runs[front ? k : count - 1 - k], op = run & 15;
+    score += score_of(op, run >> 4, scores);
+    if (in_query(op)) bases += run >> 4;
+    if (score + end.loss >= least) break;  // since the lowest place so far
+    if (score < -end.loss) end = {bases, -score};
+  }
+  return end;
+}
+
 std::vector<std::int64_t> scores_after_cut(const Path& path, bool before, std::int64_t low, std::int64_t high,
                                            const AlignOptions& scores) {
   std::vector<std::int64_t> found(static_cast<std::size_t>(high - low + 1), 0);

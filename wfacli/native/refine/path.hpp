@@ -24,6 +24,14 @@ struct Path {
 // Returns how many bases of the query to drop from an end so that what remains begins with no loss.
 std::int64_t bases_of_loss(const Path& path, bool front, const AlignOptions& scores);
 
+// Bases of the query at an end of a CIGAR that lose, and how much.
+struct PoorEnd {
+  std::int64_t bases = 0, loss = 0;
+};
+// Returns what to drop from an end of a CIGAR (`count` elements at `runs`) so that what remains begins with no loss, as long as no
+// part of it scores `least`.
+PoorEnd poor_end(const std::uint32_t* runs, std::int64_t count, bool front, const AlignOptions& scores, std::int64_t least);
+
 // Returns, for each cut position from `low` to `high` in the query, the score of the path before (or after) the cut.
 // Gaps next to the cut are removed and do not count.
 std::vector<std::int64_t> scores_after_cut(const Path& path, bool before, std::int64_t low, std::int64_t high,
