@@ -236,8 +236,8 @@ def test_pairs_of_reads(tmp_path: Path) -> None:
 
 def test_names_are_escaped(tmp_path: Path) -> None:
     name = '<b>&"x\x1b.fa'
-    (tmp_path / name).write_bytes(fasta([random_symbols(300, 2), random_symbols(200, 2)], "<i>"))
-    (tmp_path / "reads.fa").write_bytes(fasta(["ACGT"]))
+    (tmp_path / name).write_bytes(fasta([reference := random_symbols(300, 2), random_symbols(200, 2)], "<i>"))
+    (tmp_path / "reads.fa").write_bytes(fasta([reference[:4]]))
     (tmp_path / "map.paf").write_text("r1\t4\t0\t4\t+\t<i>1\t300\t0\t4\t4\t4\t60\n")
     assert_success(run("align", "reads.fa", name, "--mappings", "map.paf", "-q", "-o", "<script>.paf",
                        "--report", "r.html", "--multiqc", "<s>", cwd=tmp_path))  # fmt: skip
