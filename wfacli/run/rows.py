@@ -28,8 +28,6 @@ from ..engines.parts import overlaid
 Align = Callable[[PairBatch], AlignmentBatch]
 Lend = Callable[[int], U8 | None]
 _COLUMNS = ("status", "cut", "score", "span", "origin")
-
-
 PIECE = 1 << 17  # bit of Mapped.sam_flags beside those of SAM: the mapper has no mapping (native/mapped/mappings.hpp)
 
 

@@ -2,21 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 #include "base/reverse_complement.hpp"
-#include "mapped/mates.hpp"
-#include "mapped/tags.hpp"
 
 namespace wfacli {
 namespace {
 
 constexpr std::size_t kAhead = 4;  // rows between a prefetch of the target and its use
-constexpr std::uint8_t kNoQuality = 0;
-
-std::string_view view(const std::uint8_t* text, std::int32_t count) {
-  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(count)};
-}
 
 // Sizes in bytes of a row's parts.
 std::size_t bases_of(const MappedRow& row) {
@@ -133,90 +125,6 @@ class RowCopier {
 };
 
 }  // namespace
-
-void view_record(const RecordColumns& records, std::size_t at, bool comment, ReadView& read) {
-  const RecordLocation& place = records.locations[at];
-  read.name = view(records.text_at(place.name), place.name_len);
-  read.bases = view(records.bases_at(place.sequence), place.len);
-  read.has_quality = place.quality != RecordLocation::kNone;
-  read.quality = read.has_quality ? view(records.text_at(place.quality), place.len) : std::string_view();
-  const std::int32_t length = place.header_len - place.name_len - 1;
-  read.comment = {};
-  if (comment && length > 0) read.comment = view(records.text_at(place.name) + place.name_len + 1, length);
-}
-
-void RowMaker::begin(const ReadView& read, std::int32_t first) {
-  tags_.clear();
-  const bool all = options_.copy_tags, own = options_.read_group;
-  if (all || (options_.copy_group && !own))
-    add_tags(read.comment, !all ? TagSelection::GroupOnly : own ? TagSelection::NoGroup : TagSelection::All, tags_);
-  has_group_ = has_group(tags_);
-  row_ = {};
-  const auto kept = [&](std::string_view text, bool lasts) {
-    if (!lasts) return keep(text);
-    return KeptText{.lasting = text.data(), .size = static_cast<std::int32_t>(text.size())};
-  };
-  row_.name = kept(read.name, read.name_lasts);
-  row_.bases = kept(read.bases, read.lasts);
-  row_.has_quality = read.has_quality;
-  if (read.has_quality && options_.whole_reads) row_.quality = kept(read.quality, read.lasts);
-  row_.first = first;
-}
-
-// Returns a copy of a text.
-KeptText RowMaker::keep(std::string_view text) {
-  const KeptText kept{.at = static_cast<std::int64_t>(kept_.size()), .size = static_cast<std::int32_t>(text.size())};
-  kept_.append(text.data(), text.size());
-  return kept;
-}
-
-// Returns the tags of a row: those of its mapping, if any, and those of the read.
-KeptText RowMaker::tags_of(const Mapping* mapping) {
-  const bool group =
-      mapping && options_.whole_reads && !options_.read_group && !has_group_ && !mapping->tags.group.empty();
-  const std::string_view parts[] = {mapping ? mapping->tags.fields.text() : std::string_view(),
-                                    group ? mapping->tags.group : std::string_view(), tags_};
-  KeptText tags = keep({});
-  for (const std::string_view part : parts) {
-    if (part.empty()) continue;
-    if (tags.size > 0) tags.size += keep("\t").size;
-    tags.size += keep(part).size;
-  }
-  return tags;
-}
-
-MappedRow RowMaker::mapped(const Mapping& m, const Room& room, bool with_bases) {
-  const Window w = window_of(m, room, reference_.length(m.target), options_.window), inner = inner_of(m);
-  const std::int64_t read_length = row_.bases.size;
-  MappedRow row = row_;
-  row.tags = tags_of(&m);
-  row.whole = with_bases && options_.whole_reads;
-  row.reverse = m.reverse;
-  row.mapq = m.mapq;
-  row.target = m.target;
-  row.flags = m.flags | (m.reverse ? kReverseStrand : 0);
-  if (m.kind == MappingKind::Secondary) row.flags |= kSecondary;
-  if (m.kind == MappingKind::Supplementary) row.flags |= kSupplementary;
-  if (m.tags.type == 'I' || m.tags.type == 'i') row.flags |= kInversion;
-  row.t_beg = w.t_beg, row.t_end = w.t_end;
-  row.q_beg = static_cast<std::int32_t>(m.reverse ? read_length - w.q_end : w.q_beg);
-  row.q_len = static_cast<std::int32_t>(w.q_end - w.q_beg);
-  row.clip_begin = static_cast<std::int32_t>(w.q_beg);
-  row.clip_end = static_cast<std::int32_t>(m.q_len - w.q_end);
-  const std::int64_t places[] = {inner.q_beg - w.q_beg, inner.q_end - w.q_beg, inner.t_beg - w.t_beg, inner.t_end - w.t_beg};
-  std::transform(std::begin(places), std::end(places), row.inner, [](std::int64_t at) { return static_cast<std::int32_t>(at); });
-  return row;
-}
-
-MappedRow RowMaker::unmapped(std::int32_t flags, const Mapping* mapping) {
-  MappedRow row = row_;
-  row.tags = tags_of(mapping);
-  row.whole = options_.whole_reads;
-  row.clip_begin = row.bases.size;
-  row.flags = flags | kUnmapped;
-  row.mapq = kNoQuality;
-  return row;
-}
 
 // Makes the rows of lone reads, so that `rows` are all of the batch.
 void PendingMapped::make_rows(const Reference& reference) {

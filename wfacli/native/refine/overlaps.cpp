@@ -55,7 +55,7 @@ class OverlapTrimmer {
     if (!is_placed(a_, row)) return;
     const std::uint32_t *first = a_.cigar + a_.cigar_start[row], *last = a_.cigar + a_.cigar_start[row + 1] - 1;
     if (last < first) return;
-    if (score_of_row(row) <= 0) path_of(row).keep_best_part(scores_, worth_.least);
+    if (score_of_runs(runs_of(row), scores_) <= 0) path_of(row).keep_best_part(scores_, worth_.least);
     if (is_gap(*first & 15) || is_gap(*last & 15)) {
       path_of(row).drop(0, true);
       path_of(row).drop(0, false);
@@ -72,21 +72,11 @@ class OverlapTrimmer {
 
  private:
   void drop_poor_end(std::int64_t row, bool front) {
-    const Path* path = cut_path(row);
-    const std::int64_t begin = a_.cigar_start[row], count = a_.cigar_start[row + 1] - begin;
-    const PoorEnd end = path ? poor_end(path->runs.data(), static_cast<std::int64_t>(path->runs.size()), front, scores_, worth_.least)
-                             : poor_end(a_.cigar + begin, count, front, scores_, worth_.least);
+    const PoorEnd end = poor_end(runs_of(row), front, scores_, worth_.least);
     const std::int32_t* span = span_of(row);
     const MappedView& m = batch_.mapped;
     const bool whole = front ? m.clip_begin[row] + span[0] == 0 : m.clip_end[row] + batch_.q_len[row] - span[1] == 0;
     if (end.loss > (whole ? worth_.bonus : 0)) path_of(row).drop(end.bases, front);
-  }
-
-  std::int64_t score_of_row(std::int64_t row) const {
-    std::int64_t score = 0;
-    for (std::int64_t k = a_.cigar_start[row]; k < a_.cigar_start[row + 1]; ++k)
-      score += score_of(a_.cigar[k] & 15, a_.cigar[k] >> 4, scores_);
-    return score;
   }
 
   Part part_of(std::int64_t row) const {
@@ -108,6 +98,11 @@ class OverlapTrimmer {
   }
   std::int64_t begin_of(const Part& p) const { return p.on_read(span_of(p.row)[p.reverse ? 1 : 0]); }
   std::int64_t end_of(const Part& p) const { return p.on_read(span_of(p.row)[p.reverse ? 0 : 1]); }
+
+  std::span<const std::uint32_t> runs_of(std::int64_t row) const {
+    if (const Path* path = cut_path(row)) return path->runs;
+    return {a_.cigar + a_.cigar_start[row], a_.cigar + a_.cigar_start[row + 1]};
+  }
 
   // Returns a copy of a row's path.
   Path current(std::int64_t row) const {
@@ -144,7 +139,7 @@ class OverlapTrimmer {
     const std::int64_t bases = front ? at - path.span[0] : path.span[1] - at;
     if (bases <= 0) return;
     path.drop(bases, front);
-    path.drop(bases_of_loss(path, front, scores_), front);
+    path.drop(poor_end(path.runs, front, scores_).bases, front);
     path.bound[front ? 0 : 1] = static_cast<std::int32_t>(at);
   }
 
@@ -174,11 +169,7 @@ class OverlapTrimmer {
     cut_at(right, false, place);
   }
 
-  std::int64_t score_of_path(const Part& p) const {
-    std::int64_t score = 0;
-    for (const std::uint32_t run : current(p.row).runs) score += score_of(run & 15, run >> 4, scores_);
-    return score;
-  }
+  std::int64_t score_of_path(const Part& p) const { return score_of_runs(runs_of(p.row), scores_); }
 
   // Returns whether two parts share 7 of 8 bases of the longer or the shorter one, on the read and on the reference.
   bool are_copies(const Part& x, const Part& y, bool of_longer) const {
@@ -337,8 +328,7 @@ TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& a, co
     const std::int32_t* span = path ? path->span : a.span + 4 * row;
     std::int64_t score = a.score[row];
     if (path) {
-      score = 0;
-      for (const std::uint32_t run : path->runs) score += score_of(run & 15, run >> 4, options);
+      score = score_of_runs(path->runs, options);
       out.cigar.runs().append(path->runs.data(), path->runs.size());
       out.rows.push(static_cast<std::int32_t>(out.kept.size()));
       std::copy_n(path->bound, 2, out.bound.extend(2));

@@ -66,23 +66,17 @@ void Path::keep_best_part(const AlignOptions& scores, std::int64_t least) {
   runs.erase(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(all.from));
 }
 
-std::int64_t bases_of_loss(const Path& path, bool front, const AlignOptions& scores) {
-  std::int64_t score = 0, lowest = 0, bases = 0, dropped = 0;
-  const std::size_t count = path.runs.size();
-  for (std::size_t k = 0; k < count; ++k) {
-    const std::uint32_t run = path.runs[front ? k : count - 1 - k], op = run & 15;
-    score += score_of(op, run >> 4, scores);
-    if (in_query(op)) bases += run >> 4;
-    if (score < lowest) lowest = score, dropped = bases;
-  }
-  return dropped;
+std::int64_t score_of_runs(std::span<const std::uint32_t> runs, const AlignOptions& scores) {
+  std::int64_t score = 0;
+  for (const std::uint32_t run : runs) score += score_of(run & 15, run >> 4, scores);
+  return score;
 }
 
-PoorEnd poor_end(const std::uint32_t* runs, std::int64_t count, bool front, const AlignOptions& scores, std::int64_t least) {
+PoorEnd poor_end(std::span<const std::uint32_t> runs, bool front, const AlignOptions& scores, std::int64_t least) {
   PoorEnd end;
   std::int64_t score = 0, bases = 0;
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::uint32_t run = runs[front ? k : count - 1 - k], op = run & 15;
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    const std::uint32_t run = runs[front ? k : runs.size() - 1 - k], op = run & 15;
     score += score_of(op, run >> 4, scores);
     if (in_query(op)) bases += run >> 4;
     if (score + end.loss >= least) break;  // since the lowest place so far

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -21,16 +22,15 @@ struct Path {
   void keep_best_part(const AlignOptions& scores, std::int64_t least);
 };
 
-// Returns how many bases of the query to drop from an end so that what remains begins with no loss.
-std::int64_t bases_of_loss(const Path& path, bool front, const AlignOptions& scores);
-
 // Bases of the query at an end of a CIGAR that lose, and how much.
 struct PoorEnd {
   std::int64_t bases = 0, loss = 0;
 };
-// Returns what to drop from an end of a CIGAR (`count` elements at `runs`) so that what remains begins with no loss, as long as no
-// part of it scores `least`.
-PoorEnd poor_end(const std::uint32_t* runs, std::int64_t count, bool front, const AlignOptions& scores, std::int64_t least);
+// Returns what to drop from an end of a CIGAR so that what remains begins with no loss, as long as no part of it scores `least`.
+PoorEnd poor_end(std::span<const std::uint32_t> runs, bool front, const AlignOptions& scores, std::int64_t least = INT64_MAX);
+
+// Returns the score of the operations of a CIGAR.
+std::int64_t score_of_runs(std::span<const std::uint32_t> runs, const AlignOptions& scores);
 
 // Returns, for each cut position from `low` to `high` in the query, the score of the path before (or after) the cut.
 // Gaps next to the cut are removed and do not count.
