@@ -1,12 +1,6 @@
 // wfacli._native: the extension module.
-#include <cstdlib>
-
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
+#include "base/allocator.hpp"
 #include "bind/bind.hpp"
-
 #include "engine/staging.hpp"
 #include "kernels/kernels.hpp"
 
@@ -67,29 +61,13 @@ AlignmentView alignment_view(nb::handle a) {
 
 }  // namespace wfacli
 
-namespace {
-
-// By default glibc gives each thread its own arena, which keeps the memory it once needed. Batches are allocated by
-// one thread and freed by another, so memory would grow for a long time. With one arena it stays flat; contention is
-// rare because arrays are few and large. The high trim threshold keeps freed memory for the next batch; otherwise the
-// operating system would clear its pages each time.
-void keep_memory_flat() {
-#ifdef __GLIBC__
-  mallopt(M_ARENA_MAX, 1);
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 128 << 20);
-#endif
-}
-
-}  // namespace
-
 NB_MODULE(_native, m) {
   // An aligner that lives until the program ends is not a leak, and users should see no warning about it.
   nanobind::set_leak_warnings(false);
   int kernels = 0;
   wfacli::kernel_table(kernels);  // throws, and so fails the import, if this processor can run none
   m.doc() = "Native parts of wfacli: reading, aligning, formatting. Every call releases the GIL.";
-  m.def("keep_memory_flat", &keep_memory_flat,
+  m.def("keep_memory_flat", &wfacli::keep_memory_flat,
         "For the command line: sets the allocator up for batches, for the whole process");
   wfacli::bind_reader(m);
   wfacli::bind_mapped(m);
