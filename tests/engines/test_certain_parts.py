@@ -18,7 +18,7 @@ from .test_certain import noisy, noisy_pair, similar_pair, units_of, wandering_p
 
 HERE = Path(__file__).parent
 NATIVE = HERE.parents[1] / "wfacli/native"
-SOURCES = ("kernels/certain/certain.cpp", "kernels/certain/chain.cpp", "base/buffer.cpp")
+SOURCES = ("kernels/certain/certain.cpp", "kernels/certain/chain.cpp", "base/buffer.cpp", "base/allocator.cpp")
 COSTS = [(6, 4, 3, 24, 2), (4, 6, 2, 24, 1), (4, 6, 2, -1, 0), (10, 12, 5, 52, 3), (1, 1, 1, -1, 0), (3, 2, 2, 9, 1)]
 BASES = b"ACGT"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 NATIVE = Path(__file__).parents[2] / "wfacli" / "native"
+SOURCES = [NATIVE / "base" / name for name in ("buffer.cpp", "allocator.cpp")]
 # Arguments: alternating operations and lengths; operation 7 is a run of matches. Prints the resulting runs.
 PROGRAM = r"""
 #define WFACLI_ISA baseline
@@ -34,9 +35,7 @@ def program(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     (folder / "runs.cpp").write_text(PROGRAM)
     flags = ["-std=c++20", "-fsanitize=undefined,address", "-fno-sanitize-recover=all", "-w", f"-I{NATIVE}"]
-    subprocess.run(
-        ["g++", *flags, folder / "runs.cpp", NATIVE / "base" / "buffer.cpp", "-o", folder / "runs"], check=True
-    )
+    subprocess.run(["g++", *flags, folder / "runs.cpp", *SOURCES, "-o", folder / "runs"], check=True)
     return folder / "runs"
 
 
