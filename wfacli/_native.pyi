@@ -108,9 +108,9 @@ def spans_in_rows(found: AlignmentBatch, part: I32) -> I32: ...
 def whole_spans(q_len: I32, t_len: I32) -> I32: ...
 def merged_rows(x: I32, y: I32) -> I32: ...
 def extension_limits(
-    batch: PairBatch, rows: I32, old: I32, doubted: I32, reliable: I32, opened: I32, limited: I32, limits: I32
+    room: I32, rows: I32, old: I32, doubted: I32, reliable: I32, opened: I32, limited: I32, limits: I32
 ) -> tuple[I32, I32, I32]: ...
-def trimmed_limits(whole: I32, cut: I32, mapped: I32, bound: I32, t_len: I32) -> tuple[I32, I32]: ...
+def limits_from_mapped(span: I32, mapped: I32, reach: I32) -> tuple[I32, I32]: ...
 def good_parts(
     score: I64, matches: I64, sam_flags: I32, least: int, least_matches: int, old: I32, span: I32
 ) -> U8: ...
@@ -132,6 +132,7 @@ def split_at_drops(
     alignments: AlignmentBatch,
     rows: I32,
     run: I32,
+    room: I32,
     min_score: int,
     scores: AlignOptions,
     options: AlignOptions,
@@ -144,11 +145,14 @@ def trim_overlaps(
     batch: PairBatch,
     alignments: AlignmentBatch,
     inner: I32,
+    room: I32,
+    some: I32,
     least: int,
     bonus: int,
     scores: AlignOptions,
     options: AlignOptions,
 ) -> tuple[I32, I32, I32, U32, I64, I32, I32] | None: ...
+def freed_ends(batch: PairBatch, alignments: AlignmentBatch, room: I32) -> tuple[I32, I32]: ...
 def scan_grouping(descriptor: int, threads: int, block: int) -> bool | None: ...
 
 class MappingGroups:

@@ -171,6 +171,7 @@ def far(t_offset: int, clip: int = 0) -> tuple[PairBatch, AlignmentBatch]:
         sam_flags=zero,
         mapq=np.zeros(1, np.uint8),
         inner=np.array([[0, 8, 0, 8]], np.int32),
+        room=np.array([[0, 8, 0, 8]], np.int32),
         tags=np.zeros(1, np.int64),
         tags_len=zero,
     )

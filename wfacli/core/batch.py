@@ -91,6 +91,7 @@ class Mapped:
             that the mappings determine (2, 8, 32); 512, 1024.
         mapq: u8[n], mapping qualities; 255 where unknown.
         inner: i32[n, 4], q_beg q_end t_beg t_end of the mapped part within query and target, half open.
+        room: i32[n, 4], the same of what extensions may reach while other mappings of the read limit them.
         tags, tags_len: i64[n], i32[n], offset in Records.text and number of bytes of the read's own tags, separated by
             tabs; the length is 0 if there are none.
     """
@@ -104,13 +105,14 @@ class Mapped:
     sam_flags: I32
     mapq: U8
     inner: I32
+    room: I32
     tags: I64
     tags_len: I32
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Any]) -> Mapped:
         """Build from the columns that the native reader returns."""
-        return cls(**{**columns, "inner": columns["inner"].reshape(-1, 4)})
+        return cls(**{**columns, **{name: columns[name].reshape(-1, 4) for name in ("inner", "room")}})
 
     def columns(self) -> list[npt.NDArray[Any]]:
         """Return all columns, in the order of the class."""

@@ -7,53 +7,30 @@ from dataclasses import replace
 import numpy as np
 
 from .._native import (
-    extend_spans,
     extension_limits,
-    flank_pairs,
-    gone_to_the_end,
     good_parts,
     merged_rows,
     missed_parts,
     outer_ends,
-    parts_bytes,
     path_parts,
     path_scores,
-    rows_that_differ,
-    short_of_the_end,
-    trim_overlaps,
-    trimmed_limits,
     unreliable_ends,
 )
-from ..config import WHOLE, AlignSpec, Ends, FreeEnds, Heuristics, Limits, Metric, Mode
+from ..config import AlignSpec, Ends, Limits
 from ..core.batch import I32, I64, U8, U32, AlignmentBatch, PairBatch, all_rows
 from ..core.stats import Stats
-from ..engines.cpu import CpuEngine, native_options
-from ..plan.kernels import TABLE
+from ..engines.cpu import CpuEngine
+from .breakpoints import Breakpoints
 from .inversions import with_inversions
-from .rows import (
-    PIECE,
-    Align,
-    Lend,
-    are_apart,
-    between,
-    pairs_of,
-    room_after,
-    some_rows,
-    subset,
-    taken,
-    whole_spans,
-    with_flags,
-    with_rows,
-)
+from .outward import Outward
+from .rows import PIECE, Align, Lend, are_apart, between, room_after, some_rows, subset, with_flags, with_rows
 from .secondaries import with_promoted
-from .solver import Solver
 from .splits import Split, Splitter
 
 _SUPPLEMENTARY = 2048  # SAM FLAG bit
 # Aligned bases from either end within which a mapped end may be unreliable. minimap2 counts 1,000 from its first seed.
 DOUBTFUL = 1_040
 _ROUNDS = 4  # maximum extensions from further inside; the second one changes few alignments
-_FEW = 16  # times the bases of parts that are aligned again on the CPU: at most the bases of the batch
 
 
 class Extender:
@@ -77,22 +54,10 @@ class Extender:
             few_on_cpu: align a few rows of a batch again on the CPU, with the same results: the run's engine may be a
                 GPU, where they would wait for whole batches.
         """
-        self._ends, self._least = ends, max(ends.min_score, 1)  # score of a record
-        metric = Metric.AFFINE if len(ends.penalties.gaps) == 1 else Metric.AFFINE2P
-        outward = AlignSpec(
-            metric,
-            ends.penalties,
-            spec.ambiguous,
-            Mode.EXTENSION,
-            score_only=True,
-            heuristics=Heuristics(zdrop=ends.zdrop),
-        )
-        to_the_end = replace(outward, mode=Mode.ENDS_FREE, free=FreeEnds(target_end=WHOLE), heuristics=Heuristics())
-        self._outward = Solver(outward, limits, threads, stats)
-        self._to_the_end = Solver(to_the_end, limits, threads, stats) if ends.bonus else None
-        self._again_on_cpu = Solver(spec, limits, threads, stats) if few_on_cpu else None
-        self._scores = native_options(outward, limits, TABLE)
-        self._options = native_options(spec, limits, TABLE)
+        self._outward = Outward(ends, spec, limits, threads, stats, few_on_cpu)
+        self._ends, self._least = ends, self._outward.least
+        self._scores, self._options = self._outward.scores, self._outward.options
+        self._breakpoints = Breakpoints(self._outward)
         self._splitter = Splitter(ends, spec.ambiguous, self._scores, self._options, threads, stats)
 
     def aligned(self, pairs: PairBatch, align: Align, lend: Lend | None = None) -> tuple[PairBatch, AlignmentBatch]:
@@ -110,7 +75,7 @@ class Extender:
             Cancelled: after cancel().
         """
         assert pairs.mapped is not None
-        found = between(pairs, self._extents(pairs, whole_spans(pairs), pairs.mapped.inner), align, lend)
+        found = between(pairs, self._outward.extents(pairs, pairs.mapped.room, pairs.mapped.inner), align, lend)
         pairs, found, split, inversions = self._splitter.split(pairs, found)
         count = len(pairs)
         pairs, found, origin = self._until_sure(pairs, found, split, align)
@@ -121,20 +86,11 @@ class Extender:
             templates = np.concatenate([templates, pairs.mapped.first[parts]])
         if inversions:
             hosts = (np.searchsorted(origin, inversions.rows, side="right") - 1).astype(np.int32)
-            few = self._for_few(inversions.spans, pairs.total_bases, align)
+            few = self._outward.for_few(inversions.spans, pairs.total_bases, align)
             pairs, found = with_inversions(pairs, found, replace(inversions, rows=hosts), few)
         if len(templates):
             pairs = with_promoted(pairs, found, templates)
-        assert pairs.mapped is not None
-        inner, worth = pairs.mapped.inner, (self._least, self._ends.bonus)
-        met = trim_overlaps(pairs, found, inner, *worth, self._scores, self._options)
-        if met is None:
-            return pairs, found
-        kept, score, span, cigar, cigar_start, rows, bound = met
-        if len(kept) < len(pairs):
-            pairs, found = subset(pairs, kept), some_rows(found, kept)
-        trimmed = replace(found, score=score, span=span.reshape(-1, 4), cigar=cigar, cigar_start=cigar_start)
-        return pairs, self._beside_others(pairs, trimmed, rows, found.span, bound, align)
+        return self._breakpoints.trimmed(pairs, found, align)
 
     def cancel(self) -> None:
         """Stop running work soon."""
@@ -148,15 +104,7 @@ class Extender:
 
     @property
     def _engines(self) -> list[CpuEngine | Splitter]:
-        solvers = (self._outward, self._to_the_end, self._again_on_cpu)
-        return [self._splitter, *(solver.engine for solver in solvers if solver)]
-
-    def _for_few(self, spans: I32, bases: int, align: Align) -> Align:
-        """Return what aligns parts (spans, i32[m, 4]) of a batch of `bases` again: `align`, or the CPU if few."""
-        solver = self._again_on_cpu
-        if solver is None or _FEW * parts_bytes(spans) > bases:
-            return align
-        return solver.align
+        return [self._splitter, *self._outward.engines]
 
     def _until_sure(
         self, pairs: PairBatch, found: AlignmentBatch, split: Split | None, align: Align
@@ -166,7 +114,8 @@ class Extender:
         Returns:
             The batch and its alignments, and the row before (i32[n]) that each row is or is a part of, in order.
         """
-        pieces, outer = (split.pieces, split.outer) if split else (all_rows(0), whole_spans(pairs.head(0)))
+        no_spans = np.zeros((0, 4), np.int32)
+        pieces, outer = (split.pieces, split.outer) if split else (all_rows(0), no_spans)
         opened, tested, origin = pieces, all_rows(len(pairs)), all_rows(len(pairs))
         for _ in range(_ROUNDS):
             pairs, found, after, tested = self._again(pairs, found, (pieces, outer), opened, tested, align)
@@ -204,13 +153,15 @@ class Extender:
             return pairs, found, all_rows(len(pairs)), rows
         old, part = some_rows(found, rows), subset(pairs, rows)
         assert part.mapped is not None
-        sure, outer, limit = extension_limits(part, rows, old.span, doubted, reliable.reshape(-1, 4), opened, *limits)
-        extents = self._extents(part, outer, sure)
+        sure, outer, limit = extension_limits(
+            part.mapped.room, rows, old.span, doubted, reliable.reshape(-1, 4), opened, *limits
+        )
+        extents = self._outward.extents(part, outer, sure)
         # Seeds of the mapper are in these parts, so they are at their places, although a gap costs more.
         score, matches, run = outer_ends(old, extents, self._scores)
         long, flags = self._ends.band * 2 // 3, part.mapped.sam_flags
         good = good_parts(score, matches, flags, self._least, long, old.span, extents).reshape(-1, 2)
-        changed, new = self._better(part, old, extents, pairs.total_bases, align)
+        changed, new = self._outward.better(part, old, extents, pairs.total_bases, align)
         if not len(changed):
             return pairs, found, all_rows(len(pairs)), changed
         before, good = some_rows(old, changed), good[changed]
@@ -284,53 +235,12 @@ class Extender:
         if not len(sides):
             return sides, some_rows(beside, sides)
         parts = subset(pairs, sides // 2)
-        extents = self._extents(parts, room, core)
+        extents = self._outward.extents(parts, room, core)
         aligned = np.flatnonzero((extents[:, 0] < extents[:, 1]) & (extents[:, 2] < extents[:, 3])).astype(np.int32)
         extents = np.ascontiguousarray(extents[aligned])
-        found = between(subset(parts, aligned), extents, self._for_few(extents, bases, align))
+        found = between(subset(parts, aligned), extents, self._outward.for_few(extents, bases, align))
         good = np.flatnonzero(path_scores(found, self._scores) >= self._least)
         return sides[aligned[good]], some_rows(found, good)
-
-    def _better(
-        self, pairs: PairBatch, old: AlignmentBatch, extents: I32, bases: int, align: Align
-    ) -> tuple[I32, AlignmentBatch]:
-        """Align rows of a batch of `bases` again whose span changes to `extents` (i32[n, 4]).
-
-        Returns:
-            The rows (i32[m]) whose new alignment scores more, and these alignments.
-        """
-        changed = rows_that_differ(old.span, extents)
-        if not len(changed):
-            return changed, some_rows(old, changed)
-        spans = np.ascontiguousarray(extents[changed])
-        new = between(subset(pairs, changed), spans, self._for_few(spans, bases, align))
-        # An extension that starts further inside may have ended earlier, at a Z-drop.
-        before = path_scores(some_rows(old, changed), self._scores)
-        better = np.flatnonzero(path_scores(new, self._scores) > before)
-        return changed[better], some_rows(new, better)
-
-    def _beside_others(
-        self, pairs: PairBatch, found: AlignmentBatch, rows: I32, whole: I32, bound: I32, align: Align
-    ) -> AlignmentBatch:
-        """Extend trimmed ends again, from the mapped parts to where the other part begins.
-
-        The best path to there need not be a part of the best path beyond it.
-
-        Args:
-            pairs: the batch.
-            found: its alignments.
-            rows: i32[k], rows that were trimmed, in order.
-            whole: i32[n, 4], spans before.
-            bound: i32[2k], where their queries may begin and end.
-            align: aligns a batch globally.
-        """
-        part, old = subset(pairs, rows), some_rows(found, rows)
-        assert part.mapped is not None
-        (before,) = taken([whole], rows)
-        inner, outer = trimmed_limits(before, old.span, part.mapped.inner, bound, part.t_len)
-        extents = self._extents(part, outer, inner)
-        changed, new = self._better(part, old, extents, pairs.total_bases, align)
-        return with_rows(found, rows[changed], new) if len(changed) else found
 
     def _with_parts(
         self,
@@ -365,35 +275,3 @@ class Extender:
         for own in (places, places - 1):
             inner[own] = found.span[own]
         return replace(pairs, mapped=replace(mapped, sam_flags=flags, inner=inner)), found, rows
-
-    def _extents(self, pairs: PairBatch, outer: I32, inner: I32) -> I32:
-        """Extend spans outwards from `inner`, at most to `outer`, and return the extended spans; all are i32[n, 4]."""
-        columns = dict(flank_pairs(pairs, outer, inner))
-        side, at_end = columns.pop("side"), columns.pop("at_end")
-        extents = inner.copy()
-        if not len(side):
-            return extents
-        flanks = pairs_of(pairs.ordinal, columns)
-        found = self._outward.align(flanks)
-        span = found.span
-        if self._to_the_end:
-            span = self._reaching_the_end(flanks, found, at_end, self._to_the_end)
-        extend_spans(extents, side, span)
-        return extents
-
-    def _reaching_the_end(self, flanks: PairBatch, found: AlignmentBatch, at_end: U8, solver: Solver) -> I32:
-        """Return the spans of extensions on the read and on the reference, i32[m, 4].
-
-        An extension that did not end at a Z-drop continues to the end of the read if that scores more with the bonus.
-
-        Args:
-            flanks: the m pairs of the extensions.
-            found: their alignments.
-            at_end: u8[m], whether the flank reaches the end of the read.
-            solver: aligns to the end.
-        """
-        rows = short_of_the_end(found, at_end, flanks.q_len)
-        if not len(rows):
-            return found.span
-        ending = subset(flanks, rows)
-        return gone_to_the_end(found, rows, solver.align(ending), ending.q_len, self._ends.bonus)

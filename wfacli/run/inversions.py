@@ -15,7 +15,7 @@ from ..core.stats import Stats
 from ..engines.extend_cpu import KERNEL, ExtendEngine
 from ..scoring.scheme import Scheme
 from ..scoring.spec import ExtendMode, ExtendSpec
-from .rows import Align, between, pairs_of, room_after, some_rows, with_rows
+from .rows import Align, between, pairs_of, room_after, some_rows, whole_spans, with_rows
 
 _REVERSE, _SUPPLEMENTARY = 16, 2048  # SAM FLAG bits
 _INVERSION = 1 << 16  # bit of Mapped.sam_flags beside those of SAM: tag tp:A:I (native/mapped/mappings.hpp)
@@ -147,6 +147,7 @@ def _inverted(pairs: PairBatch, inversions: Inversions) -> PairBatch:
             clip_end=mapped.clip_begin + parts[:, 0],
             sam_flags=(mapped.sam_flags ^ _REVERSE) | (_SUPPLEMENTARY | _INVERSION),
             inner=inversions.spans,
+            room=whole_spans(tested),
         ),
     )
 

@@ -101,10 +101,11 @@ class Splitter:
         """
         if not len(rows):
             return pairs, found, None
-        columns = split_at_drops(pairs, found, rows, run.ravel(), self._ends.min_score, self._scores, self._options)
+        assert pairs.mapped is not None
+        room, least = pairs.mapped.room, self._ends.min_score
+        columns = split_at_drops(pairs, found, rows, run.ravel(), room, least, self._scores, self._options)
         rows, is_minor, is_split, score, span, cigar, cigar_start, outer = columns
         span = span.reshape(-1, 4)
-        assert pairs.mapped is not None
         first = pairs.mapped.first
         pairs = subset(pairs, rows)
         assert pairs.mapped is not None

@@ -165,12 +165,13 @@ void check_drops(const ChosenDrops& drops, const AlignmentView& a) {
 }
 
 nb::tuple split_rows(nb::handle batch, nb::handle alignments, InColumn<std::int32_t> rows, InColumn<std::int32_t> run,
-                     std::int64_t min_score, const AlignOptions& scores, const AlignOptions& options) {
+                     Spans room, std::int64_t min_score, const AlignOptions& scores, const AlignOptions& options) {
   const BatchView view = batch_with_records(batch);
   const AlignmentView found = alignment_view(alignments);
   if (!view.is_mapped() || found.n != view.n) throw nb::value_error("alignments of another batch");
   if (run.shape(0) != 2 * rows.shape(0)) throw nb::value_error("a drop has two places");
-  const ChosenDrops drops{static_cast<std::int64_t>(rows.shape(0)), rows.data(), run.data(), min_score};
+  check_spans(room, view);
+  const ChosenDrops drops{static_cast<std::int64_t>(rows.shape(0)), rows.data(), run.data(), room.data(), min_score};
   check_drops(drops, found);
   Pieces p;
   {
@@ -226,21 +227,37 @@ nb::tuple uncovered(nb::handle batch, nb::handle alignments) {
   return nb::make_tuple(to_numpy(rows.rows), to_numpy(rows.with_bases));
 }
 
-nb::object trim_overlaps_of(nb::handle batch, nb::handle alignments, Spans inner, std::int64_t least, std::int64_t bonus,
-                            const AlignOptions& scores, const AlignOptions& options) {
+nb::object trim_overlaps_of(nb::handle batch, nb::handle alignments, Spans inner, Spans room, InColumn<std::int32_t> some,
+                            std::int64_t least, std::int64_t bonus, const AlignOptions& scores, const AlignOptions& options) {
   const BatchView view = batch_with_records(batch);
   const AlignmentView found = alignment_view(alignments);
   if (!view.is_mapped() || found.n != view.n) throw nb::value_error("alignments of another batch");
   check_spans(inner, view);
+  check_spans(room, view);
+  check_rows(some, view.n);
   TrimmedOverlaps trimmed;
   {
     nb::gil_scoped_release release;
-    trimmed = trim_overlaps(view, found, inner.data(), {least, bonus}, scores, options);
+    const SomeRows of{static_cast<std::int64_t>(some.shape(0)), some.data()};
+    trimmed = trim_overlaps(view, found, {inner.data(), room.data()}, of, {least, bonus}, scores, options);
   }
   if (!trimmed.any) return nb::none();
   return nb::make_tuple(to_numpy(trimmed.kept), to_numpy(trimmed.score), to_numpy(trimmed.span),
                         to_numpy(trimmed.cigar.runs()), to_numpy(trimmed.cigar_start), to_numpy(trimmed.rows),
-                        to_numpy(trimmed.bound));
+                        to_numpy(trimmed.reach));
+}
+
+nb::tuple freed(nb::handle batch, nb::handle alignments, Spans room) {
+  const BatchView view = batch_with_records(batch);
+  const AlignmentView found = alignment_view(alignments);
+  if (!view.is_mapped() || found.n != view.n) throw nb::value_error("alignments of another batch");
+  check_spans(room, view);
+  FreedEnds ends;
+  {
+    nb::gil_scoped_release release;
+    ends = freed_ends(view, found, room.data());
+  }
+  return nb::make_tuple(to_numpy(ends.rows), to_numpy(ends.reach));
 }
 
 }  // namespace
@@ -269,9 +286,10 @@ void bind_ends(nb::module_& m) {
         "(rows i32[m], run i32[2m], span i32[4m], is_deep u8[m]): drops of the score along alignments by more than a "
         "threshold, the numbers of CIGAR elements before their beginnings and ends, and the parts between");
   m.def("split_at_drops", &split_rows, nb::arg("batch"), nb::arg("alignments"), nb::arg("rows"), nb::arg("run"),
-        nb::arg("min_score"), nb::arg("scores"), nb::arg("options"),
+        nb::arg("room"), nb::arg("min_score"), nb::arg("scores"), nb::arg("options"),
         "(rows, is_minor, is_split, score, span i32[4m], cigar, cigar_start, outer i32[4k] of the split ones): "
-        "alignments split at drops, without pieces of a lower score than min_score");
+        "alignments split at drops, without pieces of a lower score than min_score. Spans in outer are inside the rows' room "
+        "(i32[n, 4])");
   m.def("inverted_pairs", &pairs_of_inversions, nb::arg("batch"), nb::arg("rows"), nb::arg("spans"),
         "Columns of pairs of the reverse complements of parts of queries and parts of targets: spans (i32[m, 4]) of "
         "rows (i32[m])");
@@ -281,11 +299,14 @@ void bind_ends(nb::module_& m) {
   m.def("uncovered_secondaries", &uncovered, nb::arg("batch"), nb::arg("alignments"),
         "(rows i32[m], with_bases i32[m]): secondary rows of which other rows of their reads align less than half, and "
         "rows of the same reads that have their sequences");
-  m.def("trim_overlaps", &trim_overlaps_of, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"),
-        nb::arg("least"), nb::arg("bonus"), nb::arg("scores"), nb::arg("options"),
-        "(kept i32[m], score, span i32[4m], cigar, cigar_start, rows i32[k], bound i32[2k]): the rows without parts of "
-        "split reads that add nothing, parts cut where they overlap, which of the m rows were changed, and where their "
-        "queries may begin and end; None if no row is changed or left out");
+  m.def("trim_overlaps", &trim_overlaps_of, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"), nb::arg("room"),
+        nb::arg("some"), nb::arg("least"), nb::arg("bonus"), nb::arg("scores"), nb::arg("options"),
+        "(kept i32[m], score, span i32[4m], cigar, cigar_start, rows i32[k], reach i32[4k]): the rows without parts of "
+        "split reads that add nothing, parts cut where they overlap, which of the m rows were changed, and how far their "
+        "ends may go; only of reads that have some rows (i32[...], in order). None if no row is changed or left out");
+  m.def("freed_ends", &freed, nb::arg("batch"), nb::arg("alignments"), nb::arg("room"),
+        "(rows i32[k], reach i32[4k]): rows of split reads with ends that may go beyond their room (i32[n, 4]), because no "
+        "other part aligns the bases there, and how far");
 }
 
 }  // namespace wfacli

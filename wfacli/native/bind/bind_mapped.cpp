@@ -29,6 +29,7 @@ nb::dict mapped_dict(MappedBatch batch) {
   mapped["sam_flags"] = to_numpy(m.sam_flags);
   mapped["mapq"] = to_numpy(m.mapq);
   mapped["inner"] = to_numpy(m.inner);
+  mapped["room"] = to_numpy(m.room);
   mapped["tags"] = to_numpy(m.tags);
   mapped["tags_len"] = to_numpy(m.tags_len);
   nb::dict d = columns_dict(std::move(batch.pairs));

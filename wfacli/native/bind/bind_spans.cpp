@@ -78,20 +78,17 @@ RowSpans row_spans(const Rows& rows, const Spans& spans) {
   return {count_of(rows), rows.data(), spans.data()};
 }
 
-nb::tuple limits_of(nb::handle batch, Rows rows, Spans old, Rows doubted, Spans reliable, Rows opened, Rows limited,
-                    Spans limits) {
-  const BatchView view = batch_view(batch);
-  check_length(rows, view.n);
-  ExtensionLimits found = extension_limits(row_spans(rows, old), view.q_len, view.t_len, row_spans(doubted, reliable),
-                                           opened.data(), count_of(opened), row_spans(limited, limits));
+nb::tuple limits_of(Spans room, Rows rows, Spans old, Rows doubted, Spans reliable, Rows opened, Rows limited, Spans limits) {
+  check_length(room, count_of(rows));
+  ExtensionLimits found = extension_limits(row_spans(rows, old), room.data(), row_spans(doubted, reliable), opened.data(),
+                                           count_of(opened), row_spans(limited, limits));
   return nb::make_tuple(as_spans(found.inner), as_spans(found.outer), as_spans(found.limit));
 }
 
-nb::tuple limits_of_trimmed(Spans whole, Spans cut, Spans mapped, Rows bound, Rows t_len) {
-  const std::int64_t n = count_of(t_len);
-  for (const Spans* spans : {&whole, &cut, &mapped}) check_length(*spans, n);
-  check_length(bound, 2 * n);
-  ExtensionLimits found = trimmed_limits(n, whole.data(), cut.data(), mapped.data(), bound.data(), t_len.data());
+nb::tuple limits_on_mapped(Spans span, Spans mapped, Spans reach) {
+  const auto n = static_cast<std::int64_t>(span.shape(0));
+  for (const Spans* spans : {&mapped, &reach}) check_length(*spans, n);
+  ExtensionLimits found = limits_from_mapped(n, span.data(), mapped.data(), reach.data());
   return nb::make_tuple(as_spans(found.inner), as_spans(found.outer));
 }
 
@@ -129,15 +126,14 @@ void bind_spans(nb::module_& m) {
         "Spans (i32[n, 4]) of alignments of parts (spans i32[n, 4]) of rows, in the rows");
   m.def("whole_spans", &whole, nb::arg("q_len"), nb::arg("t_len"), "Spans (i32[n, 4]) of both sequences (i32[n] each)");
   m.def("merged_rows", &merged, nb::arg("x"), nb::arg("y"), "Rows that are in x or y (i32[...]), all in order");
-  m.def("extension_limits", &limits_of, nb::arg("batch"), nb::arg("rows"), nb::arg("old"), nb::arg("doubted"),
+  m.def("extension_limits", &limits_of, nb::arg("room"), nb::arg("rows"), nb::arg("old"), nb::arg("doubted"),
         nb::arg("reliable"), nb::arg("opened"), nb::arg("limited"), nb::arg("limits"),
-        "(inner, outer, limit), i32[n, 4] each: for rows (i32[n], in order) of a batch, which `batch` has alone, with old "
-        "spans, where extensions begin, how far they go, and the same if no side stayed. Rows in doubted begin at reliable "
-        "spans, rows in opened where they are, on both sides, and rows in limited have limits");
-  m.def("trimmed_limits", &limits_of_trimmed, nb::arg("whole"), nb::arg("cut"), nb::arg("mapped"), nb::arg("bound"),
-        nb::arg("t_len"),
-        "(inner, outer), i32[n, 4] each: where extensions of alignments begin that were trimmed from whole to cut spans, "
-        "and how far they may go: to bound (i32[2n]) on the query");
+        "(inner, outer, limit), i32[n, 4] each: for rows (i32[n], in order) of a batch with rooms and old spans (i32[n, 4]), "
+        "where extensions begin, how far they go, and the same if no side stayed. Rows in doubted begin at reliable spans, "
+        "rows in opened where they are, on both sides, and rows in limited have limits instead of their room");
+  m.def("limits_from_mapped", &limits_on_mapped, nb::arg("span"), nb::arg("mapped"), nb::arg("reach"),
+        "(inner, outer), i32[n, 4] each: where extensions begin, and how far they may go, of alignments that are extended "
+        "again from the mapped parts on, on the sides whose reach (i32[n, 4]) is not where the span ends");
   m.def("good_parts", &good_parts_of, nb::arg("score"), nb::arg("matches"), nb::arg("sam_flags"), nb::arg("least"),
         nb::arg("least_matches"), nb::arg("old"), nb::arg("span"),
         "Whether sides (u8[2n]) have a good part outside, see outer_ends(), with less than least_matches; with more, span "

@@ -37,7 +37,7 @@ class RowCopier {
                          &m_.sam_flags, &m_.tags_len})
       column->resize(n);
     for (auto* column : {&c_.flags, &m_.mapq}) column->resize(n);
-    m_.inner.resize(4 * n);
+    for (auto* column : {&m_.inner, &m_.room}) column->resize(4 * n);
     c_.bases.extend(bases + kOverread);
     std::memset(c_.bases.data() + bases, 0, kOverread);
     c_.text.resize(text);
@@ -58,6 +58,7 @@ class RowCopier {
     m_.sam_flags[i] = row.flags;
     m_.mapq[i] = row.mapq;
     std::copy_n(row.inner, 4, m_.inner.data() + 4 * i);
+    std::copy_n(row.room, 4, m_.room.data() + 4 * i);
   }
 
  private:

@@ -18,6 +18,7 @@ struct MappedColumns {
   Buffer<std::int32_t> clip_begin, clip_end, first, sam_flags, tags_len;
   Buffer<std::uint8_t> mapq;
   Buffer<std::int32_t> inner;  // q_beg q_end t_beg t_end of the mapped parts, relative to the row
+  Buffer<std::int32_t> room;   // the same of what an extension may reach while all other mappings of the read count
 };
 
 struct MappedBatch {
@@ -43,7 +44,7 @@ struct MappedRow {
   std::int64_t t_beg = 0, t_end = 0;  // window of the target
   std::int32_t q_beg = 0, q_len = 0;  // part of the read as sequenced
   std::int32_t clip_begin = 0, clip_end = 0;  // bases of the read before and after it, on the aligned strand
-  std::int32_t inner[4] = {};
+  std::int32_t inner[4] = {}, room[4] = {};
 };
 
 // What rows have of their reads and mappings.

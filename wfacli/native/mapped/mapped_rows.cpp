@@ -15,6 +15,13 @@ std::string_view view(const std::uint8_t* text, std::int32_t count) {
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(count)};
 }
 
+// Writes a part of a window as positions in it.
+void put_part(const Window& part, const Window& window, std::int32_t* to) {
+  const std::int64_t places[] = {part.q_beg - window.q_beg, part.q_end - window.q_beg, part.t_beg - window.t_beg,
+                                 part.t_end - window.t_beg};
+  std::transform(std::begin(places), std::end(places), to, [](std::int64_t at) { return static_cast<std::int32_t>(at); });
+}
+
 }  // namespace
 
 void view_record(const RecordColumns& records, std::size_t at, bool comment, ReadView& read) {
@@ -69,8 +76,9 @@ KeptText RowMaker::tags_of(const Mapping* mapping) {
 }
 
 MappedRow RowMaker::mapped(const Mapping& m, const Room& room, bool with_bases) {
-  const Window w = window_of(m, room, reference_.length(m.target), options_.window), inner = inner_of(m);
-  const std::int64_t read_length = row_.bases.size;
+  const std::int64_t read_length = row_.bases.size, target = reference_.length(m.target);
+  const Room whole{0, read_length};
+  const Window w = window_of(m, whole, target, options_.window);
   MappedRow row = row_;
   row.tags = tags_of(&m);
   row.whole = with_bases && options_.whole_reads;
@@ -86,8 +94,8 @@ MappedRow RowMaker::mapped(const Mapping& m, const Room& room, bool with_bases) 
   row.q_len = static_cast<std::int32_t>(w.q_end - w.q_beg);
   row.clip_begin = static_cast<std::int32_t>(w.q_beg);
   row.clip_end = static_cast<std::int32_t>(m.q_len - w.q_end);
-  const std::int64_t places[] = {inner.q_beg - w.q_beg, inner.q_end - w.q_beg, inner.t_beg - w.t_beg, inner.t_end - w.t_beg};
-  std::transform(std::begin(places), std::end(places), row.inner, [](std::int64_t at) { return static_cast<std::int32_t>(at); });
+  put_part(inner_of(m), w, row.inner);
+  put_part(room == whole ? w : window_of(m, room, target, options_.window), w, row.room);
   return row;
 }
 

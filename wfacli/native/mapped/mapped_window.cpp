@@ -5,21 +5,16 @@
 namespace wfacli {
 namespace {
 
-// Maximum bases that a part of a split read extends into another: to the middle of it, or through a short one, which the
-// mapper may have found by chance.
-constexpr std::int64_t kInto = 500;
+constexpr std::int64_t kInto = 500;  // maximum bases that a part of a split read extends into another
 // Bases that are added to the target's flank. An extension from further inside the mapped part may need them: the
 // diagonal of the outermost seeds may be wrong by that much.
 constexpr std::int64_t kSlack = 128;
 
-// Returns how many bases another part may extend into a mapped part; `shared` of these, if positive, are in its own mapped
-// part as well.
-std::int64_t bases_into(const Mapping& m, std::int64_t shared) {
-  const std::int64_t bases = m.q_end - m.q_beg, own = std::max<std::int64_t>(0, shared);
-  return own + (bases <= kInto ? kInto : std::min(kInto, (bases - own) / 2));
-}
-
 }  // namespace
+
+std::int64_t bases_into(std::int64_t bases, std::int64_t shared) {
+  return shared + (bases <= kInto ? kInto : std::min(kInto, (bases - shared) / 2));
+}
 
 std::int64_t Reach::target(std::int64_t query) const {
   const std::int64_t slack = bonus > 0 ? 0 : kSlack;  // short reads with an end bonus are extended from their seeds
@@ -68,9 +63,9 @@ void set_rooms(const Mapping* own, std::size_t count, Span span, std::vector<Roo
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t j = 0; j < count; ++j) {
       if (!counts(i) || !counts(j) || own[i].q_beg >= own[j].q_beg || own[i].q_end >= own[j].q_end) continue;
-      const std::int64_t shared = own[i].q_end - own[j].q_beg;
-      rooms[i].end = std::min(rooms[i].end, own[j].q_beg + bases_into(own[j], shared));
-      rooms[j].beg = std::max(rooms[j].beg, own[i].q_end - bases_into(own[i], shared));
+      const std::int64_t shared = std::max<std::int64_t>(0, own[i].q_end - own[j].q_beg);
+      rooms[i].end = std::min(rooms[i].end, own[j].q_beg + bases_into(own[j].q_end - own[j].q_beg, shared));
+      rooms[j].beg = std::max(rooms[j].beg, own[i].q_end - bases_into(own[i].q_end - own[i].q_beg, shared));
     }
 }
 

@@ -43,15 +43,20 @@ struct Window {
 // Interval of the read, as sequenced, that a mapping may extend into.
 struct Room {
   std::int64_t beg, end;
+  friend bool operator==(const Room&, const Room&) = default;
 };
+
+// Returns how many bases of a part of a read, which has `bases` bases, another part may extend into: up to its middle, or
+// through a short one, which the mapper may have found by chance. `shared` of these are in the other part as well.
+std::int64_t bases_into(std::int64_t bases, std::int64_t shared);
 
 // Returns the mapped parts of read and target.
 Window inner_of(const Mapping& mapping);
 // Returns the parts to align; `target` is the length of the target.
 Window window_of(const Mapping& mapping, const Room& room, std::int64_t target, const WindowOptions& options);
 // Sets the room of each mapping of a read. With Extended, a part of a split read may extend up to 500 bases into
-// the next part, but not beyond its middle; secondary mappings, and mappings inside another one, may extend to the
-// ends of the read.
+// the next part, but not beyond its middle, as long as that part has its mapped bases; secondary mappings, and mappings
+// inside another one, may extend to the ends of the read.
 void set_rooms(const Mapping* mappings, std::size_t count, Span span, std::vector<Room>& rooms);
 
 }  // namespace wfacli

@@ -84,10 +84,9 @@ void add_piece(const AlignmentView& a, std::int64_t row, const Piece& piece, con
 }
 
 // Appends the span between the pieces before and after piece `at`.
-void add_outer(const BatchView& batch, const AlignmentView& a, std::int64_t row, const std::vector<Piece>& pieces, std::size_t at,
-               Pieces& out) {
-  const std::int32_t* span = a.span + 4 * row;
-  std::int32_t outer[4] = {0, batch.q_len[row], 0, batch.t_len[row]};
+void add_outer(const std::int32_t* room, const std::int32_t* span, const std::vector<Piece>& pieces, std::size_t at, Pieces& out) {
+  std::int32_t* outer = out.outer.extend(4);
+  std::copy_n(room, 4, outer);
   for (const Piece& other : pieces) {
     if (other.to.run <= pieces[at].from.run) {
       outer[0] = std::max(outer[0], span[0] + static_cast<std::int32_t>(other.to.query));
@@ -97,7 +96,6 @@ void add_outer(const BatchView& batch, const AlignmentView& a, std::int64_t row,
       outer[3] = std::min(outer[3], span[2] + static_cast<std::int32_t>(other.from.target));
     }
   }
-  std::copy_n(outer, 4, out.outer.extend(4));
 }
 
 void add_whole(const AlignmentView& a, std::int64_t row, Pieces& out) {
@@ -163,7 +161,7 @@ Pieces split_at_drops(const BatchView& batch, const AlignmentView& a, const Chos
     for (std::size_t k = 0; k < count; ++k) {
       if (is_split) {
         add_piece(a, row, pieces[k], options, out);
-        add_outer(batch, a, row, pieces, k, out);
+        add_outer(drops.room + 4 * row, a.span + 4 * row, pieces, k, out);
       } else {
         add_whole(a, row, out);
       }

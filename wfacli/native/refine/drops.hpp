@@ -21,10 +21,11 @@ struct Drops {
 };
 Drops find_drops(const AlignmentView& alignments, const DropThresholds& thresholds, const AlignOptions& scores);
 
-// Drops at which alignments are split: columns of Drops.
+// Drops at which alignments are split: columns of Drops, and what the rows of the batch may be extended into.
 struct ChosenDrops {
   std::int64_t n;
   const std::int32_t *rows, *run;
+  const std::int32_t* room;
   std::int64_t min_score;  // minimum score of pieces other than the best one
 };
 
@@ -34,7 +35,7 @@ struct Pieces {
   Buffer<std::uint8_t> is_minor;   // 0 for the best piece of a row, which comes first; 1 for the others
   Buffer<std::uint8_t> is_split;   // 1 for pieces of split rows
   Buffer<std::int32_t> score, span;
-  Buffer<std::int32_t> outer;      // split rows: span between the neighbouring pieces, or the ends of the row
+  Buffer<std::int32_t> outer;      // split rows: span between the neighbouring pieces, or the ends of the room
   Cigar cigar;
   Buffer<std::int64_t> cigar_start;
 };

@@ -86,7 +86,7 @@ struct TrimmedOverlaps {
   Cigar cigar;
   Buffer<std::int64_t> cigar_start;
   Buffer<std::int32_t> rows;   // k of the rows in `kept` that were changed, by their numbers in it, in order
-  Buffer<std::int32_t> bound;  // [k, 2], where queries may begin and end without an overlap
+  Buffer<std::int32_t> reach;  // [k, 4], how far trimmed ends may go without an overlap; other ends stay
 };
 
 // What the ends of records are worth: the minimum score of a record, and the bonus for reaching the end of the read.
@@ -94,15 +94,35 @@ struct EndWorth {
   std::int64_t least, bonus;
 };
 
-// Removes gaps at the ends of alignments, ends that lose more than the bonus that they may have (poor_end()), and all but the
-// best part of those that score nothing (Path::keep_best_part); and trims neighbouring non-secondary parts of a read that
-// overlap on it. The breakpoint is the base that maximises the score under `scores` of what remains of both parts; ties are
-// broken in favour of the longest primary part, then of the first base on the read as sequenced. `inner` has the mapped parts: the
-// breakpoint lies between their middles. If one part contains the other, neither is trimmed. A supplementary part is left out if
-// a neighbour goes through its middle and both neighbours, trimmed, score no less without it; if it shares 7 of 8 bases with
-// another part, on the read and on the reference; or if the mapper has no mapping for it, and half of its bases are in a mapped
-// part that scores more. So is a secondary row with the place of another row. `options` has the scores of the alignments, for the scores that are returned.
-TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& alignments, const std::int32_t* inner,
-                              const EndWorth& worth, const AlignOptions& scores, const AlignOptions& options);
+// Rows of a batch, in order.
+struct SomeRows {
+  std::int64_t n;
+  const std::int32_t* rows;
+};
+
+// Spans of all rows: the mapped parts, and what extensions may reach.
+struct MappedSpans {
+  const std::int32_t *inner, *room;
+};
+
+// Of the reads that have some rows: removes gaps at the ends of alignments, ends that lose more than the bonus that they may
+// have (poor_end()), and all but the best part of those that score nothing (Path::keep_best_part); and trims neighbouring
+// non-secondary parts of a read that overlap on it. The breakpoint is the base that maximises the score under `scores` of what
+// remains of both parts; ties are broken in favour of the longest primary part, then of the first base on the read as
+// sequenced. The breakpoint lies between the middles of the mapped parts. If one part contains the other, neither is trimmed. A
+// supplementary part is left out if a neighbour goes through its middle and both neighbours, trimmed, score no less without it;
+// if it shares 7 of 8 bases with another part, on the read and on the reference; or if the mapper has no mapping for it, and
+// half of its bases are in a mapped part that scores more. So is a secondary row with the place of another row. `options` has
+// the scores of the alignments, for the scores that are returned.
+TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& alignments, const MappedSpans& mapped,
+                              const SomeRows& some, const EndWorth& worth, const AlignOptions& scores,
+                              const AlignOptions& options);
+
+// Rows with ends that may extend beyond their room, because other parts of the read that limited it were left out or align
+// less than their mapped parts, and how far: [k, 4], into the next part. Other ends stay.
+struct FreedEnds {
+  Buffer<std::int32_t> rows, reach;
+};
+FreedEnds freed_ends(const BatchView& batch, const AlignmentView& alignments, const std::int32_t* room);
 
 }  // namespace wfacli

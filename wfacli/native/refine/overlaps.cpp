@@ -5,25 +5,20 @@
 
 #include "format/record_fields.hpp"
 #include "mapped/mappings.hpp"
-#include "mapped/mates.hpp"
 #include "refine/ends.hpp"
 #include "refine/path.hpp"
+#include "refine/reads.hpp"
 
 namespace wfacli {
 namespace {
 
 // Aligned part of a read, in coordinates of the read as sequenced.
-struct Part {
+struct Part : OnRead {
   std::int64_t row;
-  bool reverse, primary, piece;
-  std::int64_t length;      // of the whole read
-  std::int64_t clip;        // bases before the row's query, on the strand that is aligned
-  std::int64_t beg, end;    // the mapped part
+  bool primary, piece;
+  std::int64_t beg, end;  // the mapped part
   std::int64_t middle() const { return (beg + end) / 2; }
   bool is_left_of(const Part& other) const { return beg < other.beg && end < other.end; }
-  // Convert a position on the read to one in the row's query, and back.
-  std::int64_t in_row(std::int64_t place) const { return (reverse ? length - place : place) - clip; }
-  std::int64_t on_read(std::int64_t place) const { return reverse ? length - (place + clip) : place + clip; }
 };
 
 class OverlapTrimmer {
@@ -82,22 +77,19 @@ class OverlapTrimmer {
   Part part_of(std::int64_t row) const {
     const MappedView& m = batch_.mapped;
     const std::int32_t *inner = inner_ + 4 * row, *span = a_.span + 4 * row;
-    std::int32_t beg = std::max(inner[0], span[0]), end = std::min(inner[1], span[1]);
-    if (beg >= end) beg = span[0], end = span[1];  // an extension from further inside has left the mapped part
-    Part p{row, (m.sam_flags[row] & kReverseStrand) != 0, !(m.sam_flags[row] & kSupplementary),
-           (m.sam_flags[row] & (kPiece | kInversion)) != 0,
-           std::int64_t{m.clip_begin[row]} + batch_.q_len[row] + m.clip_end[row], m.clip_begin[row], 0, 0};
-    p.beg = p.on_read(p.reverse ? end : beg);
-    p.end = p.on_read(p.reverse ? beg : end);
-    return p;
+    std::int32_t mapped[2] = {std::max(inner[0], span[0]), std::min(inner[1], span[1])};
+    if (mapped[0] >= mapped[1]) std::copy_n(span, 2, mapped);  // an extension from further inside has left the mapped part
+    const OnRead on_read(batch_, row);
+    const auto [beg, end] = part_on_read(on_read, mapped);
+    return {on_read, row, !(m.sam_flags[row] & kSupplementary), (m.sam_flags[row] & (kPiece | kInversion)) != 0, beg, end};
   }
 
   const std::int32_t* span_of(std::int64_t row) const {
     const Path* path = cut_path(row);
     return path ? path->span : a_.span + 4 * row;
   }
-  std::int64_t begin_of(const Part& p) const { return p.on_read(span_of(p.row)[p.reverse ? 1 : 0]); }
-  std::int64_t end_of(const Part& p) const { return p.on_read(span_of(p.row)[p.reverse ? 0 : 1]); }
+  std::int64_t begin_of(const Part& p) const { return part_on_read(p, span_of(p.row)).beg; }
+  std::int64_t end_of(const Part& p) const { return part_on_read(p, span_of(p.row)).end; }
 
   std::span<const std::uint32_t> runs_of(std::int64_t row) const {
     if (const Path* path = cut_path(row)) return path->runs;
@@ -304,18 +296,25 @@ class OverlapTrimmer {
   std::vector<std::int64_t> left_out_;  // rows, in order
 };
 
+// Writes how far the ends of a path that was trimmed from `whole` may go. Ends that were not trimmed stay.
+void put_reach(const Path& path, const std::int32_t* whole, const std::int32_t* room, std::int32_t* reach) {
+  std::copy_n(path.span, 4, reach);
+  for (const int side : {0, 1})
+    if (path.span[side] != whole[side] || path.span[2 + side] != whole[2 + side])
+      reach[side] = path.bound[side], reach[2 + side] = room[2 + side];
+}
+
 }  // namespace
 
-TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& a, const std::int32_t* inner,
+TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& a, const MappedSpans& mapped, const SomeRows& some,
                               const EndWorth& worth, const AlignOptions& scores, const AlignOptions& options) {
-  OverlapTrimmer trimmer(batch, a, inner, scores, worth);
-  const MappedView& m = batch.mapped;
-  const auto same = [&](std::int64_t x, std::int64_t y) {
-    return m.first[x] == m.first[y] && mate_of_flags(m.sam_flags[x]) == mate_of_flags(m.sam_flags[y]);
-  };
-  for (std::int64_t first = 0, end; first < batch.n; first = end) {
-    trimmer.tidy(first);
-    for (end = first + 1; end < batch.n && same(first, end); ++end) trimmer.tidy(end);
+  OverlapTrimmer trimmer(batch, a, mapped.inner, scores, worth);
+  const std::int32_t *next = some.rows, *last = some.rows + some.n;
+  for (std::int64_t first = 0, end; first < batch.n && next < last; first = end) {
+    end = end_of_read(batch, first);
+    if (*next >= end) continue;
+    while (next < last && *next < end) ++next;
+    for (std::int64_t row = first; row < end; ++row) trimmer.tidy(row);
     if (end > first + 1) trimmer.read(first, end);
   }
   TrimmedOverlaps out;
@@ -331,7 +330,7 @@ TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& a, co
       score = score_of_runs(path->runs, options);
       out.cigar.runs().append(path->runs.data(), path->runs.size());
       out.rows.push(static_cast<std::int32_t>(out.kept.size()));
-      std::copy_n(path->bound, 2, out.bound.extend(2));
+      put_reach(*path, a.span + 4 * row, mapped.room + 4 * row, out.reach.extend(4));
     } else {
       out.cigar.runs().append(a.cigar + a.cigar_start[row],
                               static_cast<std::size_t>(a.cigar_start[row + 1] - a.cigar_start[row]));

@@ -80,16 +80,15 @@ Buffer<std::int32_t> merged_rows(const std::int32_t* x, std::int64_t n, const st
   return rows;
 }
 
-ExtensionLimits extension_limits(const RowSpans& old, const std::int32_t* q_len, const std::int32_t* t_len,
-                                 const RowSpans& reliable, const std::int32_t* opened, std::int64_t k,
-                                 const RowSpans& limits) {
+ExtensionLimits extension_limits(const RowSpans& old, const std::int32_t* room, const RowSpans& reliable,
+                                 const std::int32_t* opened, std::int64_t k, const RowSpans& limits) {
   ExtensionLimits found;
   Cursor inside(reliable), limited(limits);
   for (std::int64_t i = 0, next = 0; i < old.n; ++i) {
-    const std::int32_t row = old.rows[i], *before = old.span + 4 * i, whole[4] = {0, q_len[i], 0, t_len[i]};
+    const std::int32_t row = old.rows[i], *before = old.span + 4 * i;
     const std::int32_t *inner = inside.at(row), *limit = limited.at(row);
     if (!inner) inner = before;
-    if (!limit) limit = whole;
+    if (!limit) limit = room + 4 * i;
     while (next < k && opened[next] < row) ++next;
     const bool both = next < k && opened[next] == row;
     append(found.inner, inner);
@@ -103,20 +102,20 @@ ExtensionLimits extension_limits(const RowSpans& old, const std::int32_t* q_len,
   return found;
 }
 
-ExtensionLimits trimmed_limits(std::int64_t n, const std::int32_t* whole, const std::int32_t* cut, const std::int32_t* mapped,
-                               const std::int32_t* bound, const std::int32_t* t_len) {
+ExtensionLimits limits_from_mapped(std::int64_t n, const std::int32_t* spans, const std::int32_t* mapped,
+                                   const std::int32_t* reach) {
   ExtensionLimits found;
   for (std::int64_t row = 0; row < n; ++row) {
-    const std::int32_t *before = whole + 4 * row, *span = cut + 4 * row, *part = mapped + 4 * row;
+    const std::int32_t *span = spans + 4 * row, *part = mapped + 4 * row, *limit = reach + 4 * row;
     append(found.inner, span);
     append(found.outer, span);
     std::int32_t *inner = found.inner.data() + 4 * row, *outer = found.outer.data() + 4 * row;
     for (int side = 0; side < 2; ++side) {
       const int q = side, t = 2 + side;
-      const bool outside = side ? span[q] > part[q] && span[t] > part[t] : span[q] < part[q] && span[t] < part[t];
-      if (!outside || (before[q] == span[q] && before[t] == span[t])) continue;
+      const bool outside = side ? span[q] >= part[q] && span[t] >= part[t] : span[q] <= part[q] && span[t] <= part[t];
+      if (!outside || (limit[q] == span[q] && limit[t] == span[t])) continue;
       inner[q] = part[q], inner[t] = part[t];
-      outer[q] = bound[2 * row + side], outer[t] = side ? t_len[row] : 0;
+      outer[q] = limit[q], outer[t] = limit[t];
     }
     if (inner[0] >= inner[1] || inner[2] >= inner[3]) std::copy_n(span, 4, inner), std::copy_n(span, 4, outer);
   }

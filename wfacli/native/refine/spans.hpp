@@ -35,16 +35,15 @@ struct ExtensionLimits {
 };
 // Returns the limits of rows with old spans. `reliable`: those that are extended from further inside, on the sides that differ;
 // `opened` (k, in order): those that are extended from where they are, on both; `limits`: those that may not be extended to the
-// ends of their sequences, whose lengths are q_len and t_len.
-ExtensionLimits extension_limits(const RowSpans& old, const std::int32_t* q_len, const std::int32_t* t_len,
-                                 const RowSpans& reliable, const std::int32_t* opened, std::int64_t k,
-                                 const RowSpans& limits);
+// ends of their `room`.
+ExtensionLimits extension_limits(const RowSpans& old, const std::int32_t* room, const RowSpans& reliable,
+                                 const std::int32_t* opened, std::int64_t k, const RowSpans& limits);
 
-// Returns the limits (inner, outer) of alignments that were trimmed from spans `whole` to `cut`: trimmed sides begin at the
-// mapped part and may reach `bound` (n, 2) on the query and any base of the target, whose lengths are t_len. Sides on
-// which nothing of the alignment is outside the mapped part stay, as do both if the mapped part was cut off.
-ExtensionLimits trimmed_limits(std::int64_t n, const std::int32_t* whole, const std::int32_t* cut, const std::int32_t* mapped,
-                               const std::int32_t* bound, const std::int32_t* t_len);
+// Returns the limits (inner, outer) of alignments that are extended from the mapped part on again, on the sides that have
+// another `reach` than their end. Sides on which the alignment ends inside the mapped part stay, as do both if the mapped part
+// was cut off.
+ExtensionLimits limits_from_mapped(std::int64_t n, const std::int32_t* span, const std::int32_t* mapped,
+                                   const std::int32_t* reach);
 
 // Parts of alignments before and after an inner span, [n, 2] each; see OuterEnds.
 struct OuterView {
