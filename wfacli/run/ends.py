@@ -89,7 +89,7 @@ class Extender:
             few = self._outward.for_few(inversions.spans, pairs.total_bases, align)
             pairs, found = with_inversions(pairs, found, replace(inversions, rows=hosts), few)
         if len(templates):
-            pairs = with_promoted(pairs, found, templates)
+            pairs = with_promoted(pairs, found, templates, self._least, self._scores)
         return self._breakpoints.trimmed(pairs, found, align)
 
     def cancel(self) -> None:

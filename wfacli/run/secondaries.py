@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._native import opposite_reads, uncovered_secondaries
+from .._native import AlignOptions, opposite_reads, uncovered_secondaries
 from ..core.batch import I32, I64, AlignmentBatch, PairBatch
 
 _REVERSE, _SECONDARY, _SUPPLEMENTARY = 16, 256, 2048  # SAM FLAG bits
 
 
-def with_promoted(pairs: PairBatch, found: AlignmentBatch, templates: I32) -> PairBatch:
+def with_promoted(
+    pairs: PairBatch, found: AlignmentBatch, templates: I32, least: int, scores: AlignOptions
+) -> PairBatch:
     """Make secondary rows supplementary if less than half of what they align is in other rows of the read.
 
     The mapper calls a part secondary that lies inside a better one; after that one was split, it may not.
@@ -21,11 +23,13 @@ def with_promoted(pairs: PairBatch, found: AlignmentBatch, templates: I32) -> Pa
         pairs: the batch.
         found: its alignments.
         templates: i32[k], Mapped.first of reads with split alignments, the only ones that change.
+        least: minimum score of supplementary rows that count for a row that has it.
+        scores: the scheme of these scores.
 
     Returns:
         The batch with other flags, and with the sequences and qualities of these rows.
     """
-    rows, hosts = uncovered_secondaries(pairs, found)
+    rows, hosts = uncovered_secondaries(pairs, found, least, scores)
     mapped, records = pairs.mapped, pairs.records
     assert mapped is not None
     chosen = np.isin(mapped.first[rows], templates)

@@ -215,14 +215,14 @@ nb::tuple reads_on_the_opposite_strand(nb::handle batch, InColumn<std::int32_t> 
   return nb::make_tuple(to_numpy(reads.text), to_numpy(reads.read_start), to_numpy(reads.qual));
 }
 
-nb::tuple uncovered(nb::handle batch, nb::handle alignments) {
+nb::tuple uncovered(nb::handle batch, nb::handle alignments, std::int64_t least, const AlignOptions& scores) {
   const BatchView view = batch_with_records(batch);
   const AlignmentView found = alignment_view(alignments);
   if (!view.is_mapped() || found.n != view.n) throw nb::value_error("alignments of another batch");
   UncoveredRows rows;
   {
     nb::gil_scoped_release release;
-    rows = uncovered_secondaries(view, found);
+    rows = uncovered_secondaries(view, found, least, scores);
   }
   return nb::make_tuple(to_numpy(rows.rows), to_numpy(rows.with_bases));
 }
@@ -296,9 +296,11 @@ void bind_ends(nb::module_& m) {
   m.def("opposite_reads", &reads_on_the_opposite_strand, nb::arg("batch"), nb::arg("rows"),
         "(text u8[T], read_start i64[m], qual i64[m]): the whole reads of rows (i32[m]) on the opposite strand, and the "
         "offsets of their sequences and quality strings; -1 for rows that have none");
-  m.def("uncovered_secondaries", &uncovered, nb::arg("batch"), nb::arg("alignments"),
+  m.def("uncovered_secondaries", &uncovered, nb::arg("batch"), nb::arg("alignments"), nb::arg("least"),
+        nb::arg("scores"),
         "(rows i32[m], with_bases i32[m]): secondary rows of which other rows of their reads align less than half, and "
-        "rows of the same reads that have their sequences");
+        "rows of the same reads that have their sequences; supplementary rows that score less than least do not count for one "
+        "that has this score");
   m.def("trim_overlaps", &trim_overlaps_of, nb::arg("batch"), nb::arg("alignments"), nb::arg("inner"), nb::arg("room"),
         nb::arg("some"), nb::arg("least"), nb::arg("bonus"), nb::arg("scores"), nb::arg("options"),
         "(kept i32[m], score, span i32[4m], cigar, cigar_start, rows i32[k], reach i32[4k]): the rows without parts of "

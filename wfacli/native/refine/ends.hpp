@@ -75,8 +75,10 @@ PathParts path_parts(const AlignmentView& alignments, const std::int32_t* rows, 
 struct UncoveredRows {
   Buffer<std::int32_t> rows, with_bases;
 };
-// Rows that are found first count as aligned for the next. Reads without a primary or supplementary row are left out.
-UncoveredRows uncovered_secondaries(const BatchView& batch, const AlignmentView& alignments);
+// Rows that are found first count as aligned for the next. Supplementary rows that score less than `least` do not count for a
+// row that has this score. Reads without a primary or supplementary row are left out.
+UncoveredRows uncovered_secondaries(const BatchView& batch, const AlignmentView& alignments, std::int64_t least,
+                                    const AlignOptions& scores);
 
 // Alignments after trimming overlaps between parts of split reads, and gaps at the ends.
 struct TrimmedOverlaps {
