@@ -162,7 +162,7 @@ def doubtful(paths: list[list[tuple[int, int]]], targets: list[str]) -> tuple[li
     }  # fmt: skip
     penalties = Penalties(match=2, mismatch=4, gaps=((4, 2), (24, 1)))
     scores = native_options(AlignSpec(Metric.AFFINE2P, penalties), Limits(), TABLE)
-    rows, inner = unreliable_ends(pairs_of(0, columns), all_rows(len(targets)), alignments(paths), scores, DOUBTFUL)
+    rows, inner, _ = unreliable_ends(pairs_of(0, columns), all_rows(len(targets)), alignments(paths), scores, DOUBTFUL)
     return rows.tolist(), inner.reshape(-1, 4).tolist()
 
 

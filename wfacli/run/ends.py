@@ -130,8 +130,7 @@ class Extender:
     ) -> tuple[PairBatch, AlignmentBatch, I32, I32]:
         """Extend ends from where they are, and doubtful ones from reliable places inside them.
 
-        Rows whose ends change are aligned again, and a new alignment replaces the old one if it scores more. A good
-        part of the old one that it leaves out gets a row of its own, or what is mapped there.
+        An end at which the path loses is extended from behind what loses, too, if that does not change it.
 
         Args:
             pairs: the batch.
@@ -142,20 +141,56 @@ class Extender:
             align: aligns a batch globally.
 
         Returns:
+            See _from_inside.
+        """
+        few = found if len(tested) == len(pairs) else some_rows(found, tested)
+        at, reliable, nearer = unreliable_ends(pairs, tested, few, self._scores, DOUBTFUL)
+        doubted, reliable, nearer = tested[at], reliable.reshape(-1, 4), nearer.reshape(-1, 4)
+        losing = (nearer != some_rows(few, at).span).any(axis=1) & (nearer != reliable).any(axis=1)
+        pairs, found, after, changed = self._from_inside(pairs, found, limits, opened, doubted, reliable, align)
+        rows = np.searchsorted(after, doubted[losing]).astype(np.int32)
+        same = ~np.isin(rows, changed)
+        if not same.any():
+            return pairs, found, after, changed
+        limits, none = (np.searchsorted(after, limits[0]).astype(np.int32), limits[1]), all_rows(0)
+        nearer = np.ascontiguousarray(nearer[losing][same])
+        pairs, found, second, again = self._from_inside(pairs, found, limits, none, rows[same], nearer, align)
+        return pairs, found, after[second], merged_rows(np.searchsorted(second, changed).astype(np.int32), again)
+
+    def _from_inside(
+        self,
+        pairs: PairBatch,
+        found: AlignmentBatch,
+        limits: tuple[I32, I32],
+        opened: I32,
+        doubted: I32,
+        reliable: I32,
+        align: Align,
+    ) -> tuple[PairBatch, AlignmentBatch, I32, I32]:
+        """Extend ends from where they are, or from inside them.
+
+        Rows whose ends change are aligned again, and a new alignment replaces the old one if it scores more. A good
+        part of the old one that it leaves out gets a row of its own, or what is mapped there.
+
+        Args:
+            pairs: the batch.
+            found: its alignments.
+            limits: i32[k], i32[k, 4], rows that may be extended into these spans only.
+            opened: i32[l], rows to extend in any case.
+            doubted: i32[m], rows to extend from further inside.
+            reliable: i32[m, 4], from these spans.
+            align: aligns a batch globally.
+
+        Returns:
             The batch and its alignments, the row before (i32[n]) that each row is or is a part of, in order, and the
             rows with a new alignment. All rows are in order.
         """
-        few = found if len(tested) == len(pairs) else some_rows(found, tested)
-        at, reliable = unreliable_ends(pairs, tested, few, self._scores, DOUBTFUL)
-        doubted = tested[at]
         rows = merged_rows(doubted, opened)
         if not len(rows):
             return pairs, found, all_rows(len(pairs)), rows
         old, part = some_rows(found, rows), subset(pairs, rows)
         assert part.mapped is not None
-        sure, outer, limit = extension_limits(
-            part.mapped.room, rows, old.span, doubted, reliable.reshape(-1, 4), opened, *limits
-        )
+        sure, outer, limit = extension_limits(part.mapped.room, rows, old.span, doubted, reliable, opened, *limits)
         extents = self._outward.extents(part, outer, sure)
         # Seeds of the mapper are in these parts, so they are at their places, although a gap costs more.
         score, matches, run = outer_ends(old, extents, self._scores)
@@ -187,7 +222,9 @@ class Extender:
         return pairs, found, after, np.searchsorted(after, rows[changed]).astype(np.int32)
 
     def _unless_poor(self, old: AlignmentBatch, new: AlignmentBatch, score: I64, run: I32, good: U8) -> AlignmentBatch:
-        """Return new alignments; one that scores too little for a record is the best part of the old one beside it.
+        """Return new alignments; one with too low a score may be the best part of the old one beside it.
+
+        It is if no part of the new alignment scores more than that one.
 
         Args:
             old: the n alignments before.
@@ -196,8 +233,10 @@ class Extender:
             run: i32[n, 2, 2], its CIGAR elements.
             good: u8[n, 2], whether it gets a row of its own: set to 0 if it is the alignment now.
         """
-        own = path_scores(new, self._scores)
-        poor = np.flatnonzero((own < self._least) & (score.max(axis=1) > np.maximum(own, 0))).astype(np.int32)
+        poor = np.flatnonzero(path_scores(new, self._scores) < self._least).astype(np.int32)
+        parts = some_rows(new, poor)
+        own, _, _ = outer_ends(parts, np.ascontiguousarray(parts.span[:, [1, 1, 3, 3]]), self._scores)
+        poor = poor[score[poor].max(axis=1) >= np.maximum(own[::2], 1)]
         if not len(poor):
             return new
         side = score[poor].argmax(axis=1)

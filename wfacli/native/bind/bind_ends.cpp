@@ -98,7 +98,7 @@ nb::tuple unreliable_ends_of(nb::handle batch, InColumn<std::int32_t> rows, nb::
     nb::gil_scoped_release release;
     ends = unreliable_ends(pairs, rows.data(), view, scores, max_columns);
   }
-  return nb::make_tuple(to_numpy(ends.rows), to_numpy(ends.inner));
+  return nb::make_tuple(to_numpy(ends.rows), to_numpy(ends.inner), to_numpy(ends.nearer));
 }
 
 OutColumn<std::int64_t> scores_of_paths(nb::handle alignments, const AlignOptions& scores) {
@@ -273,8 +273,8 @@ void bind_ends(nb::module_& m) {
         "Copies parts of a batch into memory (u8[B]); (q_start, t_start), i64[n] each");
   m.def("unreliable_ends", &unreliable_ends_of, nb::arg("batch"), nb::arg("rows"), nb::arg("alignments"),
         nb::arg("scores"), nb::arg("max_columns"),
-        "(rows i32[m], spans i32[4m]): alignments, of these rows (i32[n]) of a batch, with a doubtful end, and their spans "
-        "without what hangs by it");
+        "(rows i32[m], spans i32[4m], nearer i32[4m]): alignments, of these rows (i32[n]) of a batch, with a doubtful end, "
+        "their spans without what hangs by it, and without what loses");
   m.def("path_scores", &scores_of_paths, nb::arg("alignments"), nb::arg("scores"), "i64[n], what operations score");
   m.def("outer_ends", &ends_outside, nb::arg("alignments"), nb::arg("inner"), nb::arg("scores"),
         "(score i64[2n], matches i64[2n], run i32[4n]) of the parts of alignments before and after inner spans (i32[n, "

@@ -16,18 +16,23 @@ constexpr double kMuch = 1.5;  // standard deviations above the usual loss of an
 constexpr std::int64_t kNear = 64;  // aligned bases from an end in which seeds may lie beside the best path
 constexpr std::int64_t kShort = 4 * kNear;  // aligned bases of an end that is too short for an extension from far inside
 
-// Returns the last doubtful place (see UnreliableEnds) within `max_columns` aligned bases.
-Place last_doubt(InwardWalk walk, std::int64_t max_columns, const AlignOptions& scores) {
-  Place doubt;
+// Doubtful places (see UnreliableEnds): the last one, and the last one up to which the path loses.
+struct Doubt {
+  Place last, losing;
+};
+
+// Returns the places where the score alone, or a gap, is doubtful within `max_columns` aligned bases.
+Doubt doubts_of_path(InwardWalk walk, std::int64_t max_columns, const AlignOptions& scores) {
+  Doubt doubt;
   std::int64_t score = 0, lowest = 0;
   while (walk.next()) {
     score += score_of(walk.op, walk.length, scores);
     if (walk.at.columns > max_columns) break;
     const bool lower = score < lowest;
-    if (lower) lowest = score;
+    if (lower) lowest = score, doubt.losing = walk.at;
     const bool after_gap = is_gap(walk.op) && walk.length >= kMinGap && 2 * walk.length > walk.at.columns - kOutside;
     const bool after_long_gap = is_gap(walk.op) && walk.length >= kLongGap;
-    if (lower || after_gap || after_long_gap) doubt = walk.at;
+    if (lower || after_gap || after_long_gap) doubt.last = walk.at;
   }
   return doubt;
 }
@@ -133,15 +138,22 @@ Place behind_target(InwardWalk walk, std::int64_t bases, std::int64_t max_column
   return {};
 }
 
-// Finds the place from which an end is extended again.
+// Finds the places from which an end is extended again.
 class EndTester {
  public:
   EndTester(const AlignOptions& scores, std::int64_t max_columns) : scores_(scores), max_columns_(max_columns) {}
 
-  // Returns the last unreliable place; the end itself if it is reliable.
-  Place last_unreliable(const InwardWalk& walk, const Inward& sequences, const Loss& whole) {
+  // Returns the last unreliable places; the end itself if it is reliable.
+  Doubt unreliable(const InwardWalk& walk, const Inward& sequences, const Loss& whole) {
+    Doubt doubt = doubts_of_path(walk, std::min(max_columns_, whole.columns / 2), scores_);
+    doubt.last = last_unreliable(doubt.last, walk, sequences, whole);
+    return doubt;
+  }
+
+ private:
+  // Returns the last unreliable place; `last` is the last one by the path alone.
+  Place last_unreliable(Place last, const InwardWalk& walk, const Inward& sequences, const Loss& whole) {
     const std::int64_t half = whole.columns / 2, within = std::min(max_columns_, half);
-    Place last = last_doubt(walk, within, scores_);
     const auto reach = [&](const Place& place) {
       if (last.columns < place.columns) last = place;
     };
@@ -158,7 +170,6 @@ class EndTester {
     return last;
   }
 
- private:
   // Returns how many of `bases` bases of the target are a repeat, in which a path may be off by a copy and have short gaps only.
   std::int64_t end_of_repeat(const Inward& sequences, std::int64_t bases) {
     const std::uint8_t* target = sequences.target(0, bases);
@@ -177,6 +188,14 @@ class EndTester {
   Buffer<std::uint8_t> reversed_;
 };
 
+// Writes the span between two places, which are counted from its ends.
+void put_between(const std::int32_t* span, const Place& begin, const Place& end, std::int32_t* to) {
+  to[0] = span[0] + static_cast<std::int32_t>(begin.query);
+  to[1] = span[1] - static_cast<std::int32_t>(end.query);
+  to[2] = span[2] + static_cast<std::int32_t>(begin.target);
+  to[3] = span[3] - static_cast<std::int32_t>(end.target);
+}
+
 }  // namespace
 
 UnreliableEnds unreliable_ends(const BatchView& batch, const std::int32_t* rows, const AlignmentView& a,
@@ -191,18 +210,15 @@ UnreliableEnds unreliable_ends(const BatchView& batch, const std::int32_t* rows,
     for (const std::uint32_t* run = first; run < behind; ++run) whole.add(*run & 15, *run >> 4, scores);
     const PairView pair = batch.pair(rows[row]);
     const std::int64_t count = behind - first;
-    const Place begin = tester.last_unreliable(InwardWalk(first, count, 1), Inward(pair, span, false), whole);
-    const Place end = tester.last_unreliable(InwardWalk(behind - 1, count, -1), Inward(pair, span, true), whole);
-    if (begin.query + begin.target + end.query + end.target == 0) continue;
+    const Doubt begin = tester.unreliable(InwardWalk(first, count, 1), Inward(pair, span, false), whole);
+    const Doubt end = tester.unreliable(InwardWalk(behind - 1, count, -1), Inward(pair, span, true), whole);
+    const std::int64_t query = begin.last.query + end.last.query, target = begin.last.target + end.last.target;
+    if (query + target == 0) continue;
     // A gap in the middle is doubtful from either end: then neither half is more reliable than the other.
-    const bool crossing = begin.query + end.query > span[1] - span[0] || begin.target + end.target > span[3] - span[2];
-    if (crossing) continue;
+    if (query > span[1] - span[0] || target > span[3] - span[2]) continue;
     out.rows.push(static_cast<std::int32_t>(row));
-    std::int32_t* inner = out.inner.extend(4);
-    inner[0] = span[0] + static_cast<std::int32_t>(begin.query);
-    inner[1] = span[1] - static_cast<std::int32_t>(end.query);
-    inner[2] = span[2] + static_cast<std::int32_t>(begin.target);
-    inner[3] = span[3] - static_cast<std::int32_t>(end.target);
+    put_between(span, begin.last, end.last, out.inner.extend(4));
+    put_between(span, begin.losing, end.losing, out.nearer.extend(4));
   }
   return out;
 }

@@ -45,6 +45,7 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
 // middle, are omitted.
 struct UnreliableEnds {
   Buffer<std::int32_t> rows, inner;
+  Buffer<std::int32_t> nearer;  // the same up to the last places where the score is negative and a new minimum
 };
 // The alignments are of these rows of the batch.
 UnreliableEnds unreliable_ends(const BatchView& batch, const std::int32_t* rows, const AlignmentView& alignments,
