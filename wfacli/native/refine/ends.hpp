@@ -108,9 +108,9 @@ struct MappedSpans {
   const std::int32_t *inner, *room;
 };
 
-// Of the reads that have some rows: removes gaps at the ends of alignments, ends that lose more than the bonus that they may
-// have (poor_end()), and all but the best part of those that score nothing (Path::keep_best_part); and trims neighbouring
-// non-secondary parts of a read that overlap on it. The breakpoint is the base that maximises the score under `scores` of what
+// Removes gaps at the ends of alignments, ends that lose more than the bonus that they may have (poor_end()), and all but the
+// best part of those that score nothing (Path::keep_best_part), in the reads that have some of the rows `some`; and trims
+// neighbouring non-secondary parts of such a read that overlap on it. The breakpoint is the base that maximises the score under `scores` of what
 // remains of both parts; ties are broken in favour of the longest primary part, then of the first base on the read as
 // sequenced. The breakpoint lies between the middles of the mapped parts. If one part contains the other, neither is trimmed. A
 // supplementary part is left out if a neighbour goes through its middle and both neighbours, trimmed, score no less without it;
