@@ -15,11 +15,11 @@ from ..io.read.sources import is_pipe
 from ..plan.kernels import CPU_KERNELS
 from ..run.align import align_run
 from ..run.mapped import mapped_run
+from ..scoring.presets import ASSEMBLIES
 from .console import note
 from .groups import ENGINE, REPORTING, grouped
 from .mapping_options import (
     AsSamOption,
-    Clip,
     GivenPlacement,
     Mappings,
     OnError,
@@ -123,7 +123,8 @@ def align(
         records.spec(
             "align",
             score_only=scoring.score_only,
-            hard_clip=placement.clip is Clip.HARD,
+            hard_clip=placement.hard_clip,
+            assembly=reads.preset in ASSEMBLIES,
             checksums=checksums,
             piped=mapping is None and not as_sam and is_pipe(pairs.target or pairs.query),
             tell=None if reporting.quiet else note,

@@ -14,13 +14,12 @@ from ..core.interruption import deferred
 from ..errors import UsageError
 from ..io.mapper.presets import PAIRING
 from ..io.mapper.start import EarlyMapper
-from ..scoring.presets import DEFAULT, PRESETS
+from ..scoring.presets import ASSEMBLIES, DEFAULT, PRESETS
 from .console import warning
 from .early import Imports
 from .groups import MAPPED, grouped
 from .mapping_options import (
     AsSamOption,
-    Clip,
     Placement,
     mapping_spec,
     mates_option,
@@ -138,9 +137,8 @@ def map_(
     scores = PRESETS.get(preset, PRESETS[DEFAULT])
     spec = spec_of(costs, Extent(placement.span.mode), HeuristicOptions(), scores)
     mapping = mapping_spec(placement, mates=mates is not None, ends=ends_of(spec.penalties, scores))
-    config = engine.config(
-        spec, records.spec("map", hard_clip=placement.clip is Clip.HARD, checksums=checksums), check=check
-    )
+    output = records.spec("map", hard_clip=placement.hard_clip, assembly=preset in ASSEMBLIES, checksums=checksums)
+    config = engine.config(spec, output, check=check)
     refuse_tags(placement.copy_tags, config.output.format)
     sam = config.output.format is Format.SAM
     keep = sam if placement.keep_unmapped is None else placement.keep_unmapped

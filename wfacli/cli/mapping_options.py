@@ -140,14 +140,20 @@ class Placement:
         ),
     ] = False
     clip: Annotated[
-        Clip,
+        Clip | None,
         typer.Option(
             "--clip",
+            show_default="soft; hard with asm presets",
             help="Clipping of supplementary records: soft or hard. Soft: they contain the whole read. Hard: only "
             "the part that they align.",
             rich_help_panel=MAPPED,
         ),
-    ] = Clip.SOFT
+    ] = None
+
+    @property
+    def hard_clip(self) -> bool | None:
+        """True for hard clipping, False for soft clipping, None if that is not given."""
+        return None if self.clip is None else self.clip is Clip.HARD
 
 
 @dataclass(frozen=True)
@@ -200,7 +206,7 @@ def refuse_without_mappings(reads: Mappings, placement: GivenPlacement, on_error
         "--pad": placement.pad is not None,
         "--keep-unmapped": placement.keep_unmapped,
         "--copy-tags": placement.copy_tags,
-        "--clip": placement.clip is not Clip.SOFT,
+        "--clip": placement.clip is not None,
         "--on-error": on_error is not OnError.FAIL,
         "--checksums": checksums,
     }

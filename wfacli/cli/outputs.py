@@ -123,7 +123,8 @@ class Records:
         command: str,
         *,
         score_only: bool = False,
-        hard_clip: bool = False,
+        hard_clip: bool | None = None,
+        assembly: bool = False,
         checksums: bool = False,
         piped: bool = False,
         tell: Callable[[str], None] | None = None,
@@ -133,7 +134,9 @@ class Records:
         Args:
             command: name of the command, for messages.
             score_only: True if only scores are computed.
-            hard_clip: see OutputSpec.
+            hard_clip: see OutputSpec; None if that is not given.
+            assembly: True if the reads are an assembly, whose supplementary records are then hard-clipped: a sequence
+                may have thousands of them.
             checksums: see OutputSpec.
             piped: True if targets can be read only once, so that SAM cannot begin with their names: PAF is then the
                 default, unless other options are of SAM alone.
@@ -156,7 +159,7 @@ class Records:
             raise UsageError(f"--read-group is for SAM, BAM and CRAM, and the output is {format_.upper()}")
         if not container and format_ is not OutputFormat.PAF and (self.md or self.cs):
             raise UsageError(f"--md and --cs are tags of SAM and PAF; {format_.upper()} has none")
-        self._refuse_storage(format_, hard_clip, checksums, bgzip)
+        self._refuse_storage(format_, bool(hard_clip), checksums, bgzip)
         if container is Container.CRAM:
             from ..io.write.hts import require_pysam  # other formats need not wait for it
 
@@ -171,7 +174,7 @@ class Records:
             container or Container.SAM,
             self.sort,
             self.write_index,
-            hard_clip,
+            assembly and bool(container) if hard_clip is None else hard_clip,
             checksums,
             bgzip,
             self.compression,

@@ -41,3 +41,4 @@ PRESETS: dict[str, Ends] = {
     ),
 }
 DEFAULT = "map-ont"
+ASSEMBLIES = ("asm5", "asm10", "asm20")  # presets for sequences of any length

@@ -17,19 +17,52 @@ std::size_t bases_of(const MappedRow& row) {
 
 std::size_t text_of(const MappedRow& row, const Reference& reference) {
   const std::size_t target = row.target < 0 ? 0 : reference.name(row.target).size();
-  const std::int64_t whole = row.whole ? std::int64_t{row.bases.size} * (1 + row.has_quality) : 0;
-  return target + static_cast<std::size_t>(row.name.size + row.tags.size + whole);
+  return target + static_cast<std::size_t>(row.name.size + row.tags.size);
 }
+
+std::size_t read_of(const MappedRow& row) {
+  return static_cast<std::size_t>(std::int64_t{row.bases.size} * (1 + row.has_quality));
+}
+
+// Finds the row that has a read already: all rows of a read on one strand share its copy, since an assembly may have thousands
+// of parts, each with millions of clipped bases.
+class ReadOwners {
+ public:
+  explicit ReadOwners(const MappedRow* rows) : rows_(rows) {}
+
+  // Returns the row that owns the read of row i, which may be i itself. Rows are asked in order.
+  std::size_t of(std::size_t i) {
+    const MappedRow& row = rows_[i];
+    std::size_t& last = last_[row.reverse];
+    if (last == kNone || !is_same(rows_[last], row)) last = i;
+    return last;
+  }
+
+ private:
+  static constexpr std::size_t kNone = SIZE_MAX;
+
+  static bool is_same(const MappedRow& x, const MappedRow& y) {
+    return x.bases.lasting == y.bases.lasting && x.bases.at == y.bases.at && x.bases.size == y.bases.size &&
+           x.has_quality == y.has_quality;
+  }
+
+  const MappedRow* rows_;
+  std::size_t last_[2] = {kNone, kNone};  // on either strand
+};
 
 // Copies rows into the columns of a batch.
 class RowCopier {
  public:
   RowCopier(const PendingMapped& from, const Reference& reference, MappedBatch& to)
-      : kept_(from.kept.data()), reference_(reference), c_(to.pairs), m_(to.mapped) {
+      : kept_(from.kept.data()), reference_(reference), c_(to.pairs), m_(to.mapped), owners_(from.rows.data()) {
     const std::size_t n = from.rows.size();
     std::size_t bases = 0, text = 0;
-    for (const MappedRow *row = from.rows.data(), *end = row + n; row < end; ++row)
-      bases += bases_of(*row), text += text_of(*row, reference);
+    ReadOwners owners(from.rows.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      const MappedRow& row = from.rows[i];
+      bases += bases_of(row), text += text_of(row, reference);
+      if (row.whole && owners.of(i) == i) text += read_of(row);
+    }
     for (auto* column : {&c_.q_start, &c_.t_start, &c_.q_name, &c_.t_name, &c_.qual, &m_.t_offset, &m_.t_total,
                          &m_.read_start, &m_.tags})
       column->resize(n);
@@ -108,8 +141,13 @@ class RowCopier {
     return classes(to, size);
   }
 
-  // Copies the whole read and its quality, on the aligned strand.
+  // Copies the whole read and its quality, on the aligned strand, unless another row has them.
   void copy_read(const MappedRow& row, std::size_t i) {
+    if (const std::size_t owner = owners_.of(i); owner != i) {
+      m_.read_start[i] = m_.read_start[owner];
+      c_.qual[i] = c_.qual[owner];
+      return;
+    }
     const auto size = static_cast<std::size_t>(row.bases.size);
     m_.read_start[i] = add(row.bases);
     if (row.reverse) reverse_complement(c_.text.data() + m_.read_start[i], size);
@@ -122,6 +160,7 @@ class RowCopier {
   const Reference& reference_;
   BatchColumns& c_;
   MappedColumns& m_;
+  ReadOwners owners_;
   std::size_t bases_at_ = 0, text_at_ = 0;
 };
 

@@ -109,14 +109,14 @@ struct MappedSpans {
 };
 
 // Removes gaps at the ends of alignments, ends that lose more than the bonus that they may have (poor_end()), and all but the
-// best part of those that score nothing (Path::keep_best_part), in the reads that have some of the rows `some`; and trims
-// neighbouring non-secondary parts of such a read that overlap on it. The breakpoint is the base that maximises the score under `scores` of what
-// remains of both parts; ties are broken in favour of the longest primary part, then of the first base on the read as
-// sequenced. The breakpoint lies between the middles of the mapped parts. If one part contains the other, neither is trimmed. A
-// supplementary part is left out if a neighbour goes through its middle and both neighbours, trimmed, score no less without it;
-// if it shares 7 of 8 bases with another part, on the read and on the reference; or if the mapper has no mapping for it, and
-// half of its bases are in a mapped part that scores more. So is a secondary row with the place of another row. `options` has
-// the scores of the alignments, for the scores that are returned.
+// best part of those that score nothing (Path::keep_best_part); and trims neighbouring non-secondary parts of a read that
+// overlap on it. The breakpoint is the base that maximises the score under `scores` of what remains of both parts; ties are
+// broken in favour of the longest primary part, then of the first base on the read as sequenced. The breakpoint lies between
+// the middles of the mapped parts. If one part contains the other, neither is trimmed. A supplementary part is left out if a
+// neighbour goes through its middle and both neighbours, trimmed, score no less without it; if it shares 7 of 8 bases with
+// another part, on the read and on the reference; or if the mapper has no mapping for it, and half of its bases are in a mapped
+// part that scores more. So is a secondary row with the place of another row. `options` has the scores of the alignments, for
+// the scores that are returned. Reads that have none of `some` rows stay as they are.
 TrimmedOverlaps trim_overlaps(const BatchView& batch, const AlignmentView& alignments, const MappedSpans& mapped,
                               const SomeRows& some, const EndWorth& worth, const AlignOptions& scores,
                               const AlignOptions& options);
