@@ -37,7 +37,7 @@ def test_an_inversion_has_a_record(length: int, preset: str, strand: str, tmp_pa
     forward = inverted(8_000, length)
     read = turned(forward) if strand == "-" else forward
     paf = mapping("r", len(read), (50, len(read) - 50), (6_050, 9_950 + length), strand)
-    found = sorted(records(tmp_path, {"r": read}, paf, "--md", preset=preset), key=on_read)
+    found = sorted(records(tmp_path, {"r": read}, paf, "--md", "--clip", "soft", preset=preset), key=on_read)
     assert len(found) == 3 and [is_inversion(record) for record in found] == [False, True, False]
     own, other = (16, 0) if strand == "-" else (0, 16)
     assert [int(record[1]) & 16 for record in found] == [own, other, own]
