@@ -131,7 +131,7 @@ class OverlapTrimmer {
     const std::int64_t bases = front ? at - path.span[0] : path.span[1] - at;
     if (bases <= 0) return;
     path.drop(bases, front);
-    path.drop(poor_end(path.runs, front, scores_).bases, front);
+    path.drop(poor_end(path.runs, front, scores_, worth_.least).bases, front);
     path.bound[front ? 0 : 1] = static_cast<std::int32_t>(at);
   }
 
