@@ -124,8 +124,8 @@ class OverlapTrimmer {
     return found;
   }
 
-  void cut_at(const Part& p, bool before, std::int64_t place) {
-    Path& path = path_of(p.row);
+  // Cuts a path of a part, and removes what the new end loses.
+  void cut_path_at(Path& path, const Part& p, bool before, std::int64_t place) const {
     const std::int64_t at = p.in_row(place);
     const bool front = before == p.reverse;
     const std::int64_t bases = front ? at - path.span[0] : path.span[1] - at;
@@ -135,30 +135,32 @@ class OverlapTrimmer {
     path.bound[front ? 0 : 1] = static_cast<std::int32_t>(at);
   }
 
-  // The base at which two parts that overlap are best cut, and the score of what remains of both.
-  struct Breakpoint {
-    std::int64_t place, score;
-  };
+  std::int64_t score_after_cut(const Part& p, bool before, std::int64_t place) const {
+    Path path = current(p.row);
+    cut_path_at(path, p, before, place);
+    return score_of_runs(path.runs, scores_);
+  }
 
-  Breakpoint breakpoint(const Part& left, const Part& right) const {
+  // Returns the base at which two parts that overlap are best cut.
+  std::int64_t breakpoint(const Part& left, const Part& right) const {
     const std::int64_t begin = begin_of(right), end = end_of(left);
     std::int64_t low = std::max(begin, left.middle()), high = std::min(end, right.middle());
     if (low > high) low = high = (begin + end) / 2;
     const std::vector<std::int64_t> before = left_of(left, true, low, high), behind = left_of(right, false, low, high);
-    Breakpoint best{low, before[0] + behind[0]};
+    std::int64_t best = low, most = before[0] + behind[0];
     for (std::int64_t place = low + 1; place <= high; ++place) {
       const auto k = static_cast<std::size_t>(place - low);
       const std::int64_t total = before[k] + behind[k];
-      if (total > best.score || (left.primary && total == best.score)) best = {place, total};
+      if (total > most || (left.primary && total == most)) best = place, most = total;
     }
     return best;
   }
 
   void cut(const Part& left, const Part& right) {
     if (begin_of(right) >= end_of(left)) return;
-    const std::int64_t place = breakpoint(left, right).place;
-    cut_at(left, true, place);
-    cut_at(right, false, place);
+    const std::int64_t place = breakpoint(left, right);
+    cut_path_at(path_of(left.row), left, true, place);
+    cut_path_at(path_of(right.row), right, false, place);
   }
 
   std::int64_t score_of_path(const Part& p) const { return score_of_runs(runs_of(p.row), scores_); }
@@ -257,7 +259,8 @@ class OverlapTrimmer {
   std::int64_t score_of_both(const Part& left, const Part& right) const {
     if (begin_of(right) >= end_of(left)) return score_of_path(left) + score_of_path(right);
     if (are_copies(left, right, true)) return std::max(score_of_path(left), score_of_path(right));
-    return breakpoint(left, right).score;
+    const std::int64_t place = breakpoint(left, right);
+    return score_after_cut(left, true, place) + score_after_cut(right, false, place);
   }
 
   // Leaves out supplementary parts if a part beside them goes through their middle, and its neighbours score no less

@@ -39,9 +39,9 @@ struct ExtensionLimits {
 ExtensionLimits extension_limits(const RowSpans& old, const std::int32_t* room, const RowSpans& reliable,
                                  const std::int32_t* opened, std::int64_t k, const RowSpans& limits);
 
-// Returns the limits (inner, outer) of alignments that are extended from the mapped part on again, on the sides that have
-// another `reach` than their end. Sides on which the alignment ends inside the mapped part stay, as do both if the mapped part
-// was cut off.
+// Returns the limits (inner, outer) of alignments that are extended from the mapped part on again, or from their own ends if they
+// have left it, on the sides that have another `reach` than their end. Sides on which the alignment ends inside the mapped part
+// stay, as do both if the mapped part was cut off.
 ExtensionLimits limits_from_mapped(std::int64_t n, const std::int32_t* span, const std::int32_t* mapped,
                                    const std::int32_t* reach);
 
