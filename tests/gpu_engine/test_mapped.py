@@ -11,7 +11,7 @@ import pytest
 from tests import pairgen
 from tests.mapped.world import random_world
 from wfacli.config import Mode
-from wfacli.run import ends
+from wfacli.run.solver import Solver
 
 from .test_command import align, drivers, folder  # noqa: F401 (fixtures)
 
@@ -53,14 +53,14 @@ def test_few_rows_are_aligned_again_on_the_cpu(align, folder, drivers, monkeypat
     (folder / "reads.fq").write_text("".join(f"@{name}\n{s}\n+\n{'I' * len(s)}\n" for name, (s, *_) in reads.items()))
     rows = (f"{name}\t{len(s)}\t0\t{len(s)}\t+\tt\t12000\t{a}\t{b}" for name, (s, a, b) in reads.items())
     (folder / "map.paf").write_text("".join(f"{row}\t1000\t1300\t60\ttp:A:P\n" for row in rows))
-    again, solve = list[int](), ends.Solver.align
+    again, solve = list[int](), Solver.align
 
     def counted(solver, pairs):
         if solver.spec.mode is Mode.GLOBAL:
             again.append(len(pairs))
         return solve(solver, pairs)
 
-    monkeypatch.setattr(ends.Solver, "align", counted)
+    monkeypatch.setattr(Solver, "align", counted)
     written = []
     for engine in ("cpu", "gpu"):
         out = folder / f"{engine}.sam"
