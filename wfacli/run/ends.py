@@ -297,7 +297,7 @@ class Extender:
         They get further flags (bits, i32[m]).
 
         Returns:
-            See _again.
+            The batch and its alignments, and the row before (i32[n]) that each row is or is a part of, in order.
         """
         rows, places = room_after(len(pairs), hosts)
         if not len(hosts):

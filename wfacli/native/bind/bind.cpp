@@ -66,7 +66,7 @@ NB_MODULE(_native, m) {
   nanobind::set_leak_warnings(false);
   int kernels = 0;
   wfacli::kernel_table(kernels);  // throws, and so fails the import, if this processor can run none
-  m.doc() = "Native parts of wfacli: reading, aligning, formatting. Every call releases the GIL.";
+  m.doc() = "Native parts of wfacli: reading, aligning, formatting. Calls that may take long release the GIL.";
   m.def("keep_memory_flat", &wfacli::keep_memory_flat,
         "For the command line: sets the allocator up for batches, for the whole process");
   wfacli::bind_reader(m);

@@ -41,8 +41,8 @@ void copy_parts(const BatchView& batch, const std::int32_t* span, std::uint8_t* 
 // match of 16 bases behind these. If the path loses much more within `max_columns` aligned bases of an end than it does on
 // average, so is each place up to the last match of 16 bases there; if the target has a tandem repeat at an end, each place up
 // to the first such match behind it. A gap further inside is doubtful if it may as well be within `max_columns`, behind a copy
-// of its bases. `inner` is the row's span without its doubtful ends: up to the last doubtful place from either end, within `max_columns` and half of all aligned bases. Alignments whose doubtful ends would cross, at a gap in the
-// middle, are omitted.
+// of its bases. `inner` is the row's span without its doubtful ends: up to the last doubtful place from either end, within
+// `max_columns` and half of all aligned bases. Alignments whose doubtful ends would cross, at a gap in the middle, are omitted.
 struct UnreliableEnds {
   Buffer<std::int32_t> rows, inner;
   Buffer<std::int32_t> nearer;  // the same up to the last places where the score is negative and a new minimum
@@ -112,7 +112,7 @@ struct MappedSpans {
 // best part of those that score nothing (Path::keep_best_part); and trims neighbouring non-secondary parts of a read that
 // overlap on it. The breakpoint is the base that maximises the score under `scores` of what remains of both parts; ties are
 // broken in favour of the longest primary part, then of the first base on the read as sequenced. The breakpoint lies between
-// the middles of the mapped parts. If one part contains the other, neither is trimmed. A supplementary part is left out if a
+// the middles of the mapped parts. If one of these contains the other, neither is trimmed. A supplementary part is left out if a
 // neighbour goes through its middle and both neighbours, trimmed, score no less without it; if it shares 7 of 8 bases with
 // another part, on the read and on the reference; or if the mapper has no mapping for it, and half of its bases are in a mapped
 // part that scores more. So is a secondary row with the place of another row. `options` has the scores of the alignments, for

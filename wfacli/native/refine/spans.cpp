@@ -5,8 +5,8 @@
 namespace wfacli {
 namespace {
 
-// Returns whether two spans share no base of the query, or none of the target.
-bool are_apart(const std::int32_t* x, const std::int32_t* y) {
+// Returns whether two spans have no base of the query in common, or none of the target.
+bool share_nothing(const std::int32_t* x, const std::int32_t* y) {
   return x[1] <= y[0] || y[1] <= x[0] || x[3] <= y[2] || y[3] <= x[2];
 }
 
@@ -115,7 +115,7 @@ ExtensionLimits limits_from_mapped(std::int64_t n, const std::int32_t* spans, co
     append(found.inner, span);
     append(found.outer, span);
     std::int32_t *inner = found.inner.data() + 4 * row, *outer = found.outer.data() + 4 * row;
-    if (are_apart(span, part)) part = span;
+    if (share_nothing(span, part)) part = span;
     for (int side = 0; side < 2; ++side) {
       const int q = side, t = 2 + side;
       const bool outside = side ? span[q] >= part[q] && span[t] >= part[t] : span[q] <= part[q] && span[t] <= part[t];
