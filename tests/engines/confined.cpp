@@ -1,10 +1,11 @@
 // Diagonals of all cheapest paths of pairs, along given paths (kernels/difference/difference_confine.hpp): reads lines
 // "mismatch open extend open extend query target CIGAR", where a negative second opening means one piece, and prints two
-// lines for each: twice what all blocks cost at least, with the first and the last diagonal of each 128 anti-diagonals; and the
-// indels of the blocks of 64 rows, one behind the other, without the matches of the path. Compiled and run by
-// test_confined.py.
+// lines for each: twice what all blocks cost at least, with the slope that says most, and the first and the last diagonal of
+// each 128 anti-diagonals; and the indels of the blocks of 32 rows, one behind the other, without the matches of the path.
+// Compiled and run by test_confined.py.
 #include "kernels/difference/difference_confine.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -33,6 +34,15 @@ static void count(const KernelTask& task, const Buffer<ExactRun>& runs) {
   }
 }
 
+// Twice what all blocks cost at least, with the diagonals between both ends, which are exchanged if the sequences were.
+static std::int64_t paid(CertainMemory& memory) {
+  const ExactRun& last = memory.clipped.back();
+  std::int64_t most = 0;
+  for (int s = 0; s < PaidMemory::kSlopes; ++s)
+    most = std::max(most, memory.paid.until[s].back() + 2 * memory.paid.slopes[s] * (last.j - last.i));
+  return most;
+}
+
 int main() {
   CertainMemory memory;
   CancelFlag cancelled;
@@ -57,7 +67,7 @@ int main() {
       runs.add(op == '=' ? kEqual : op == 'X' ? kDifferent : op == 'I' ? kInsertion : kDeletion, length);
     memory.corridors.clear();
     const std::int32_t ranges = Confinement(task, memory).find(0, 0, {-task.query_len, task.target_len});
-    std::cout << memory.paid.back();
+    std::cout << paid(memory);
     for (std::int32_t c = 0; c < ranges; ++c) std::cout << ' ' << memory.corridors[c].low << ' ' << memory.corridors[c].high;
     std::cout << '\n';
     count(task, memory.runs);

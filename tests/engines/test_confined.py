@@ -19,7 +19,7 @@ from .test_certain import noisy, units_of
 from .test_certain_parts import BASES, COSTS, HERE, NATIVE, SOURCES, Costs, cigar_of, detour, matches_of, straight
 
 I64 = npt.NDArray[np.int64]
-BLOCK, ROWS, FAR = 64, 128, np.int64(1) << 40
+BLOCK, ROWS, FAR = 32, 128, np.int64(1) << 40
 BUILDS = {"plain": [], "native": ["-march=native"]} if platform.machine() == "x86_64" else {"plain": []}
 
 
@@ -81,7 +81,22 @@ def edited_pair(rng: random.Random) -> tuple[bytes, bytes]:
     return bytes(query), bytes(target)
 
 
-PAIRS = {"noisy": noisy_pair, "repeated": repeated_pair}
+def gapped_pair(rng: random.Random) -> tuple[bytes, bytes]:
+    """Return noisy sequences with long gaps, some of which may as well be elsewhere, and unrelated parts."""
+    query = target = b""
+    for _ in range(rng.randint(1, 3)):
+        part = pairgen.sequence(rng, rng.choice([100, 250, 500]), BASES)
+        query += part
+        target += noisy(rng, part, rng.choice([0.03, 0.1, 0.15]))
+        gap = pairgen.sequence(rng, rng.choice([70, 200, 400]), BASES)
+        copied = part[-rng.randrange(1, len(part)) :]
+        target += rng.choice([gap, gap, b"", copied, noisy(rng, copied, 0.1)])
+        if rng.random() < 0.3:
+            query += pairgen.sequence(rng, rng.choice([30, 100, 200]), BASES)
+    return (query, target) if rng.random() < 0.5 else (target, query)
+
+
+PAIRS = {"noisy": noisy_pair, "repeated": repeated_pair, "gapped": gapped_pair}
 
 
 def gap_of(costs: Costs, length: int) -> int:

@@ -16,7 +16,7 @@ constexpr std::int32_t kMinMatches = 64, kMinPart = 128;
 struct Zone {
   std::int32_t reach, k;  // diagonals on either side; symbols of a seed
 };
-constexpr Zone kZones[] = {{48, 5}, {320, 7}, {2048, 8}, {16384, 9}};
+constexpr Zone kZones[] = {{48, 5}, {320, 7}, {16384, 9}};
 
 // Returns the length of seeds that rarely occur in a target by chance, or 0 if they would be too long for the pair.
 std::int32_t rare_seed(const KernelTask& task) {
@@ -123,17 +123,18 @@ class Certain {
   // Lists the seeds that a path matches only together with C, if it begins to match them at most `reach` diagonals beside
   // C's (that of the last run that begins before the seed, or with it).
   void seeds_near(std::int32_t reach) {
+    const std::size_t unknown = std::size_t{1} << 2 * c_.k;  // place of the k-mers with other symbols
     m_.kmers.resize(static_cast<std::size_t>(t_.target_len));
-    for (std::int32_t j = 0; j < t_.target_len; ++j) m_.kmers[j] = -1;
+    std::int32_t* const kmers = m_.kmers.data();
+    std::fill_n(kmers, t_.target_len, static_cast<std::int32_t>(unknown));
     each_kmer(t_.target, t_.target_len, c_.k,
-              [&](std::uint32_t kmer, std::int32_t j) { m_.kmers[j] = static_cast<std::int32_t>(kmer); });
-    m_.counts.resize(std::size_t{1} << 2 * c_.k);
-    std::memset(m_.counts.data(), 0, m_.counts.size() * sizeof(m_.counts[0]));
+              [&](std::uint32_t kmer, std::int32_t j) { kmers[j] = static_cast<std::int32_t>(kmer); });
+    m_.counts.resize(unknown + 1);
+    std::uint16_t* const counts = m_.counts.data();
+    std::memset(counts, 0, m_.counts.size() * sizeof(counts[0]));
     std::int32_t lo = 0, hi = 0;  // columns whose k-mers are counted
-    const auto count = [&](std::int32_t j, int change) {
-      if (m_.kmers[j] >= 0) m_.counts[m_.kmers[j]] = static_cast<std::uint16_t>(m_.counts[m_.kmers[j]] + change);
-    };
-    m_.starts.clear();
+    m_.starts.resize(static_cast<std::size_t>(t_.query_len / c_.period) + 1);
+    std::int32_t* start = m_.starts.data();
     std::size_t r = 0;
     for (std::int32_t i = 0; i + c_.k <= t_.query_len; i += c_.period) {
       while (r + 1 < m_.runs.size() && m_.runs[r + 1].i <= i) ++r;
@@ -143,19 +144,22 @@ class Certain {
       const std::int32_t j = i + run.j - run.i;
       const std::int32_t from = std::clamp(j - reach, 0, t_.target_len);
       const std::int32_t to = std::clamp(j + reach + 1, 0, t_.target_len);
-      while (hi < to) count(hi++, 1);
-      while (lo > from) count(--lo, 1);
-      while (hi > to) count(--hi, -1);
-      while (lo < from) count(lo++, -1);
+      while (hi < to) ++counts[kmers[hi++]];
+      while (lo < from) --counts[kmers[lo++]];
+      while (lo > from) ++counts[kmers[--lo]];
+      while (hi > to) --counts[kmers[--hi]];
       const bool on_path = i + c_.k <= run.i + run.length;
-      if (m_.counts[kmer] == (on_path ? 1 : 0)) m_.starts.push(i);
+      *start = i;  // without a branch, which would often be mispredicted
+      start += counts[kmer] == (on_path ? 1 : 0);
     }
+    m_.starts.resize(static_cast<std::size_t>(start - m_.starts.data()));
   }
 
   // Returns true if a path that leaves C, goes more than `reach` diagonals beside it, and returns to it, may cost no more
   // than C, whatever seeds it matches.
   bool goes_beyond(std::int32_t reach) {
     if (reach >= t_.target_len) return false;
+    if (SeedCharge::kScale * m_.runs.back().cost >= (c_.deletion + c_.insertion) * (std::int64_t{reach} + 1)) return true;
     m_.starts.clear();
     bool any = false;
     each_avoidable(reach, [&](std::size_t) { any = true; });

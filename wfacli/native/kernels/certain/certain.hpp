@@ -84,6 +84,19 @@ struct Absence {
   std::int64_t cost;  // of C from there on
 };
 
+// What blocks of rows cost away from C: difference_paid.hpp and difference_confine.hpp.
+struct PaidMemory {
+  static constexpr int kSlopes = 5;
+
+  Costs costs;  // those of `table`
+  Buffer<std::int64_t> table;
+  std::int64_t slopes[kSlopes];
+  Buffer<std::uint8_t> seeds;  // of each block, those that no path matches without C
+  Buffer<std::int64_t> until[kSlopes], least_before[kSlopes];  // by block, and by run
+  Buffer<std::int64_t> there;  // by section of rows, and slope
+  Buffer<Diagonals> limited;  // by range of anti-diagonals
+};
+
 struct CertainMemory {
   Buffer<Seed> seeds;
   Buffer<SeedPlace> places;  // hash table of the k-mers of seeds
@@ -100,7 +113,7 @@ struct CertainMemory {
   Buffer<std::uint16_t> counts;  // of each k-mer
   Buffer<Departure> departures;  // of each run
   Buffer<ExactRun> clipped;      // runs of a part
-  Buffer<std::int64_t> paid, least_before;  // by block, and by run: difference_confine.hpp
+  PaidMemory paid;
   Buffer<Absence> absences;       // of the runs that end in the rows of each range of diagonals
   Buffer<Diagonals> corridors;    // of all parts
 };

@@ -12,11 +12,19 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
+typedef std::uint32_t BlockVector __attribute__((vector_size(kVectorBytes), may_alias));
+typedef std::int32_t BlockCounts __attribute__((vector_size(kVectorBytes), may_alias));
+constexpr int kBlockLanes = kVectorBytes / 4;
+
 class BlockIndels {
+  using Word = std::uint32_t;
+  using V = WFACLI_ISA::V;
+  using B = BlockVector;
+
  public:
-  static constexpr std::int32_t kBlock = 64;  // rows of a block
+  static constexpr std::int32_t kBlock = 32;  // rows of a block
   // Blocks that take each symbol together: two vectors, since each waits for its previous results most of the time.
-  static constexpr std::int32_t kBlocks = 2 * kLanes;
+  static constexpr std::int32_t kBlocks = 2 * kBlockLanes;
 
   // Sets the symbols of kBlocks blocks, one every `period` rows from row `first` on. Rows behind the query, and symbols
   // other than A, C, G and T, match everything.
@@ -39,60 +47,62 @@ class BlockIndels {
   // Takes a symbol of the target.
   WFACLI_INLINE void take(std::uint8_t code) {
     low_.advance(matching(code, 0));
-    high_.advance(matching(code, kLanes));
+    high_.advance(matching(code, kBlockLanes));
   }
   // Chooses the block of take_beside().
   WFACLI_INLINE void choose_block(std::int32_t block) {
-    low_chosen_ = (V)(numbers() == V{} + static_cast<Word>(block));
-    high_chosen_ = (V)(numbers() + kLanes == V{} + static_cast<Word>(block));
+    low_chosen_ = (B)(numbers() == B{} + static_cast<Word>(block));
+    high_chosen_ = (B)(numbers() + kBlockLanes == B{} + static_cast<Word>(block));
   }
   // Takes a symbol without its match with a row of the chosen block.
   WFACLI_INLINE void take_beside(std::uint8_t code, std::int32_t row) {
-    const V here = V{} + (Word{1} << row);
+    const B here = B{} + (Word{1} << row);
     low_.advance(matching(code, 0) & ~(low_chosen_ & here));
-    high_.advance(matching(code, kLanes) & ~(high_chosen_ & here));
+    high_.advance(matching(code, kBlockLanes) & ~(high_chosen_ & here));
   }
 
   std::int32_t least(std::int32_t block) const {
-    return static_cast<std::int32_t>(block < kLanes ? low_.least[block] : high_.least[block - kLanes]);
+    return static_cast<std::int32_t>(block < kBlockLanes ? low_.least[block] : high_.least[block - kBlockLanes]);
   }
 
  private:
-  // A column of kLanes blocks.
+  // A column of kBlockLanes blocks.
   struct Column {
-    V positive = ones(), zero{};  // rows where the number of indels rises by 1, or stays, from the row above; the first is 0
-    V last = V{} + kBlock, least = V{} + kBlock;  // in the last row: at this column, and the least so far
+    // Rows where the number of indels rises by 1, or stays, from the row above; the first is 0.
+    B positive = ~B{}, zero{};
+    BlockCounts last = BlockCounts{} + kBlock, least = last;  // in the last row: at this column, and the least so far
 
     // `match`: rows that match the next column's symbol.
-    WFACLI_INLINE void advance(V match) {
-      const V one = V{} + 1;
+    WFACLI_INLINE void advance(B match) {
+      const B one = B{} + 1;
       // Cells with as many indels as the cell before them on the diagonal.
-      const V same = xor_or((match & positive) + positive, positive, or_neither(match, positive, zero));
-      const V falls = same & positive, free = positive & ~same, begins = same & zero;  // from the column before
-      const V level = or_only(begins, free, free + either_and(begins << 1, one, free));  // and runs of `free` behind them
-      const V rises = neither(falls, level);
-      last += (rises >> (kBlock - 1)) - (falls >> (kBlock - 1));
-      least = lesser(least, last);
-      const V above_rises = rises << 1, above_level = (level << 1) | one;
-      zero = choose(zero & above_rises, above_level, same);
-      positive = neither_both(same, above_rises, zero);
+      const B same = (B)xor_or((V)((match & positive) + positive), (V)positive, or_neither((V)match, (V)positive, (V)zero));
+      const B falls = same & positive, free = positive & ~same, begins = same & zero;  // from the column before
+      // And runs of `free` behind them.
+      const B level = (B)or_only((V)begins, (V)free, (V)(free + (B)either_and((V)(begins << 1), (V)one, (V)free)));
+      const B rises = (B)neither((V)falls, (V)level);
+      last += (BlockCounts)((rises >> (kBlock - 1)) - (falls >> (kBlock - 1)));
+      least = last < least ? last : least;
+      const B above_rises = rises << 1, above_level = (level << 1) | one;
+      zero = (B)choose((V)(zero & above_rises), (V)above_level, (V)same);
+      positive = (B)neither_both((V)same, (V)above_rises, (V)zero);
     }
   };
 
-  WFACLI_INLINE V matching(std::uint8_t code, std::int32_t first) const {
+  WFACLI_INLINE B matching(std::uint8_t code, std::int32_t first) const {
     const int digit = kDigits.of[code];
-    return digit < 4 ? load(matches_[digit] + first) : ones();
+    return digit < 4 ? *reinterpret_cast<const B*>(matches_[digit] + first) : ~B{};
   }
 
-  static WFACLI_INLINE V numbers() {
-    V v{};
-    for (int l = 0; l < kLanes; ++l) v[l] = static_cast<Word>(l);
+  static WFACLI_INLINE B numbers() {
+    B v{};
+    for (int l = 0; l < kBlockLanes; ++l) v[l] = static_cast<Word>(l);
     return v;
   }
 
   alignas(64) Word matches_[4][kBlocks];
   Column low_, high_;
-  V low_chosen_{}, high_chosen_{};
+  B low_chosen_{}, high_chosen_{};
 };
 
 }  // namespace WFACLI_ISA

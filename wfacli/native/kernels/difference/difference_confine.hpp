@@ -1,49 +1,53 @@
 // Diagonals of all cheapest paths of a noisy part, by what rows cost away from a known path.
 //
 // Let C be a path, and P a cheapest one. From a diagonal step that both take (or the start) to the next such step (or the
-// end), P takes no match of C, and costs no more than C, which could replace it there. Blocks of rows, with rows between
-// them, show what P costs at least:
-// - In the rows of a block, P has at least D indels, where a mismatch counts as two: D is the least number for the block's
-//   symbols and any part of the target, without the matches of C (difference_blocks.hpp). Of all ways to have D, mismatches
-//   alone or a single gap are the cheapest, since gap costs are concave. An insertion may end in one block and begin in
-//   another: half of its opening counts in each, and a block inside of it has the extensions alone.
+// end), P takes no match of C, and costs no more than C, which could replace it there. What P costs at least:
+// - In rows between two steps of C, what their blocks cost with any slope, and the slope times the diagonals between the
+//   steps (difference_paid.hpp). If that is more than what C costs, P takes a step of C between them. A slope pays for a long
+//   gap of C: P has to reach the same diagonal.
 // - If P goes l diagonals further than C goes anywhere, and back, two gaps of l.
-// So if blocks between two steps of C cost more than C does, P takes a step of C between them. Otherwise what C costs
-// between both limits l, for the rows between them alone. Blocks of random symbols cost more than C up to about 15% errors.
-// Long gaps of C may cost more: far around one, P may be on other diagonals.
+// - If P is on some diagonal in a section of rows, the blocks and diagonals from C to there, with one slope, and those from
+//   there back to C, with another. So P goes the farther, the nearer it is to rows where C is expensive.
+// Blocks of random symbols cost more than C up to about 15% errors. A part in which C inserts more than it deletes is
+// confined with query and target exchanged: slopes tell little about inserted symbols.
 #pragma once
 
-#include "kernels/certain/certain.hpp"
-#include "kernels/difference/difference_blocks.hpp"
+#include "kernels/difference/difference_paid.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
 
 class Confinement {
  public:
-  Confinement(const KernelTask& part, CertainMemory& memory) : t_(part), m_(memory) {}
+  Confinement(const KernelTask& part, CertainMemory& memory) : t_(part), m_(memory), paid_(t_, memory) {}
 
   // Adds the diagonals of all cheapest paths to memory.corridors, and returns their number. `limits`: those of all paths that
   // cost no more than C. C's runs are those of memory.runs from row i and column j on, where the part begins.
   std::int32_t find(std::int32_t i, std::int32_t j, const Diagonals& limits) {
     limits_ = limits;
     clip(i, j);
-    set_period();
-    count_indels();
+    const bool exchanged = inserts();
+    if (exchanged) exchange();
+    paid_.count(m_.clipped, limits_);
     find_absences();
     const std::size_t first = m_.corridors.size(), count = m_.absences.size();
     m_.corridors.resize(first + 2 * count);
     Diagonals* const all = m_.corridors.data() + first;
     set_path(all + count, count);
     set_all(all, all + count, count);
+    limit_sections(all, count);
+    if (exchanged)
+      for (std::size_t c = 0; c < count; ++c) all[c] = {-all[c].high, -all[c].low};
     m_.corridors.resize(first + count);
     return static_cast<std::int32_t>(count);
   }
 
  private:
-  static constexpr std::int32_t kTypical = 30;  // indels of a block of random symbols
-  static constexpr std::int32_t kMaxPeriod = 128;
+  static constexpr int kSlopes = PaidBlocks::kSlopes;
+  static constexpr std::int32_t kLongGap = 16;  // symbols; shorter ones balance each other
+  static constexpr std::int32_t kSection = 128;  // rows
   static constexpr std::int32_t kBeside = 2;  // anti-diagonals by which ranges may be off
+  static constexpr std::int64_t kFar = INT64_MAX / 4;
   static constexpr Diagonals kNone{INT32_MAX, INT32_MIN};
 
   // Sets m_.clipped to the runs of the part.
@@ -57,96 +61,67 @@ class Confinement {
       m_.clipped.push({run.i + before - i, run.j + before - j, run.length - before - behind, run.cost});
     }
   }
-  std::int64_t cost_of_path() const { return m_.clipped.back().cost - m_.clipped[0].cost; }
 
-  // Sets the distance between blocks: they should cost 1.4 times what C costs.
-  void set_period() {
-    const std::int64_t path = larger<std::int64_t>(1, 14 * cost_of_path());
-    const std::int64_t rows = 5 * twice_the_cost(kTypical) * t_.query_len / path;
-    period_ = static_cast<std::int32_t>(larger<std::int64_t>(BlockIndels::kBlock, smaller<std::int64_t>(rows, kMaxPeriod)));
-  }
-
-  // Sets m_.paid: twice what the blocks before each block cost at least.
-  void count_indels() {
-    constexpr std::int32_t kBlock = BlockIndels::kBlock, kBlocks = BlockIndels::kBlocks;
-    const std::int32_t blocks = t_.query_len < kBlock ? 0 : (t_.query_len - kBlock) / period_ + 1;
-    m_.paid.resize(static_cast<std::size_t>(blocks) + 1);
-    m_.paid[0] = 0;
-    std::size_t r = 0;
-    BlockIndels indels;
-    for (std::int32_t b = 0; b < blocks; b += kBlocks) {
-      if (t_.cancelled->is_set()) return m_.paid.resize(static_cast<std::size_t>(b) + 1);
-      const std::int32_t first = b * period_, end = first + kBlocks * period_;
-      indels.set(t_, first, period_);
-      std::int32_t j = larger(0, first + limits_.low);
-      const auto go_to = [&](std::int32_t column) {
-        for (; j < column; ++j) indels.take(t_.target[j]);
-      };
-      while (r < m_.clipped.size() && m_.clipped[r].i + m_.clipped[r].length <= first) ++r;
-      for (std::size_t x = r; x < m_.clipped.size() && m_.clipped[x].i < end; ++x) {
-        const ExactRun& run = m_.clipped[x];
-        std::int32_t i = larger(run.i, first);
-        go_to(run.j + i - run.i);
-        for (const std::int32_t behind = smaller(end, run.i + run.length); i < behind;) {
-          const std::int32_t block = (i - first) / period_, begin = first + block * period_;
-          indels.choose_block(block);
-          for (; i < smaller(behind, begin + kBlock); ++i, ++j) indels.take_beside(t_.target[j], i - begin);
-          const std::int32_t rest = smaller(behind, begin + period_) - i;
-          go_to(j + rest);
-          i += rest;
-        }
-      }
-      go_to(smaller(t_.target_len, end + limits_.high));
-      for (std::int32_t x = b; x < smaller(blocks, b + kBlocks); ++x)
-        m_.paid[x + 1] = m_.paid[x] + twice_the_cost(indels.least(x - b));
+  // Returns true if C has more symbols in long insertions than in long deletions.
+  bool inserts() const {
+    std::int64_t sum = 0;
+    for (std::size_t r = 1; r < m_.clipped.size(); ++r) {
+      const ExactRun &run = m_.clipped[r], &before = m_.clipped[r - 1];
+      const std::int64_t gap = (std::int64_t{run.j} - run.i) - (std::int64_t{before.j} - before.i);
+      if (gap > kLongGap || gap < -kLongGap) sum += gap;
     }
+    return sum < 0;
+  }
+  void exchange() {
+    std::swap(t_.query, t_.target);
+    std::swap(t_.query_len, t_.target_len);
+    limits_ = {-limits_.high, -limits_.low};
+    for (std::size_t r = 0; r < m_.clipped.size(); ++r) std::swap(m_.clipped[r].i, m_.clipped[r].j);
   }
 
-  // Returns twice what a block costs at least that has this number of indels.
-  std::int64_t twice_the_cost(std::int64_t count) const {
-    const Costs& c = t_.costs;
-    std::int64_t least = std::int64_t{c.mismatch} * count, extend = c.gap[0].extend;
-    for (int g = 0; g < c.pieces; ++g) {
-      least = smaller<std::int64_t>(least, c.gap[g].open + 2 * c.gap[g].extend * count);
-      extend = smaller<std::int64_t>(extend, c.gap[g].extend);
-    }
-    return count > 0 ? smaller(least, 2 * extend * BlockIndels::kBlock) : 0;
+  // Twice the cost of C up to a run, less a slope's share of its diagonal.
+  std::int64_t twice(int s, const ExactRun& run) const {
+    return 2 * (run.cost - paid_.slope(s) * (std::int64_t{run.j} - run.i));
   }
-  // Twice what the blocks cost that end at row y or before, and those that begin before row y.
-  std::int64_t paid_until(std::int32_t y) const {
-    return m_.paid[y < BlockIndels::kBlock ? 0 : smaller<std::size_t>((y - BlockIndels::kBlock) / period_ + 1, blocks())];
-  }
-  std::int64_t paid_before(std::int32_t y) const {
-    return m_.paid[smaller<std::size_t>((y + period_ - 1) / period_, blocks())];
-  }
-  std::size_t blocks() const { return m_.paid.size() - 1; }
+  static std::int32_t end_of(const ExactRun& run) { return run.i + run.length; }
 
   // Sets m_.absences: the widest one of the runs that end in each range of rows.
   void find_absences() {
     m_.absences.resize(static_cast<std::size_t>((t_.query_len + t_.target_len) / Corridor::kRows) + 1);
     for (std::size_t c = 0; c < m_.absences.size(); ++c) m_.absences[c] = {SIZE_MAX, 0};
-    m_.least_before.resize(m_.clipped.size());
-    std::int64_t least = INT64_MAX;
+    std::int64_t least[kSlopes];
+    for (int s = 0; s < kSlopes; ++s) {
+      least[s] = INT64_MAX;
+      m_.paid.least_before[s].resize(m_.clipped.size());
+    }
     for (std::size_t r = 0; r < m_.clipped.size(); ++r) {
       const ExactRun& run = m_.clipped[r];
-      const std::int64_t here = 2 * run.cost - paid_until(run.i);
-      std::size_t first = 0;  // the earliest run from whose end on the blocks cost no more than C
-      for (std::size_t behind = r; first < behind;) {
-        const std::size_t middle = (first + behind) / 2;
-        if (m_.least_before[middle] <= here)
-          behind = middle;
-        else
-          first = middle + 1;
-      }
       if (r > 0) {
-        first = smaller(first, r - 1);
+        const std::size_t first = smaller(first_departure(r), r - 1);
         Absence& absence = m_.absences[range_behind(run)];
         absence.first = smaller(absence.first, first);
         absence.cost = larger(absence.cost, run.cost - m_.clipped[first].cost);
       }
-      least = smaller(least, 2 * run.cost - paid_before(run.i + run.length));
-      m_.least_before[r] = least;
+      for (int s = 0; s < kSlopes; ++s) {
+        least[s] = smaller(least[s], twice(s, run) - paid_.before(s, end_of(run)));
+        m_.paid.least_before[s][r] = least[s];
+      }
     }
+  }
+  // Returns the earliest run from whose end on the blocks cost no more than C, up to run r.
+  std::size_t first_departure(std::size_t r) const {
+    std::size_t first = 0;
+    for (int s = 0; s < kSlopes; ++s) {
+      const std::int64_t here = twice(s, m_.clipped[r]) - paid_.until(s, m_.clipped[r].i);
+      for (std::size_t behind = r; first < behind;) {
+        const std::size_t middle = (first + behind) / 2;
+        if (m_.paid.least_before[s][middle] <= here)
+          behind = middle;
+        else
+          first = middle + 1;
+      }
+    }
+    return first;
   }
 
   // Ranges of rows of the beginning and of the end of a run. The first one begins behind row 0 or 1 (Within).
@@ -172,7 +147,7 @@ class Confinement {
     }
   }
 
-  // Sets the diagonals of all cheapest paths in each range of rows.
+  // Sets the diagonals of all cheapest paths in each range of rows, by their absences.
   void set_all(Diagonals* all, const Diagonals* path, std::size_t count) const {
     for (std::size_t c = 0; c < count; ++c) all[c] = path[c];
     for (std::size_t c = 0; c < count; ++c) {
@@ -200,10 +175,88 @@ class Confinement {
     return most;
   }
 
-  const KernelTask& t_;
+  // Limits the diagonals by what a path costs from C to a diagonal in some section of rows, and from there back to C.
+  void limit_sections(Diagonals* all, std::size_t count) {
+    const std::int32_t sections = t_.query_len / kSection + 1;
+    m_.paid.there.resize(static_cast<std::size_t>(sections) * kSlopes);
+    set_there(sections);
+    m_.paid.limited.resize(count);
+    for (std::size_t c = 0; c < count; ++c) m_.paid.limited[c] = kNone;
+    std::int64_t behind[kSlopes];  // the most that C costs up to a run behind the section, less what a way back to it costs
+    for (int s = 0; s < kSlopes; ++s) behind[s] = -kFar;
+    std::size_t r = m_.clipped.size();
+    for (std::int32_t x = sections; x-- > 0;) {
+      const std::int32_t begin = x * kSection, end = begin + kSection;
+      for (; r > 0 && m_.clipped[r - 1].i >= end; --r)
+        for (int s = 0; s < kSlopes; ++s)
+          behind[s] = larger(behind[s], twice(s, m_.clipped[r - 1]) - paid_.until(s, m_.clipped[r - 1].i));
+      std::int64_t back[kSlopes];
+      for (int s = 0; s < kSlopes; ++s) {
+        back[s] = behind[s] + paid_.before(s, end);
+        for (std::size_t in = r; in > 0 && end_of(m_.clipped[in - 1]) >= begin; --in)
+          back[s] = larger(back[s], twice(s, m_.clipped[in - 1]));
+      }
+      limit_section(begin, limits_of(m_.paid.there.data() + static_cast<std::size_t>(x) * kSlopes, back), count);
+    }
+    for (std::size_t c = 0; c < count; ++c) {
+      const Diagonals& limited = m_.paid.limited[c];
+      if (limited.low <= limited.high) all[c] = {larger(all[c].low, limited.low), smaller(all[c].high, limited.high)};
+    }
+  }
+
+  // Sets m_.paid.there, by section and slope: the negative of the least that C costs up to a run in it or before it, with what
+  // a way from there to the section costs.
+  void set_there(std::int32_t sections) {
+    std::int64_t before[kSlopes];
+    for (int s = 0; s < kSlopes; ++s) before[s] = kFar;
+    std::size_t r = 0;
+    for (std::int32_t x = 0; x < sections; ++x) {
+      const std::int32_t begin = x * kSection, end = begin + kSection;
+      for (; r < m_.clipped.size() && end_of(m_.clipped[r]) <= begin; ++r)
+        for (int s = 0; s < kSlopes; ++s)
+          before[s] = smaller(before[s], twice(s, m_.clipped[r]) - paid_.before(s, end_of(m_.clipped[r])));
+      for (int s = 0; s < kSlopes; ++s) {
+        std::int64_t least = before[s] + paid_.until(s, begin);
+        for (std::size_t in = r; in < m_.clipped.size() && m_.clipped[in].i < end; ++in)
+          least = smaller(least, twice(s, m_.clipped[in]));
+        m_.paid.there[static_cast<std::size_t>(x) * kSlopes + s] = -least;
+      }
+    }
+  }
+
+  // Returns the diagonals on which ways there and back with any slopes p and q leave something: on diagonal k, the way there
+  // costs at least p k more than there[p] says, and the way back -q k.
+  Diagonals limits_of(const std::int64_t* there, const std::int64_t* back) const {
+    const auto down = [](std::int64_t a, std::int64_t b) { return a / b - (a % b < 0); };
+    std::int64_t low = limits_.low, high = limits_.high;
+    for (int p = 0; p < kSlopes; ++p)
+      for (int q = 0; q < kSlopes; ++q) {
+        const std::int64_t slope = 2 * (paid_.slope(p) - paid_.slope(q));
+        if (slope > 0) high = smaller(high, down(there[p] + back[q], slope));
+        if (slope < 0) low = larger(low, -down(there[p] + back[q], -slope));
+      }
+    return {static_cast<std::int32_t>(smaller<std::int64_t>(low, INT32_MAX)),
+            static_cast<std::int32_t>(larger<std::int64_t>(high, INT32_MIN))};
+  }
+
+  // Adds the limits of a section to the ranges of anti-diagonals that it has cells on.
+  void limit_section(std::int32_t begin, const Diagonals& limits, std::size_t count) {
+    if (limits.low > limits.high) return;
+    const std::int64_t first = 2 * std::int64_t{begin}, last = first + 2 * kSection;
+    const std::int64_t from = larger<std::int64_t>(0, first + limits.low - kBeside) / Corridor::kRows;
+    const std::int64_t to = larger<std::int64_t>(0, last + limits.high + kBeside) / Corridor::kRows;
+    for (std::int64_t c = from; c <= smaller<std::int64_t>(to, static_cast<std::int64_t>(count) - 1); ++c) {
+      const std::int64_t lowest = c * Corridor::kRows - kBeside, highest = lowest + Corridor::kRows + 2 * kBeside;
+      const std::int64_t low = larger<std::int64_t>(limits.low, lowest - last);
+      const std::int64_t high = smaller<std::int64_t>(limits.high, highest - first);
+      if (low <= high) unite(m_.paid.limited[c], {static_cast<std::int32_t>(low), static_cast<std::int32_t>(high)});
+    }
+  }
+
+  KernelTask t_;  // query and target may be exchanged
   CertainMemory& m_;
+  PaidBlocks paid_;
   Diagonals limits_{};
-  std::int32_t period_ = 0;
 };
 
 }  // namespace WFACLI_ISA

@@ -20,7 +20,7 @@ class ChainPath {
   // Returns true if so few errors are on the path that short seeds may divide the pair.
   bool short_seeds() const { return short_seeds_; }
 
-  // Returns the cost of a path through a part, the cheapest one between seeds that are some hundred rows apart, and sets
+  // Returns the cost of a path through a part, cheap between seeds that are some hundred rows apart, and sets
   // certain.runs to its runs; or -1 if some seeds are so far apart that this would take as long as a band of `cells` cells a
   // row, or if there are too many runs.
   std::int64_t find(const CertainPart& part, std::int32_t cells) {
@@ -46,9 +46,10 @@ class ChainPath {
 
  private:
   static constexpr std::int32_t kLeap = 160;
+  static constexpr std::int32_t kBeside = 96;  // diagonals
   static constexpr std::size_t kUseful = 3;  // about 11% errors, where a third of the seeds are on the path
 
-  // Adds the cost of a cheapest path from (i, j) to (end_i, end_j), and its runs.
+  // Adds the cost of a cheap path from (i, j) to (end_i, end_j), and its runs.
   bool between(std::int32_t i, std::int32_t j, std::int32_t end_i, std::int32_t end_j, RunBuilder& runs, std::int64_t& cost) {
     KernelTask task = t_;
     task.query += i, task.target += j;
@@ -61,8 +62,14 @@ class ChainPath {
     Cigar& path = memory_.segment;
     path.runs().clear();
     path.begin();
+    // Sequences without a seed in so many rows may be dissimilar. Then a band that has a cheapest path is wide, and the
+    // cheapest one beside the straight line will do.
+    const std::int32_t shift = task.target_len - task.query_len;
+    const Diagonals beside{smaller(0, shift) - kBeside, larger(0, shift) + kBeside};
+    const Corridor corridor{&beside, 1};
     const KernelAnswer answer =
-        shorter ? Difference<S>(task, sentinels_, memory_, path).run() : one_gap(task, path);
+        shorter ? Difference<S>(task, sentinels_, memory_, path, shorter > 2 * kLeap ? &corridor : nullptr).run()
+                : one_gap(task, path);
     if (answer.status != Status::Ok) return false;
     cost += answer.score;
     for (std::size_t x = path.runs().size(); x-- > 0;)  // from its last cell
