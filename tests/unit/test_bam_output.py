@@ -181,7 +181,9 @@ def far(t_offset: int, clip: int = 0) -> tuple[PairBatch, AlignmentBatch]:
 def formatted(container: Container, t_offset: int, clip: int = 0) -> bytes:
     formatter = Formatter.of(Config(output=OutputSpec(container=container)), mapped=True)
     batch, found = far(t_offset, clip)
-    return bytes(formatter.format(batch, found, TargetIds([np.frombuffer(FAR, np.uint8)]))[0])
+    targets = TargetIds([np.frombuffer(FAR, np.uint8)])
+    targets.number()
+    return bytes(formatter.format(batch, found, targets)[0])
 
 
 @pytest.mark.parametrize("t_offset", [0, (1 << 14) - 4, (1 << 29) - 8, (1 << 29) - 4, 1 << 29, 1 << 30, LONGEST - 8])

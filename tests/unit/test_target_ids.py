@@ -17,6 +17,13 @@ def pieces_of(text: bytes, rng: random.Random) -> list[np.ndarray]:
     return [np.frombuffer(text[a:b], np.uint8) for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
 
+def numbered(pieces: list[np.ndarray], threads: int) -> TargetIds:
+    ids = TargetIds(pieces, threads)
+    assert ids.find(b"t0") == -1
+    ids.number(threads)
+    return ids
+
+
 def header_of(targets: list[tuple[str, int]]) -> bytes:
     lines = [f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in targets]
     return f"@HD\tVN:1.6\n{''.join(lines)}@PG\tID:x\tCL:@SQ\tSN:no\n".encode()
@@ -34,9 +41,10 @@ def test_header_and_numbers(threads: int, count: int) -> None:
     rng = random.Random(count)
     targets = [(f"t{i}{'x' * rng.randrange(9)}", rng.randrange(1, 1 << 31)) for i in range(count)]
     text = header_of(targets)
-    ids = TargetIds(pieces_of(text, rng), threads)
+    ids = numbered(pieces_of(text, rng), threads)
     assert bytes(ids.text) == text
-    assert bytes(ids.header) == binary(text, targets)
+    assert bytes(ids.begin) == binary(text, targets)[: 8 + len(text)]
+    assert bytes(ids.begin) + bytes(ids.sequences) == binary(text, targets)
     assert len(ids) == count
     assert ids.longest == max((length for _, length in targets), default=0)
     for guess in (-1, 0, count // 2, count, count + 9):
@@ -50,7 +58,7 @@ def test_header_and_numbers(threads: int, count: int) -> None:
 def test_of_equal_names_the_first_counts(threads: int) -> None:
     """A thread that is at the later half meets each name before the one at the first half does."""
     half = list(range(40_000))
-    ids = TargetIds([np.frombuffer(header_of([(f"t{n}", 7) for n in half + half[::-1]]), np.uint8)], threads)
+    ids = numbered([np.frombuffer(header_of([(f"t{n}", 7) for n in half + half[::-1]]), np.uint8)], threads)
     assert [ids.find(b"t%d" % n) for n in half] == half
     assert [ids.find(b"t%d" % n, 2 * len(half) - 1 - n) for n in half] == half
 
@@ -60,7 +68,13 @@ def test_of_equal_names_the_first_counts(threads: int) -> None:
 def test_a_line_without_name_or_length(threads: int, line: str) -> None:
     good = "".join(f"@SQ\tSN:t{i}\tLN:5\n" for i in range(9_000))
     with pytest.raises(ValueError, match="no name and length"):
-        TargetIds([np.frombuffer(f"{good}{line}\n{good}".encode(), np.uint8)], threads)
+        numbered([np.frombuffer(f"{good}{line}\n{good}".encode(), np.uint8)], threads)
+
+
+def test_targets_are_numbered_once() -> None:
+    ids = numbered([np.frombuffer(header_of([("t", 7)]), np.uint8)], 1)
+    with pytest.raises(RuntimeError, match="numbered"):
+        ids.number()
 
 
 @pytest.mark.parametrize("unfit", [[], [0], [39_999], [17_000, 16_383, 33_000], list(range(16_384, 16_390))])

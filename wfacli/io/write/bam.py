@@ -82,8 +82,17 @@ class Numbered(Output):
             raise
 
     def _put_bam_header(self) -> None:
-        header = self._header.targets().header
-        for _, blocks in self._compressed(_pieces(header)):
+        header = self._header.begin()
+        self._begun = True
+        # Records wait for the targets' numbers. The text, which is long if targets are many, is compressed meanwhile.
+        with ThreadPoolExecutor(1, "wfacli-number") as beside:
+            numbered = beside.submit(self._header.number)
+            self._put_compressed(header.begin)
+            numbered.result()
+        self._put_compressed(header.sequences)
+
+    def _put_compressed(self, data: U8) -> None:
+        for _, blocks in self._compressed(_pieces(data)):
             self._put(blocks.data)
 
     def _compressed(self, pieces: Iterable[U8]) -> Iterator[tuple[U8, Blocks]]:
@@ -100,8 +109,6 @@ class BamOutput(Numbered):
 
     def begin_records(self) -> None:
         """Write the header. Raises OutputError, or OutputClosed."""
-        self._header.finish()
-        self._begun = True
         self._put_bam_header()
 
     def packed(self, records: U8) -> U8 | bytes:
@@ -139,15 +146,16 @@ class SortedOutput(Numbered):
 
     def begin_records(self) -> None:
         """Write the header. Raises OutputError, or OutputClosed."""
-        text = self._header.finish()
-        targets = self._header.targets()
-        if self._wants_index:
-            self._index = BamIndex(targets, targets.longest > LONGEST_IN_BAI)
-        self._begun = True
         if self._binary:
             self._put_bam_header()
         else:
+            text = self._header.begin().text
+            self._header.number()
+            self._begun = True
             self._put(compressed(text, self._level).data if self._bgzip else text)
+        targets = self._header.targets()
+        if self._wants_index:
+            self._index = BamIndex(targets, targets.longest > LONGEST_IN_BAI)
 
     def add(self, *packed: U8) -> None:
         """Keep sorted frames. Raises OutputError if they do not fit the memory, and cannot be spilled."""

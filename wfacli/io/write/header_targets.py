@@ -19,27 +19,31 @@ class HeaderTargets:
         """Start with no header; with `sort`, it will say that records are sorted. `threads` read its targets."""
         self._pieces: list[U8] = []
         self._sort, self._threads = sort, threads
+        self._begun: TargetIds  # with begin()
         self._targets: Future[TargetIds] = Future()
 
     def add(self, text: bytes | U8) -> None:
         """Add the next part of the header, which must not change."""
         self._pieces.append(np.frombuffer(text, np.uint8))
 
-    def finish(self) -> U8:
-        """Return the text of the complete header. Raises OutputError if BAM cannot hold it."""
-        pieces = self._pieces
+    def begin(self) -> TargetIds:
+        """Return the header; its targets have no numbers yet. Raises OutputError if BAM cannot hold it."""
+        pieces, self._pieces = self._pieces, []
         if self._sort:
             pieces = [np.frombuffer(_sorted(b"".join(piece.tobytes() for piece in pieces)), np.uint8)]
         try:
-            targets = TargetIds(pieces, self._threads)
+            self._begun = TargetIds(pieces, self._threads)
         except OverflowError as error:
             raise OutputError(str(error)) from None
-        self._pieces = []
-        self._targets.set_result(targets)
-        return targets.text
+        return self._begun
+
+    def number(self) -> None:
+        """Number the targets, after begin()."""
+        self._begun.number(self._threads)
+        self._targets.set_result(self._begun)
 
     def targets(self) -> TargetIds:
-        """Return the targets, once the header is complete. Raises CancelledError after cancel()."""
+        """Return the targets, once they are numbered. Raises CancelledError after cancel()."""
         return self._targets.result()
 
     def cancel(self) -> None:

@@ -126,7 +126,8 @@ class _Headed(Numbered):
         """See Output. Raises OutputError if BAM cannot hold the header."""
         for text in self._whole_header():
             self._header.add(text)
-        self._header.finish()
+        self._header.begin()
+        self._header.number()
 
 
 class BamPart(_Headed, BamOutput, Part):

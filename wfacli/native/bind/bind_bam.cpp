@@ -49,12 +49,21 @@ void bind_bam(nb::module_& m) {
             new (self) TargetIds(pieces, threads);
           },
           nb::arg("text"), nb::arg("threads") = 1)
+      .def(
+          "number",
+          [](TargetIds& self, int threads) {
+            if (threads < 1) throw nb::value_error("threads is at least 1");
+            nb::gil_scoped_release release;
+            self.number(threads);
+          },
+          nb::arg("threads") = 1)
       .def("find", [](const TargetIds& t, nb::bytes name, int guess) { return t.find({name.c_str(), name.size()}, guess); },
            nb::arg("name"), nb::arg("guess") = -1)
       .def("__len__", &TargetIds::count)
       .def_prop_ro("longest", &TargetIds::longest)
       .def_prop_ro("text", [](const TargetIds& t) { return bytes_in(t, t.text()); }, nb::rv_policy::reference_internal)
-      .def_prop_ro("header", [](const TargetIds& t) { return bytes_in(t, t.header()); },
+      .def_prop_ro("begin", [](const TargetIds& t) { return bytes_in(t, t.begin()); }, nb::rv_policy::reference_internal)
+      .def_prop_ro("sequences", [](const TargetIds& t) { return bytes_in(t, t.sequences()); },
                    nb::rv_policy::reference_internal);
 
   m.def(

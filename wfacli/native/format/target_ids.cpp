@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxText = INT32_MAX;
 constexpr std::size_t kMinRange = 1 << 16;  // bytes of text for one thread at a time
+constexpr std::size_t kMaxCopy = 1 << 22;   // bytes that a thread copies at a time
 constexpr int kRangesPerThread = 4;
 constexpr std::size_t kAhead = 8;  // sequences between a prefetch of the table and its use
 
@@ -31,11 +32,31 @@ TargetIds::TargetIds(const std::vector<std::string_view>& text, int threads) {
   static_assert(std::endian::native == std::endian::little, "BAM's numbers are written as they are");
   for (const std::string_view piece : text) text_size_ += piece.size();
   if (text_size_ > kMaxText) throw std::overflow_error("BAM cannot hold a header of more than 2 GiB");
-  header_.reserve(kTextAt + text_size_);
+  header_.reserve(2 * (kTextAt + text_size_));  // names and lengths take less than their lines
   header_.append(BamBytes::kMagic.data(), BamBytes::kMagic.size());
   add_u32(header_, text_size_);
-  for (const std::string_view piece : text) header_.append(piece.data(), piece.size());
-  std::vector<Range> ranges = ranges_of_text(kTextAt, threads);
+  char* to = header_.extend(text_size_);
+  struct Copy {
+    char* to;
+    std::string_view from;
+  };
+  std::vector<Copy> copies;
+  for (const std::string_view piece : text)
+    for (std::size_t at = 0; at < piece.size(); at += kMaxCopy) {
+      copies.push_back({to, piece.substr(at, kMaxCopy)});
+      to += copies.back().from.size();
+    }
+  const int count = static_cast<int>(copies.size());
+  if (count == 0) return;
+  in_phases(std::min(threads, count), {{count, [&](int i) {
+                                          const Copy& copy = copies[static_cast<std::size_t>(i)];
+                                          std::memcpy(copy.to, copy.from.data(), copy.from.size());
+                                        }}});
+}
+
+void TargetIds::number(int threads) {
+  if (!slots_.empty()) throw std::logic_error("the targets are numbered already");
+  std::vector<Range> ranges = ranges_of_text(threads);
   const int count = static_cast<int>(ranges.size());
   const auto each = [&](auto work) {
     return Phase{count, [&ranges, work](int i) { work(ranges[static_cast<std::size_t>(i)]); }};
@@ -46,12 +67,12 @@ TargetIds::TargetIds(const std::vector<std::string_view>& text, int threads) {
                                        each([this](Range& range) { hash(range); })});
 }
 
-// Cuts the text, which begins there in header_, at ends of lines.
-std::vector<TargetIds::Range> TargetIds::ranges_of_text(std::size_t begin, int threads) const {
-  const std::string_view all(header_.data(), header_.size());
-  const std::size_t size = std::max(kMinRange, (all.size() - begin) / static_cast<std::size_t>(kRangesPerThread * threads));
+// Cuts the text at ends of lines.
+std::vector<TargetIds::Range> TargetIds::ranges_of_text(int threads) const {
+  const std::string_view all = begin();
+  const std::size_t size = std::max(kMinRange, text_size_ / static_cast<std::size_t>(kRangesPerThread * threads));
   std::vector<Range> ranges;
-  for (std::size_t at = begin; at < all.size();) {
+  for (std::size_t at = kTextAt; at < all.size();) {
     const std::size_t line = all.find('\n', std::min(at + size, all.size()) - 1);
     const std::size_t end = line == all.npos ? all.size() : line + 1;
     ranges.emplace_back();
@@ -72,6 +93,7 @@ void TargetIds::read(Range& range) const {
       range.targets.push_back(target_of(line));
       range.targets.back().name += at;
       range.binary_size += 9 + range.targets.back().name_len;
+      range.longest = std::max(range.longest, range.targets.back().length);
     }
     at = end + 1;
   }
@@ -107,17 +129,20 @@ void TargetIds::place(std::vector<Range>& ranges) {
   header_.extend(bytes);
   targets_.resize(count);
   slots_.resize(std::bit_ceil(2 * count + 1));
-  std::memset(slots_.data(), 0xff, slots_.size() * sizeof(std::int32_t));
   count = 0;
+  std::size_t slots = 0, left = ranges.size();
   for (Range& range : ranges) {
     range.first = std::exchange(count, count + range.targets.size());
     range.binary_at = std::exchange(at, at + range.binary_size);
-    for (const Target& target : range.targets) longest_ = std::max<std::int64_t>(longest_, target.length);
+    range.slots_begin = slots;
+    range.slots_end = slots += (slots_.size() - slots) / left--;
+    longest_ = std::max<std::int64_t>(longest_, range.longest);
   }
 }
 
-// Writes the sequences of a range as BAM has them, and keeps them.
+// Writes the sequences of a range as BAM has them, keeps them, and empties a share of the table.
 void TargetIds::write(const Range& range) {
+  std::fill(slots_.data() + range.slots_begin, slots_.data() + range.slots_end, -1);
   std::size_t number = range.first;
   char* to = header_.data() + range.binary_at;
   const auto add = [&](const void* bytes, std::size_t size) {
@@ -171,6 +196,7 @@ void TargetIds::insert(std::int32_t number, std::size_t at) {
 std::int32_t TargetIds::find(std::string_view wanted, std::int32_t guess) const {
   const auto is = [&](std::int32_t number) { return name(targets_[static_cast<std::size_t>(number)]) == wanted; };
   if (guess >= 0 && guess < count() && !repeated_ && is(guess)) return guess;
+  if (slots_.empty()) return -1;
   const std::size_t mask = slots_.size() - 1;
   std::size_t i = hash_of(wanted) & mask;
   while (slots_[i] >= 0 && !is(slots_[i])) i = (i + 1) & mask;

@@ -11,10 +11,13 @@ namespace wfacli {
 
 class TargetIds {
  public:
-  // Takes the text of a SAM header in pieces, in up to `threads` threads. The sequences are numbered in the order of its @SQ
-  // lines. Throws std::invalid_argument for an @SQ line without name or length, and std::overflow_error where BAM cannot
-  // hold the header.
+  // Copies the text of a SAM header from pieces, in up to `threads` threads. Throws std::overflow_error where BAM cannot hold
+  // the header.
   explicit TargetIds(const std::vector<std::string_view>& text, int threads = 1);
+
+  // Numbers the sequences in the order of the text's @SQ lines, once; before, none is found. Throws std::invalid_argument for
+  // an @SQ line without name or length, and std::logic_error if they are numbered already.
+  void number(int threads = 1);
 
   // Returns the number of the sequence of this name, of several the first; -1 if there is none. Faster if the number is
   // that of `guess`.
@@ -23,8 +26,9 @@ class TargetIds {
   std::int64_t longest() const { return longest_; }
   // Returns the text of the header.
   std::string_view text() const { return {header_.data() + kTextAt, text_size_}; }
-  // Returns the header of BAM: the text, and the names and lengths (SAM specification, section 4.2).
-  std::string_view header() const { return {header_.data(), header_.size()}; }
+  // Return the header of BAM: up to the end of the text, and the names and lengths behind it (SAM specification, section 4.2).
+  std::string_view begin() const { return {header_.data(), kTextAt + text_size_}; }
+  std::string_view sequences() const { return {header_.data() + begin().size(), header_.size() - begin().size()}; }
 
  private:
   static constexpr std::size_t kTextAt = 8;  // offset of the text in the header of BAM
@@ -36,10 +40,12 @@ class TargetIds {
   struct Range {
     std::size_t begin = 0, end = 0;            // in header_
     std::vector<Target> targets;
+    std::uint32_t longest = 0;  // of their lengths
     std::size_t first = 0, binary_at = 0, binary_size = 0;  // their first number; where they are in header_, and their bytes
+    std::size_t slots_begin = 0, slots_end = 0;             // a share of the table
   };
   std::string_view name(const Target& target) const { return {header_.data() + target.name, target.name_len}; }
-  std::vector<Range> ranges_of_text(std::size_t begin, int threads) const;
+  std::vector<Range> ranges_of_text(int threads) const;
   void read(Range& range) const;
   void place(std::vector<Range>& ranges);
   void write(const Range& range);
