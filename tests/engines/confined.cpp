@@ -1,9 +1,9 @@
-// Diagonals of all cheapest paths of pairs, along given paths (kernels/difference/difference_confine.hpp): reads lines
+// Diagonals of all cheapest paths of pairs, along given paths (kernels/confined/confinement.hpp): reads lines
 // "mismatch open extend open extend query target CIGAR", where a negative second opening means one piece, and prints two
 // lines for each: twice what all blocks cost at least, with the slope that says most, and the first and the last diagonal of
 // each 128 anti-diagonals; and the indels of the blocks of 32 rows, one behind the other, without the matches of the path.
 // Compiled and run by test_confined.py.
-#include "kernels/difference/difference_confine.hpp"
+#include "kernels/confined/confinement.hpp"
 
 #include <algorithm>
 #include <iostream>

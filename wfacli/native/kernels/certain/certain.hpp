@@ -84,7 +84,7 @@ struct Absence {
   std::int64_t cost;  // of C from there on
 };
 
-// What blocks of rows cost away from C: difference_paid.hpp and difference_confine.hpp.
+// What blocks of rows cost away from C: kernels/confined/block_costs.hpp and confinement.hpp.
 struct PaidMemory {
   static constexpr int kSlopes = 5;
 

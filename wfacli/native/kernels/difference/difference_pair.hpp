@@ -2,7 +2,7 @@
 // (difference_linear_isa.cpp and the others), since together they take the compiler longer than any other kernel.
 #pragma once
 
-#include "kernels/difference/difference_confine.hpp"
+#include "kernels/confined/confinement.hpp"
 #include "kernels/difference/difference_gap.hpp"
 #include "kernels/difference/difference_solve.hpp"
 

@@ -1,7 +1,7 @@
 // What blocks of query rows cost at least in a path that takes no match of a known one, C.
 //
 // In the rows of a block, a path has at least D indels, where a mismatch counts as two: D is the least number for the block's
-// symbols and any part of the target, without the matches of C (difference_blocks.hpp). It also has an error in each of G
+// symbols and any part of the target, without the matches of C (block_indels.hpp). It also has an error in each of G
 // seeds of the block, which occur nowhere but where C matches them. The least cost of errors that amount to both follows from
 // a table. An insertion may begin in one block and end in another: half of its opening counts in each, and a block inside of
 // it has the extensions alone. A deletion between blocks belongs to none.
@@ -12,7 +12,7 @@
 #pragma once
 
 #include "kernels/certain/certain.hpp"
-#include "kernels/difference/difference_blocks.hpp"
+#include "kernels/confined/block_indels.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {

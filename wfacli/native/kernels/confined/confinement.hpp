@@ -3,7 +3,7 @@
 // Let C be a path, and P a cheapest one. From a diagonal step that both take (or the start) to the next such step (or the
 // end), P takes no match of C, and costs no more than C, which could replace it there. What P costs at least:
 // - In rows between two steps of C, what their blocks cost with any slope, and the slope times the diagonals between the
-//   steps (difference_paid.hpp). If that is more than what C costs, P takes a step of C between them. A slope pays for a long
+//   steps (block_costs.hpp). If that is more than what C costs, P takes a step of C between them. A slope pays for a long
 //   gap of C: P has to reach the same diagonal.
 // - If P goes l diagonals further than C goes anywhere, and back, two gaps of l.
 // - If P is on some diagonal in a section of rows, the blocks and diagonals from C to there, with one slope, and those from
@@ -12,7 +12,7 @@
 // confined with query and target exchanged: slopes tell little about inserted symbols.
 #pragma once
 
-#include "kernels/difference/difference_paid.hpp"
+#include "kernels/confined/block_costs.hpp"
 
 namespace wfacli {
 namespace WFACLI_ISA {
