@@ -19,7 +19,7 @@ class HeaderTargets:
         """Start with no header; with `sort`, it will say that records are sorted. `threads` read its targets."""
         self._pieces: list[U8] = []
         self._sort, self._threads = sort, threads
-        self._begun: TargetIds  # with begin()
+        self._header: TargetIds  # set by begin()
         self._targets: Future[TargetIds] = Future()
 
     def add(self, text: bytes | U8) -> None:
@@ -32,15 +32,15 @@ class HeaderTargets:
         if self._sort:
             pieces = [np.frombuffer(_sorted(b"".join(piece.tobytes() for piece in pieces)), np.uint8)]
         try:
-            self._begun = TargetIds(pieces, self._threads)
+            self._header = TargetIds(pieces, self._threads)
         except OverflowError as error:
             raise OutputError(str(error)) from None
-        return self._begun
+        return self._header
 
     def number(self) -> None:
         """Number the targets, after begin()."""
-        self._begun.number(self._threads)
-        self._targets.set_result(self._begun)
+        self._header.number(self._threads)
+        self._targets.set_result(self._header)
 
     def targets(self) -> TargetIds:
         """Return the targets, once they are numbered. Raises CancelledError after cancel()."""

@@ -29,6 +29,11 @@ struct SeedCharge {
   // The same with a charge as high as slopes above 0 allow.
   WFACLI_INLINE bool set_high(const Costs& c, std::int32_t length) { return set(c, length, gap_cost(c, 1) - 1, 0); }
 
+  // Returns the least cost of another symbol of a gap.
+  static WFACLI_INLINE std::int64_t least_extend(const Costs& c) {
+    return c.pieces == 2 && c.gap[1].extend < c.gap[0].extend ? c.gap[1].extend : c.gap[0].extend;
+  }
+
   // Returns a / b rounded up.
   static WFACLI_INLINE std::int64_t rounded_up(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0); }
 
@@ -36,10 +41,6 @@ struct SeedCharge {
   static constexpr std::int32_t kMaxDistance = 4;
   static constexpr std::int32_t kGapLengths = 256;  // gap lengths whose costs are compared one by one
   static constexpr std::int64_t kLeastSlope = kScale / 8;
-
-  static WFACLI_INLINE std::int64_t least_extend(const Costs& c) {
-    return c.pieces == 2 && c.gap[1].extend < c.gap[0].extend ? c.gap[1].extend : c.gap[0].extend;
-  }
 
   // `most`: maximum charge. `quarters`: the distance grows until the slope of insertions is this share of its limit.
   WFACLI_INLINE bool set(const Costs& c, std::int32_t length, std::int64_t most, std::int64_t quarters) {

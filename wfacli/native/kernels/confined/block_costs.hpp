@@ -29,8 +29,7 @@ class BlockCosts {
     if (m_.table.size() && same(c, m_.costs)) return;
     m_.costs = c;
     m_.table.resize(kSlopes * kSize);
-    std::int64_t extend = c.gap[0].extend;
-    for (int g = 1; g < c.pieces; ++g) extend = smaller<std::int64_t>(extend, c.gap[g].extend);
+    const std::int64_t extend = SeedCharge::least_extend(c);
     const std::int64_t slopes[kSlopes] = {0, extend, -extend, extend / 2, -(extend / 2)};
     for (int s = 0; s < kSlopes; ++s) {
       m_.slopes[s] = slopes[s];

@@ -12,14 +12,12 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-typedef std::uint32_t BlockVector __attribute__((vector_size(kVectorBytes), may_alias));
-typedef std::int32_t BlockCounts __attribute__((vector_size(kVectorBytes), may_alias));
-constexpr int kBlockLanes = kVectorBytes / 4;
-
 class BlockIndels {
   using Word = std::uint32_t;
-  using V = WFACLI_ISA::V;
-  using B = BlockVector;
+  // Blocks of 32 rows, one in each lane; logic functions take vectors of 64-bit lanes (V).
+  typedef Word B __attribute__((vector_size(kVectorBytes), may_alias));
+  typedef std::int32_t Counts __attribute__((vector_size(kVectorBytes), may_alias));
+  static constexpr int kBlockLanes = kVectorBytes / sizeof(Word);
 
  public:
   static constexpr std::int32_t kBlock = 32;  // rows of a block
@@ -70,7 +68,7 @@ class BlockIndels {
   struct Column {
     // Rows where the number of indels rises by 1, or stays, from the row above; the first is 0.
     B positive = ~B{}, zero{};
-    BlockCounts last = BlockCounts{} + kBlock, least = last;  // in the last row: at this column, and the least so far
+    Counts last = Counts{} + kBlock, least = last;  // in the last row: at this column, and the least so far
 
     // `match`: rows that match the next column's symbol.
     WFACLI_INLINE void advance(B match) {
@@ -81,7 +79,7 @@ class BlockIndels {
       // And runs of `free` behind them.
       const B level = (B)or_only((V)begins, (V)free, (V)(free + (B)either_and((V)(begins << 1), (V)one, (V)free)));
       const B rises = (B)neither((V)falls, (V)level);
-      last += (BlockCounts)((rises >> (kBlock - 1)) - (falls >> (kBlock - 1)));
+      last += (Counts)((rises >> (kBlock - 1)) - (falls >> (kBlock - 1)));
       least = last < least ? last : least;
       const B above_rises = rises << 1, above_level = (level << 1) | one;
       zero = (B)choose((V)(zero & above_rises), (V)above_level, (V)same);

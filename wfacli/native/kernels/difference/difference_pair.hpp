@@ -62,8 +62,8 @@ class ChainPath {
     Cigar& path = memory_.segment;
     path.runs().clear();
     path.begin();
-    // Sequences without a seed in so many rows may be dissimilar. Then a band that has a cheapest path is wide, and the
-    // cheapest one beside the straight line will do.
+    // Sequences with no seed in more than 2 kLeap rows may differ everywhere. A band that has their cheapest path is then wide;
+    // C may be any path, so the cheapest one near the straight line is taken.
     const std::int32_t shift = task.target_len - task.query_len;
     const Diagonals beside{smaller(0, shift) - kBeside, larger(0, shift) + kBeside};
     const Corridor corridor{&beside, 1};
