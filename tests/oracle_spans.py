@@ -76,14 +76,20 @@ class AnyScheme(Protocol):
     def gaps(self) -> tuple[tuple[int, int], ...]: ...
     @property
     def match(self) -> int: ...
+    @property
+    def ambiguous(self) -> int | None: ...
 
 
 class Scheme(NamedTuple):
-    """A gap of length l costs open + l * extend, by the cheapest of its pieces; a match scores `match`."""
+    """A gap of length l costs open + l * extend, by the cheapest of its pieces; a match scores `match`.
+
+    `ambiguous` is the penalty of symbols other than A, C, G, T and U; None: that of a mismatch.
+    """
 
     mismatch: int = 4
     gaps: tuple[tuple[int, int], ...] = ((6, 2),)
     match: int = 0
+    ambiguous: int | None = None
 
 
 class Ends(NamedTuple):
@@ -148,6 +154,14 @@ def _gaps(scheme: AnyScheme) -> list[tuple[str, int, int, int, int]]:
     return [("I", 1, 0, o, e) for o, e in scheme.gaps] + [("D", 0, 1, o, e) for o, e in scheme.gaps]
 
 
+def _worth(a: int, b: int, scheme: AnyScheme, equal: Equal) -> int:
+    """Return the score of two aligned symbols."""
+    if equal(a, b):
+        return scheme.match
+    ambiguous = not (equal_by_sam(a, a) and equal_by_sam(b, b))
+    return -(scheme.mismatch if scheme.ambiguous is None or not ambiguous else scheme.ambiguous)
+
+
 def _suffixes(query: bytes, target: bytes, scheme: AnyScheme, ends: Ends, equal: Equal) -> tuple[list, list]:
     """Return S, and the scores inside each kind of gap; [i][j] is for query[i:] and target[j:]."""
     n, m, gaps = len(query), len(target), _gaps(scheme)
@@ -156,7 +170,7 @@ def _suffixes(query: bytes, target: bytes, scheme: AnyScheme, ends: Ends, equal:
         for j in range(m, -1, -1):
             best = 0 if ends.stop(n - i, m - j) else NEVER
             if i < n and j < m:
-                best = max(best, s[i + 1][j + 1] + (scheme.match if equal(query[i], target[j]) else -scheme.mismatch))
+                best = max(best, s[i + 1][j + 1] + _worth(query[i], target[j], scheme, equal))
             for matrix, (_, di, dj, o, e) in zip(inside, gaps, strict=True):
                 best = max(best, matrix[i + di][j + dj] - o - e)
             s[i][j] = best

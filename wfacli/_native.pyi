@@ -184,9 +184,10 @@ class AlignOptions:
         self,
         *,
         mismatch: int,
+        ambiguous_penalty: int,
         gaps: tuple[tuple[int, int], ...],
         match: int,
-        unit_costs: tuple[int, tuple[tuple[int, int], ...], int, int],
+        unit_costs: tuple[int, int, tuple[tuple[int, int], ...], int, int],
         ambiguous: int,
         extension: bool,
         free: tuple[int, int, int, int],
@@ -286,7 +287,7 @@ class FormatOptions:
         hard_clip: bool = False,
         read_group: str,
         significance: tuple[float, float, int] = (0.0, 0.0, 1),
-        operation_scores: tuple[int, int, list[tuple[int, int]]] = ...,
+        operation_scores: tuple[int, int, int, list[tuple[int, int]]] = ...,
     ) -> None: ...
 
 class BatchFigures:

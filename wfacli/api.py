@@ -51,6 +51,7 @@ class Options(TypedDict, total=False):
     mode: ModeName
     free: tuple[int, int, int, int]
     ambiguous: AmbiguousName
+    n_penalty: int | None
     score_only: bool
     heuristics: Heuristics | None
     max_cost: int | None
@@ -91,6 +92,7 @@ class Aligner:
         mode: ModeName = "global",
         free: tuple[int, int, int, int] = (0, 0, 0, 0),
         ambiguous: AmbiguousName = "mismatch",
+        n_penalty: int | None = None,
         score_only: bool = False,
         heuristics: Heuristics | None = None,
         max_cost: int | None = None,
@@ -115,6 +117,8 @@ class Aligner:
             ambiguous: how characters other than A, C, G, T, U (equal to T) are compared; case is always ignored.
                 "mismatch": they match nothing; "wildcard": IUPAC codes match if they share a nucleotide; "literal":
                 every character matches only itself.
+            n_penalty: with "mismatch": penalty of aligning those characters with anything, 0 to that of a mismatch,
+                which is the default. Not with metric "edit" or "indel", a band or an X-drop.
             score_only: compute scores without CIGARs, edits and text output.
             heuristics: pruning of the search, if any; alignments that it may have affected are not `exact`.
             max_cost: maximum cost; pairs that cost more have no alignment. Not allowed with match.
@@ -130,12 +134,13 @@ class Aligner:
         if isinstance(penalties, str):
             raise TypeError(f"penalties are whole numbers, not {penalties!r}")
         costs = None if penalties is None else [_whole("penalties", cost) for cost in penalties]
+        charge = None if n_penalty is None else _whole("n_penalty", n_penalty)
         ends = FreeEnds(*(_whole("free", bases) for bases in free))
         if ends and chosen is not Mode.ENDS_FREE:
             raise UsageError(f"free requires mode ends-free, not {chosen}")
         self.spec = AlignSpec(
             metric=charged,
-            penalties=Penalties.of(charged, costs, _whole("match", match)),
+            penalties=dataclasses.replace(Penalties.of(charged, costs, _whole("match", match)), ambiguous=charge),
             ambiguous=_one_of(Ambiguous, "ambiguous", ambiguous),
             mode=chosen,
             free=ends or FreeEnds.of(chosen),
@@ -223,7 +228,7 @@ class Aligner:
         columns = {f.name: getattr(done, f.name) for f in dataclasses.fields(done)}
         if np.count_nonzero(done.status):
             columns["score"] = np.where(done.status == np.uint8(Status.OK), done.score, np.int32(NO_SCORE))
-        if self.spec.ambiguous is Ambiguous.WILDCARD and not self.spec.score_only:
+        if self.spec.by_bits and not self.spec.score_only:
             columns["cigar"], columns["cigar_start"] = written_cigars(pairs, done)
         return AlignmentBatch(**columns, pairs=pairs, spec=self.spec)
 

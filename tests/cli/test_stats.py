@@ -37,7 +37,7 @@ def test_options(report: dict[str, Any]) -> None:
     assert report["command_line"].startswith("wfacli align reads.fq targets.fa --format sam ")
     options = report["options"]
     assert options["spec"]["metric"] == "affine"
-    assert options["spec"]["penalties"] == {"mismatch": 3, "gaps": [[5, 1]], "match": 0}
+    assert options["spec"]["penalties"] == {"mismatch": 3, "gaps": [[5, 1]], "match": 0, "ambiguous": None}
     assert options["output"]["format"] == "sam"
     assert (options["threads"], options["batch_bases"], options["check"]) == (2, 100, True)
     assert report["engine"]["engine"] == "cpu"
@@ -52,7 +52,7 @@ def test_options_that_say_what_to_compute(tmp_path: Path) -> None:
     options = json.loads((tmp_path / "s.json").read_text())["options"]
     assert options["spec"] == {
         "metric": "affine2p",
-        "penalties": {"mismatch": 5, "gaps": [[4, 3], [20, 1]], "match": 2},
+        "penalties": {"mismatch": 5, "gaps": [[4, 3], [20, 1]], "match": 2, "ambiguous": None},
         "ambiguous": "wildcard",
         "mode": "ends-free",
         "free": {"query_begin": 1, "query_end": 2, "target_begin": 3, "target_end": 2**31 - 1},

@@ -16,6 +16,7 @@ int main() {
     std::string query, target, path;
     fields >> costs.mismatch >> costs.gap[0].open >> costs.gap[0].extend >> costs.gap[1].open >> costs.gap[1].extend;
     fields >> query >> target >> path;
+    costs.ambiguous = costs.mismatch;
     costs.pieces = costs.gap[1].open < 0 ? 1 : 2;
     wfacli::KernelTask task{};
     task.query = reinterpret_cast<const std::uint8_t*>(query.data());

@@ -1,5 +1,5 @@
 // Diagonals of all cheapest paths of pairs, along given paths (kernels/confined/confinement.hpp): reads lines
-// "mismatch open extend open extend query target CIGAR", where a negative second opening means one piece, and prints two
+// "ambiguous mismatch open extend open extend query target CIGAR", where a negative second opening means one piece, and prints two
 // lines for each: twice what all blocks cost at least, with the slope that says most, and the first and the last diagonal of
 // each 128 anti-diagonals; and the indels of the blocks of 32 rows, one behind the other, without the matches of the path.
 // Compiled and run by test_confined.py.
@@ -50,7 +50,7 @@ int main() {
     std::istringstream fields(line);
     Costs costs;
     std::string query, target, path;
-    fields >> costs.mismatch >> costs.gap[0].open >> costs.gap[0].extend >> costs.gap[1].open >> costs.gap[1].extend;
+    fields >> costs.ambiguous >> costs.mismatch >> costs.gap[0].open >> costs.gap[0].extend >> costs.gap[1].open >> costs.gap[1].extend;
     fields >> query >> target >> path;
     costs.pieces = costs.gap[1].open < 0 ? 1 : 2;
     KernelTask task{};

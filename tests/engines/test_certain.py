@@ -156,6 +156,42 @@ def long_noisy_pair(rng: random.Random) -> tuple[bytes, bytes]:
     return (query, target) if rng.random() < 0.5 else (target, query)
 
 
+def with_ambiguous(rng: random.Random, bases: bytes) -> bytes:
+    """Return a sequence with N and other ambiguous bases, alone or in runs as of gaps of an assembly."""
+    found, share = bytearray(bases), rng.choice([0.0, 0.001, 0.01, 0.1])
+    for at in range(len(found)):
+        if rng.random() < share:
+            found[at] = rng.choice(b"NNNR")
+    for _ in range(rng.choice([0, 0, 1, 3])):
+        at, size = rng.randrange(len(found)), rng.choice([5, 30, 100, 400])
+        found[at : at + size] = b"N" * rng.choice([size, size, max(1, size // 2), size + 60])
+    return bytes(found)
+
+
+def masked_pair(rng: random.Random) -> tuple[bytes, bytes]:
+    """Return sequences of which one has a part twice: with errors, and as N, which may cost less than the errors."""
+    part = pairgen.sequence(rng, rng.choice([60, 200, 500]), BASES)
+    copies = [noisy(rng, part, rng.choice([0.01, 0.05, 0.1, 0.3])), b"N" * (len(part) + rng.choice([0, 0, 1, -1, 7]))]
+    ends = [pairgen.sequence(rng, rng.choice([300, 900]), BASES) for _ in range(2)]
+    extra = pairgen.sequence(rng, rng.choice([0, 1100, 1500]), BASES)
+    query, target = ends[0] + part + ends[1], ends[0] + b"".join(rng.sample(copies, 2)) + ends[1] + extra
+    return (query, target) if rng.random() < 0.5 else (target, query)
+
+
+@pytest.mark.parametrize("scheme", [s for s in SCHEMES if s[0] not in (Metric.EDIT, Metric.INDEL)], ids=str)
+def test_ambiguous_bases_with_a_penalty(scheme):
+    kinds = [similar_pair, noisy_pair, wandering_pair, long_noisy_pair]
+    for turn in range(TIMES):
+        rng = random.Random(seed_of(scheme, turn, "ambiguous"))
+        spec = spec_for(scheme)
+        most = spec.penalties.mismatch
+        some = [tuple(with_ambiguous(rng, bases) for bases in rng.choice(kinds)(rng)) for _ in range(12)]
+        masked = [masked_pair(rng) for _ in range(40)]
+        for pairs, charge in ((some, rng.choice([0, 1, most // 2, most - 1])), (masked, rng.choice([0, 0, 1]))):
+            penalties = dataclasses.replace(spec.penalties, ambiguous=min(charge, most))
+            assert_as_all_cells(pairs, dataclasses.replace(spec, penalties=penalties), DIFFERENCE)
+
+
 @pytest.mark.parametrize("penalties", [(4, 4, 2, 100, 1), (6, 4, 2, 70, 1)], ids=str)
 def test_bands_that_grow_beside_long_gaps(penalties):
     """The second piece's opening cost fills an 8-bit lane: cells beside the band must be at the ends of open gaps."""

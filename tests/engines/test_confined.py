@@ -105,9 +105,11 @@ def gap_of(costs: Costs, length: int) -> int:
     return min(one, two) if costs[3] >= 0 else one
 
 
-def answers_of(program: Path, costs: Costs, pairs: list[tuple[bytes, bytes]], paths: list[str]) -> list[list[int]]:
+def answers_of(
+    program: Path, costs: Costs, pairs: list[tuple[bytes, bytes]], paths: list[str], ambiguous: int | None = None
+) -> list[list[int]]:
     """Return the numbers of each line that the program prints: two lines for each pair with its path."""
-    named = " ".join(map(str, costs))
+    named = " ".join(map(str, (costs[0] if ambiguous is None else ambiguous, *costs)))
     lines = [f"{named} {q.decode()} {t.decode()} {path}" for (q, t), path in zip(pairs, paths, strict=True)]
     done = subprocess.run([program], input="\n".join(lines), capture_output=True, text=True, check=True)
     return [list(map(int, line.split())) for line in done.stdout.splitlines()]
@@ -119,8 +121,11 @@ def scanned(values: I64, open_cost: int, extend: int) -> I64:
     return np.asarray(np.minimum.accumulate(values - steps) + steps + open_cost)
 
 
-def costs_of(query: bytes, target: bytes, costs: Costs) -> list[I64]:
-    """Return the least costs up to each cell: in any state, and in each kind of gap (insertions, then deletions)."""
+def costs_of(query: bytes, target: bytes, costs: Costs, ambiguous: int | None = None) -> list[I64]:
+    """Return the least costs up to each cell: in any state, and in each kind of gap (insertions, then deletions).
+
+    `ambiguous` is the cost of N; None: that of a mismatch.
+    """
     pieces = [(costs[1], costs[2])] + ([(costs[3], costs[4])] if costs[3] >= 0 else [])
     symbols, columns = np.frombuffer(target, np.uint8), len(target) + 1
     best = np.full((len(query) + 1, columns), FAR)
@@ -134,6 +139,8 @@ def costs_of(query: bytes, target: bytes, costs: Costs) -> list[I64]:
                 gaps[g, i] = np.minimum(gaps[g, i - 1], best[i - 1] + opening) + extend
                 row = np.minimum(row, gaps[g, i])
             differs = np.where(symbols == query[i - 1], 0, costs[0])
+            if ambiguous is not None:
+                differs = np.where((symbols == ord("N")) | (query[i - 1] == ord("N")), ambiguous, differs)
             row[1:] = np.minimum(row[1:], best[i - 1, :-1] + differs)
         outside = row.copy()
         for g, (opening, extend) in enumerate(pieces):
@@ -222,3 +229,20 @@ def test_blocks_cost_no_more_than_a_path(program: Path, costs: Costs) -> None:
         assert paid <= 2 * int(costs_of(query, target, costs)[0][-1, -1]), (query, target)
         charged += paid > 0
     assert charged >= len(pairs) // 2
+
+
+@pytest.mark.parametrize("costs", [*COSTS, (40, 60, 1, -1, 0), (60, 40, 2, 90, 1)], ids=str)
+def test_blocks_cost_no_more_than_a_path_through_ambiguous_bases(program: Path, costs: Costs) -> None:
+    rng = random.Random(seed_of("ambiguous", costs))
+    for ambiguous in (1, max(1, costs[0] // 3)):
+        pairs = []
+        for _ in range(20 * TIMES):
+            query, target = (bytearray(bases) for bases in edited_pair(rng))
+            at, size = rng.randrange(len(target)), rng.choice([1, 8, 40, 200, 900])
+            target[at : at + size] = b"N" * len(target[at : at + size])
+            pairs.append((bytes(query), bytes(target)))
+        paths = [f"{len(query)}I{len(target)}D" for query, target in pairs]
+        answers = answers_of(program, costs, pairs, paths, ambiguous)[::2]
+        for (query, target), (paid, *_) in zip(pairs, answers, strict=True):
+            assert paid <= 2 * int(costs_of(query, target, costs, ambiguous)[0][-1, -1]), (query, target)
+        assert any(paid > 0 for paid, *_ in answers)

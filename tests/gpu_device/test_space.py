@@ -48,7 +48,7 @@ def test_every_specification_is_exact_on_a_gpu(
         rng = Random(f"{SEED}:{metric}:{index}")
         size = SIZES[index % len(SIZES)]
         asked = spec(rng, Mode.GLOBAL, metric, size.longest)
-        pairs = block(rng, size, asked.ambiguous, 0.0)
+        pairs = block(rng, size, asked, 0.0)
         best = optima(pairs, asked)
         kernels = [name for name in candidates(asked, gpu=True) if on_gpu(name)]
         for kernel in (None, *rng.sample(kernels, min(FORCED, len(kernels)))):

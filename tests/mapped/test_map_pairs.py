@@ -280,7 +280,7 @@ def test_what_the_mapper_is_asked(folder: Path) -> None:
     (folder / "map.sam").write_text(lines)
     result = map_(folder, "first.fq", "--mates", "second.fq", "-t", "2", "--drop-unmapped")
     assert_success(result)
-    assert (folder / "arguments").read_text() == "-x sr -a -I 1000G -K 4M -t 2 -- ref.fa first.fq second.fq"
+    assert (folder / "arguments").read_text() == "-x sr -a -Q -I 1000G -K 4M -t 2 -- ref.fa first.fq second.fq"
     assert [row[:9] for row in result.rows] == [
         ["inward", "99", "a", "1001", "60", "150=", "=", "1251", "400"],
         ["inward", "147", "a", "1251", "60", "150=", "=", "1001", "-400"],

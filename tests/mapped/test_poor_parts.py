@@ -54,6 +54,7 @@ def test_reads_whose_records_were_wrong(path: Path, tmp_path: Path) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     options = ("--mappings", "map.paf", "--preset", found["preset"], "--clip", "soft", "--no-header", "--check", "-q")
+    options += tuple(found.get("options", ()))
     result = run("align", "reads.fa", "ref.fa", *options, cwd=tmp_path)
     assert_success(result)
     assert [[row[k] for k in (1, 2, 3, 5)] for row in result.rows] == found["records"]

@@ -46,7 +46,7 @@ class Block:
         size = _limit(mode, metric, index // len(STRATA)) or size_of(rng)
         chosen = spec(rng, mode, metric, size.longest)
         inside = _INSIDE if mode in (Mode.SEMIGLOBAL, Mode.ENDS_FREE) else 0.0
-        pairs = block(rng, size, chosen.ambiguous, inside)
+        pairs = block(rng, size, chosen, inside)
         return cls(seed, index, size, chosen, pairs, rng)
 
 
@@ -117,6 +117,7 @@ class Tally:
         drawn += [f"rule {spec.ambiguous}", "score alone" if spec.score_only else "CIGAR"]
         drawn += ["bound on the cost"] if spec.max_cost is not None else []
         drawn += [f"match {'none' if not spec.penalties.match else 'some'}"]
+        drawn += [f"penalty of N {'its own' if spec.charges_ambiguous else 'of a mismatch'}"]
         if spec.metric in (Metric.AFFINE, Metric.AFFINE2P) and any(o == 0 for o, _ in spec.penalties.gaps):
             drawn.append(f"{spec.metric} without an opening")
         if spec.mode in (Mode.SEMIGLOBAL, Mode.ENDS_FREE):

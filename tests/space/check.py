@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wfacli.config import AlignSpec, Ambiguous
+from wfacli.config import AlignSpec
 from wfacli.core.batch import Status
 
 from .oracle import Optima, optima, text_of
@@ -76,10 +76,10 @@ def _wanted_runs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the CIGAR columns that a way should return.
 
-    Under the rules "mismatch" and "wildcard", records have SAM's "="; kernels may leave its conversion to the writers.
+    Unless the rule is "literal", records have SAM's "=" and "X"; kernels may leave the conversion to the writers.
     """
     by_rule, by_sam = (best.cigar, best.cigar_start), (best.sam, best.sam_start)
-    if spec.ambiguous is not Ambiguous.WILDCARD:
+    if not spec.by_bits:
         return by_rule
     if way.entry in (ENGINE, GPU) and not _different(found, *by_rule, aligned)[aligned].any():
         return by_rule

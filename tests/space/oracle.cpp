@@ -25,7 +25,7 @@ struct Gap {
 };
 
 struct Scheme {
-  Score mismatch, match;
+  Score mismatch, match, ambiguous;
   int pieces;
   Gap gaps[4];  // insertions, then deletions
 };
@@ -70,6 +70,8 @@ struct Equal {
         by_sam[a][b] = equal_by_sam(static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(b));
       }
   }
+  // A C G T and U equal themselves.
+  bool ambiguous(std::uint8_t a, std::uint8_t b) const { return !by_sam[a][a] || !by_sam[b][b]; }
 };
 
 // One pair
@@ -112,13 +114,17 @@ class Matrix {
   void* context = nullptr;
 
  private:
+  Score worth(std::uint8_t a, std::uint8_t b) const {
+    if (equal_.by_rule[a][b]) return scheme_.match;
+    return equal_.ambiguous(a, b) ? -scheme_.ambiguous : -scheme_.mismatch;
+  }
   // Scores of a query base with each base of the target.
   const Score* profile(std::uint8_t base) {
     auto& scores = profiles_[base];
     if (!profiled_[base]) {
       scores.resize(static_cast<std::size_t>(pair_.m + 1));
       for (std::int64_t j = 0; j < pair_.m; ++j)
-        scores[static_cast<std::size_t>(j)] = equal_.by_rule[base][pair_.target[j]] ? scheme_.match : -scheme_.mismatch;
+        scores[static_cast<std::size_t>(j)] = worth(base, pair_.target[j]);
       scores[static_cast<std::size_t>(pair_.m)] = kNever;
       profiled_[base] = true;
     }
@@ -196,7 +202,9 @@ void walk(const Pair& pair, const Matrix& matrix, const Scheme& scheme, const Eq
       gap = flag & 7;
     }
     if (gap == kDiagonal) {
-      answer.by_rule.add(equal.by_rule[pair.query[i]][pair.target[j]] ? 7 : 8);
+      const std::uint8_t a = pair.query[i], b = pair.target[j];
+      const bool charged = scheme.ambiguous != scheme.mismatch && equal.ambiguous(a, b);
+      answer.by_rule.add(equal.by_rule[a][b] ? 7 : charged ? 0 : 8);
       answer.by_sam.add(equal.by_sam[pair.query[i]][pair.target[j]] ? 7 : 8);
       ++i, ++j;
       continue;
@@ -255,7 +263,7 @@ Pair prefixes(const Pair& pair, Matrix& matrix) {
 }  // namespace
 
 // Arrays have one entry per pair unless noted otherwise.
-//   scheme: mismatch, match, pieces, then open and extend of each of two pieces
+//   scheme: mismatch, match, ambiguous (symbols other than A C G T U), pieces, then open and extend of each of two pieces
 //   ends: free bases at query begin, query end, target begin, target end
 //   starts, lengths: of query and target in bases, [pairs][2]
 //   spans: [pairs][4]; cigar, sam: [sum of lengths], by the rule and by SAM's; cigar_start, sam_start: [pairs + 1]
@@ -263,9 +271,9 @@ extern "C" void oracle(std::int64_t pairs, const std::int64_t* scheme_, const st
                        const std::uint8_t* bases, const std::int64_t* starts, const std::int64_t* lengths, Score* scores,
                        std::int32_t* spans, std::uint32_t* cigar, std::int64_t* cigar_start, std::uint32_t* sam,
                        std::int64_t* sam_start) {
-  Scheme scheme{scheme_[0], scheme_[1], static_cast<int>(scheme_[2]), {}};
+  Scheme scheme{scheme_[0], scheme_[1], scheme_[2], static_cast<int>(scheme_[3]), {}};
   for (int g = 0; g < 2 * scheme.pieces; ++g) {
-    const std::int64_t* piece = scheme_ + 3 + 2 * (g % scheme.pieces);
+    const std::int64_t* piece = scheme_ + 4 + 2 * (g % scheme.pieces);
     scheme.gaps[g] = {piece[0], piece[1]};
   }
   const Ends ends{ends_[0], ends_[1], ends_[2], ends_[3]};

@@ -33,7 +33,8 @@ class Optima:
     Attributes:
         score: i64[n].
         span: i32[n, 4], query begin, query end, target begin, target end.
-        cigar, cigar_start: u32[C], length << 4 | operation as in BAM, "=" by the rule of the spec; i64[n + 1].
+        cigar, cigar_start: u32[C], length << 4 | operation as in BAM, "=" by the rule of the spec, "M" for ambiguous
+            bases with a penalty of their own; i64[n + 1].
         sam, sam_start: the same with SAM's "=": only A, C, G and T match.
     """
 
@@ -103,7 +104,7 @@ def solved(
 
     Args:
         pairs: queries and targets, in ASCII.
-        costs: mismatch, one or two gap pieces, and match.
+        costs: mismatch, one or two gap pieces, match, and ambiguous bases.
         free: maximum number of unaligned symbols at the beginning and end of the query, then of the target.
         extension: starts at the beginnings, and may end anywhere.
         rule: "mismatch", "wildcard" or "literal".
@@ -112,7 +113,8 @@ def solved(
     count = len(pairs)
     assert len(costs.gaps) <= 2
     pieces = [*itertools.chain(*costs.gaps), 0, 0]
-    scheme = np.array([costs.mismatch, costs.match, len(costs.gaps), *pieces[:4]], np.int64)
+    ambiguous = costs.mismatch if costs.ambiguous is None else costs.ambiguous
+    scheme = np.array([costs.mismatch, costs.match, ambiguous, len(costs.gaps), *pieces[:4]], np.int64)
     ends = np.array(free, np.int64)
     lengths = np.array([[len(q), len(t)] for q, t in pairs], np.int64).reshape(-1, 2)
     starts = (np.cumsum(lengths) - lengths.ravel()).reshape(-1, 2)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from wfacli.config import Ambiguous, Metric, Mode
+from wfacli.config import AlignSpec, Ambiguous, Metric, Mode
 from wfacli.plan.kernels import DIFFERENCE, INSIDE
 
 Pair = tuple[bytes, bytes]
@@ -56,9 +56,9 @@ WINDOWS = Size(0, 60, 220, (60, 90), (DIFFERENCE,))
 _PROVED = (64, 128, 256, 260, 512, 520)  # edits; 260 or 520 for stripes (native/kernels/bits/bits_band.hpp)
 
 
-def alphabet(rng: Random, rule: Ambiguous) -> bytes:
-    """Draw an alphabet; symbols other than A, C, G and T are rarer where they match nothing."""
-    share = 0.3 if rule is Ambiguous.MISMATCH else 0.75
+def alphabet(rng: Random, spec: AlignSpec) -> bytes:
+    """Draw an alphabet; symbols other than A, C, G and T are rarer where they match nothing and cost as a mismatch."""
+    share = 0.3 if spec.ambiguous is Ambiguous.MISMATCH and not spec.charges_ambiguous else 0.75
     return rng.choice(_OTHERS if rng.random() < share else _NUCLEOTIDES)
 
 
@@ -223,9 +223,9 @@ def limits_of(mode: Mode, metric: Metric) -> tuple[Size, ...]:
     return (CLOSING,) if (mode, metric) == (Mode.GLOBAL, Metric.AFFINE2P) else (BANDS,)
 
 
-def block(rng: Random, size: Size, rule: Ambiguous, inside: float = 0.0) -> list[Pair]:
-    """Draw a block of pairs over one alphabet. `inside`: see `pair`."""
-    symbols = b"ACGT" if size in _OF_SIZE and rng.random() < _PLAIN else alphabet(rng, rule)
+def block(rng: Random, size: Size, spec: AlignSpec, inside: float = 0.0) -> list[Pair]:
+    """Draw a block of pairs over one alphabet, for a specification. `inside`: see `pair`."""
+    symbols = b"ACGT" if size in _OF_SIZE and rng.random() < _PLAIN else alphabet(rng, spec)
     count = rng.randint(*size.pairs)
     kinds = _OF_SIZE.get(size, _KINDS)
     inside = inside if kinds is _KINDS else 0.0

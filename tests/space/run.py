@@ -111,6 +111,7 @@ def _aligner(spec: AlignSpec, way: Way) -> wfacli.Aligner:
         mode=spec.mode,
         free=spec.free.as_tuple() if spec.mode is Mode.ENDS_FREE else (0, 0, 0, 0),
         ambiguous=spec.ambiguous,
+        n_penalty=p.ambiguous,
         score_only=spec.score_only,
         max_cost=spec.max_cost,
         limits=way.limits,
@@ -183,6 +184,8 @@ def _command(pairs: Sequence[Pair], spec: AlignSpec, way: Way, seconds: float) -
         options += ["--free", ",".join(map(str, spec.free.as_tuple()))]
     if spec.max_cost is not None:
         options += ["--max-cost", spec.max_cost]
+    if spec.penalties.ambiguous is not None:
+        options += ["--n-penalty", spec.penalties.ambiguous]
     if way.kernel:
         options += ["--kernel", way.kernel]
     if not way.ample:

@@ -100,6 +100,13 @@ def penalties(rng: Random, metric: Metric, match: int) -> Penalties:
     return Penalties.of(metric, _alike(rng, values), match)
 
 
+def with_ambiguous(rng: Random, costs: Penalties) -> Penalties:
+    """Add a penalty of ambiguous bases: often 0, 1, or nearly that of a mismatch."""
+    most = costs.mismatch
+    drawn = rng.choice((0, 1, most - 1, most, most // 2, rng.randint(0, most)))
+    return dataclasses.replace(costs, ambiguous=max(0, drawn))
+
+
 def free_ends(rng: Random, longest: int) -> FreeEnds:
     """Draw free ends for pairs of up to `longest` bases."""
 
@@ -120,7 +127,10 @@ def spec(rng: Random, mode: Mode, metric: Metric, longest: int) -> AlignSpec:
     match = cost(rng) if needed or rng.random() < (0.4 if mode is Mode.GLOBAL else 0.25) else 0
     free = free_ends(rng, longest) if mode is Mode.ENDS_FREE else FreeEnds.of(mode)
     rule = rng.choice((Ambiguous.MISMATCH, Ambiguous.MISMATCH, *Ambiguous))
-    return AlignSpec(metric, penalties(rng, metric, match), rule, mode, free)
+    costs = penalties(rng, metric, match)
+    if rule is Ambiguous.MISMATCH and metric not in (Metric.EDIT, Metric.INDEL) and rng.random() < 0.4:
+        costs = with_ambiguous(rng, costs)
+    return AlignSpec(metric, costs, rule, mode, free)
 
 
 def spec_of(
@@ -132,9 +142,10 @@ def spec_of(
     rule: str = "mismatch",
     score_only: bool = False,
     max_cost: int | None = None,
+    n_penalty: int | None = None,
 ) -> AlignSpec:
     """Build a specification from plain values, in the format of `written`."""
-    costs = Penalties.of(Metric(metric), values, match)
+    costs = dataclasses.replace(Penalties.of(Metric(metric), values, match), ambiguous=n_penalty)
     ends = FreeEnds.of(Mode(mode)) if free is None else FreeEnds(*free)
     return AlignSpec(
         Metric(metric), costs, Ambiguous(rule), Mode(mode), ends, score_only=score_only, max_cost=max_cost
@@ -149,10 +160,11 @@ def written(spec: AlignSpec) -> str:
         gaps = p.gaps[0][1:] if spec.metric is Metric.LINEAR else tuple(itertools.chain(*p.gaps))
         words.append(repr((p.mismatch, *gaps)))
     changed = {"match": p.match, "mode": str(spec.mode), "rule": str(spec.ambiguous)}
-    changed |= {"score_only": spec.score_only, "max_cost": spec.max_cost}
+    changed |= {"score_only": spec.score_only, "max_cost": spec.max_cost, "n_penalty": p.ambiguous}
     if spec.mode is Mode.ENDS_FREE:
         changed["free"] = spec.free.as_tuple()
-    usual = {"match": 0, "mode": "global", "rule": "mismatch", "score_only": False, "max_cost": None}
+    usual = {"match": 0, "mode": "global", "rule": "mismatch", "score_only": False}
+    usual |= {"max_cost": None, "n_penalty": None}
     words += [f"{name}={value!r}" for name, value in changed.items() if name not in usual or value != usual[name]]
     return f"spec_of({', '.join(words)})"
 
@@ -173,6 +185,9 @@ def simpler(spec: AlignSpec) -> list[AlignSpec]:
         add(max_cost=None)
     if spec.ambiguous is not Ambiguous.MISMATCH:
         add(ambiguous=Ambiguous.MISMATCH)
+    if spec.penalties.ambiguous is not None:
+        for less in (None, *_smaller(spec.penalties.ambiguous, 0)):
+            add(penalties=dataclasses.replace(spec.penalties, ambiguous=less))
     for at, limit in enumerate(spec.free.as_tuple()):
         for less in _smaller(limit, 0) if spec.mode is Mode.ENDS_FREE else ():
             limits = list(spec.free.as_tuple())
@@ -189,7 +204,8 @@ def simpler(spec: AlignSpec) -> list[AlignSpec]:
                 add(penalties=Penalties.of(spec.metric, None, changed[0]))
             else:
                 pieces = tuple(zip(changed[2::2], changed[3::2], strict=True))
-                add(penalties=Penalties(changed[1], pieces, changed[0]))
+                charge = None if p.ambiguous is None else min(p.ambiguous, changed[1])
+                add(penalties=Penalties(changed[1], pieces, changed[0], charge))
     return found
 
 

@@ -107,6 +107,8 @@ def _settings(spec: dict[str, Any]) -> list[tuple[str, str]]:
     penalties = spec["penalties"]
     gaps = " or ".join(f"gap opening {opening}, gap extension {extension}" for opening, extension in penalties["gaps"])
     scoring = f"{spec['metric']}: match {penalties['match']}, mismatch {penalties['mismatch']}, {gaps}"
+    if penalties["ambiguous"] is not None:
+        scoring += f", N {penalties['ambiguous']}"
     how = ("span", spec["mapping"]["span"]) if "mapping" in spec else ("mode", str(spec["mode"]))
     return [(how[0], str(how[1])), ("scores", scoring), *_heuristics(spec["heuristics"])]
 

@@ -111,6 +111,17 @@ class Costs:
         ),
     ] = None
     ambiguous: AmbiguousOption = Ambiguous.MISMATCH
+    n_penalty: Annotated[
+        int | None,
+        typer.Option(
+            "--n-penalty",
+            metavar="N",
+            min=0,
+            show_default="that of a mismatch; with --preset the preset's, 1",
+            help="Penalty of aligning N, or another symbol than A C G T U, with anything.",
+            rich_help_panel=SCORING,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -186,13 +197,14 @@ def spec_of(scoring: Costs, extent: Extent, heuristics: HeuristicOptions, preset
     Raises:
         UsageError: options are incompatible.
     """
-    metric, charged = _charged(scoring, preset)
+    width, step = _band(heuristics.band)
+    plain = scoring.ambiguous is Ambiguous.MISMATCH and not (width or heuristics.xdrop)
+    metric, charged = _charged(scoring, preset if plain or preset is None else _without_n(preset))
     mode, free = extent.mode, extent.free
     if free is not None and mode is not Mode.ENDS_FREE:
         raise UsageError(f"--free requires --mode ends-free, not {mode}")
     if mode is Mode.ENDS_FREE and free is None:
         raise UsageError("--mode ends-free needs --free QB,QE,TB,TE")
-    width, step = _band(heuristics.band)
     wanted = scoring if isinstance(scoring, Scoring) else Scoring()
     return AlignSpec(
         metric=metric,
@@ -214,12 +226,29 @@ def preset_named(name: str) -> Ends:
 
 
 def ends_of(penalties: Penalties, preset: Ends | None) -> Ends:
-    """Return the parameters for end extension, with `penalties` if their match bonus is above 0, else the preset's."""
+    """Return the parameters for end extension, with `penalties` if their match bonus is above 0, else the preset's.
+
+    The penalty of N is always that of `penalties`, which may have none of its own.
+    """
     ends = preset or PRESETS[DEFAULT]
-    return replace(ends, penalties=penalties) if penalties.match else ends
+    if penalties.match:
+        return replace(ends, penalties=penalties)
+    charge = penalties.ambiguous
+    most = ends.penalties.mismatch
+    return replace(ends, penalties=replace(ends.penalties, ambiguous=None if charge is None else min(charge, most)))
+
+
+def _without_n(preset: Ends) -> Ends:
+    return replace(preset, penalties=replace(preset.penalties, ambiguous=None))
 
 
 def _charged(costs: Costs, preset: Ends | None) -> tuple[Metric, Penalties]:
+    metric, penalties = _without_own_n(costs, preset)
+    return metric, penalties if costs.n_penalty is None else replace(penalties, ambiguous=costs.n_penalty)
+
+
+def _without_own_n(costs: Costs, preset: Ends | None) -> tuple[Metric, Penalties]:
+    """Return metric and penalties before --n-penalty."""
     if preset and costs.metric is None and costs.penalties is None:
         earned = preset.penalties.match if costs.match is None else costs.match
         return Metric.AFFINE2P, replace(preset.penalties, match=earned)

@@ -64,11 +64,14 @@ class Penalties:
         mismatch: mismatch penalty, 1 to MAX_PENALTY.
         gaps: one or two pieces (open, extend); open 0 to MAX_PENALTY, extend 1 to MAX_PENALTY.
         match: match bonus, 0 to MAX_PENALTY.
+        ambiguous: penalty of a column with a character other than A, C, G, T and U, 0 to the mismatch penalty; None:
+            the mismatch penalty.
     """
 
     mismatch: int = 4
     gaps: tuple[tuple[int, int], ...] = ((6, 2),)
     match: int = 0
+    ambiguous: int | None = None
 
     def __post_init__(self) -> None:
         charges = [("mismatch penalty", self.mismatch, 1), ("match bonus", self.match, 0)]
@@ -77,6 +80,9 @@ class Penalties:
         for name, value, minimum in charges:
             if not minimum <= value <= MAX_PENALTY:
                 raise UsageError(f"the {name} is {value}; it must be {minimum} to {MAX_PENALTY:,}")
+        if self.ambiguous is not None and not 0 <= self.ambiguous <= self.mismatch:
+            most = f"that of a mismatch, {self.mismatch}"
+            raise UsageError(f"the penalty of N (--n-penalty) is {self.ambiguous}; it must be 0 to {most}")
         if len(self.gaps) not in (1, 2):
             raise UsageError(f"a gap's cost has one or two pieces, not {len(self.gaps)}")
 
@@ -214,6 +220,11 @@ class AlignSpec:
             self.metric, None, self.penalties.match
         ):
             raise UsageError(f"{self.metric} has penalties of its own (Penalties.of), not {self.penalties}")
+        if self.penalties.ambiguous is not None:
+            if self.ambiguous is not Ambiguous.MISMATCH:
+                raise UsageError(f"a penalty of N (--n-penalty) cannot be used with --ambiguous {self.ambiguous}")
+            if self.heuristics.band or self.heuristics.xdrop:
+                raise UsageError("a penalty of N (--n-penalty) cannot be used with a band or an X-drop")
         if self.mode in (Mode.OVERLAP, Mode.EXTENSION) and not self.penalties.match:
             raise UsageError(
                 f"{self.mode} requires a match score (--match): without it, the empty alignment is the best"
@@ -228,3 +239,18 @@ class AlignSpec:
             raise UsageError(f"the bound on the cost is {self.max_cost}; it must be 0 to {MAX_SCORE:,}")
         if self.max_cost is not None and self.penalties.match:
             raise UsageError("a bound on the cost (--max-cost) cannot be used with a match score (--match)")
+
+    @property
+    def charges_ambiguous(self) -> bool:
+        """True if ambiguous bases have a penalty of their own, which few kernels support."""
+        return self.penalties.ambiguous not in (None, self.penalties.mismatch)
+
+    @property
+    def by_bits(self) -> bool:
+        """True if ambiguous bases are compared by bits of their codes, which some kernels do not support."""
+        return self.ambiguous is Ambiguous.WILDCARD or self.charges_ambiguous
+
+    @property
+    def rule(self) -> int:
+        """Number of the rule for ambiguous bases in native code (native/base/types.hpp)."""
+        return len(Ambiguous) if self.charges_ambiguous else self.ambiguous.code

@@ -17,11 +17,12 @@ class UnitCosts:
     """Normalised costs of a specification: a match costs 0, and the unit is the largest possible.
 
     Kernels have no match bonus b. Since 2 * matches + 2 * mismatches + gap bases is the number of aligned bases of
-    both sequences, the best score is the minimum cost with mismatch 2 * (x + b), opening 2 * o, extension 2 * e + b,
-    and b for each base that stays unaligned: cost = b * (all bases) - 2 * score.
+    both sequences, the best score is the minimum cost with mismatch 2 * (x + b), and the same for ambiguous bases,
+    opening 2 * o, extension 2 * e + b, and b for each base that stays unaligned: cost = b * (all bases) - 2 * score.
 
     Attributes:
         mismatch: cost of a mismatch, in units.
+        ambiguous: cost of a column with an ambiguous base, in units; that of a mismatch unless it has its own.
         gaps: (opening, extension) of each piece, in units. A piece that is never cheaper than the other one is
             dropped: it changes neither the cost of a gap nor the choice between paths of equal cost.
         skip: cost in units of a base that free ends or an extension leave unaligned; 0 if all bases are aligned.
@@ -29,6 +30,7 @@ class UnitCosts:
     """
 
     mismatch: int
+    ambiguous: int
     gaps: Gaps
     skip: int
     unit: int
@@ -42,8 +44,10 @@ class UnitCosts:
         mismatch = twice * (p.mismatch + p.match)
         gaps = _without_dominated(tuple((twice * o, twice * e + p.match) for o, e in p.gaps))
         skip = p.match if spec.free or spec.mode is Mode.EXTENSION else 0
-        unit = math.gcd(mismatch, skip, *(cost for gap in gaps for cost in gap))
-        return cls(mismatch // unit, tuple((o // unit, e // unit) for o, e in gaps), skip // unit, unit)
+        ambiguous = mismatch if p.ambiguous is None else twice * (p.ambiguous + p.match)
+        unit = math.gcd(mismatch, ambiguous, skip, *(cost for gap in gaps for cost in gap))
+        gaps = tuple((o // unit, e // unit) for o, e in gaps)
+        return cls(mismatch // unit, ambiguous // unit, gaps, skip // unit, unit)
 
     @property
     def is_linear(self) -> bool:

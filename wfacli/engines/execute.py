@@ -53,9 +53,11 @@ def execute(engine: Engine, pairs: PairBatch, routes: list[Route], planner: Plan
     kernels = np.bincount(result.origin[aligned], minlength=len(used))
     stats.add("kernels", {name: int(n) for name, n in zip(used, kernels, strict=True) if n})
     if unaligned:
-        stats.add("unaligned", _by_status(result.status[~aligned]))
+        stats.add("unaligned", by_status(result.status[~aligned]))
     return result
 
 
-def _by_status(status: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> Counter[str]:
-    return Counter({Status(int(s)).name: int(n) for s, n in zip(*np.unique(status, return_counts=True), strict=True)})
+def by_status(status: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> Counter[str]:
+    """Return how many of the pairs have each status, by its name."""
+    # np.unique would import numpy.ma.
+    return Counter({Status(s).name: n for s, n in enumerate(np.bincount(status).tolist()) if n})

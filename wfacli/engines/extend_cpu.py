@@ -14,6 +14,7 @@ from ..core.stats import Stats
 from ..errors import InputError
 from ..scoring.spec import ExtendSpec
 from .base import Engine
+from .execute import by_status
 from .threads import ThreadedEngine, bases_of
 
 KERNEL = "sw"  # kernel name of routes; the native code chooses between lanes and strips
@@ -115,8 +116,7 @@ def extend_batch(engine: Engine, pairs: PairBatch, spec: ExtendSpec, stats: Stat
     stats.add("routed", {KERNEL: len(pairs)})
     stats.add("kernels", {KERNEL: aligned})
     if aligned < len(pairs):
-        values, counts = np.unique(part.status[part.status != np.uint8(Status.OK)], return_counts=True)
-        stats.add("unaligned", {Status(int(v)).name: int(n) for v, n in zip(values, counts, strict=True)})
+        stats.add("unaligned", by_status(part.status[part.status != np.uint8(Status.OK)]))
     columns = (part.status, part.cut, part.score, part.span, part.cigar, part.cigar_start)
     return AlignmentBatch(pairs.ordinal, *columns, np.zeros(len(pairs), np.uint8), (KERNEL,), second=part.second)
 

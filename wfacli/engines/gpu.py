@@ -156,7 +156,7 @@ class GpuEngine:
         """
         self._spec, self._stats = spec, stats or Stats()
         self._costs = UnitCosts.of(spec)
-        self._tables = symbol_codes(spec.ambiguous.code)
+        self._tables = symbol_codes(spec.rule)
         self.session = GpuSession(open_driver, memory, bases=bases)
 
     def batch_memory(self, nbytes: int) -> U8 | None:
@@ -195,7 +195,8 @@ class GpuEngine:
 
     def _parts(self, chosen: _Chosen, route: Route) -> list[_Part]:
         shape, kernel = self._shape(chosen, route), route.kernel
-        if not supports(kernel, shape) or not self._scores_fit(shape):
+        charged = chosen.coded and self._spec.charges_ambiguous
+        if charged or not supports(kernel, shape) or not self._scores_fit(shape):
             return [_refused(chosen, Status.UNSUPPORTED)]
         if plan_of(kernel, shape).shared > self.session.gpu.shared_per_block:
             return [_refused(chosen, Status.MEMORY_LIMIT)]

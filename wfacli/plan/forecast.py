@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._native import Forecaster, instruction_set, rows_up_to
-from ..config import AlignSpec, Ambiguous, Limits, Metric, Mode
+from ..config import AlignSpec, Limits, Metric, Mode
 from ..core import tuning
 from ..core.batch import I32, Flag, PairBatch, all_rows
 from ..core.costs import UnitCosts
@@ -47,7 +47,7 @@ def lanes_support(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
 def _rows_in_lanes(pairs: PairBatch, spec: AlignSpec, longest: int) -> tuple[I32, I32]:
     """Return the rows (i32[m]) with sequences of at most `longest` bases that READS supports, and the others."""
     most = min(longest, tuning.READS_OVERLAP) if CostTraits.of(spec).in_bytes else -1
-    without = int(Flag.NON_ACGT) if spec.ambiguous is Ambiguous.WILDCARD else 0
+    without = int(Flag.NON_ACGT) if spec.by_bits else 0
     return rows_up_to(pairs.q_len, pairs.t_len, pairs.flags, most, without)
 
 
@@ -75,7 +75,7 @@ def surely_inside(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.bool_]:
     edit = spec.metric is Metric.EDIT
     far = tuning.INSIDE_MIN_LENGTH_RATIO[edit] * pairs.q_len.astype(np.int64)
     sure: npt.NDArray[np.bool_] = _columns(pairs, spec) >= far
-    return sure & ((pairs.flags & Flag.NON_ACGT) == 0) if spec.ambiguous is Ambiguous.WILDCARD else sure
+    return sure & ((pairs.flags & Flag.NON_ACGT) == 0) if spec.by_bits else sure
 
 
 def _columns(pairs: PairBatch, spec: AlignSpec) -> npt.NDArray[np.int64]:
@@ -153,7 +153,7 @@ class Forecast:
         if self._spec.metric is Metric.EDIT:
             path = np.where(short, 0.0, models.difference.of(n, n * edits))
         times: F64 = search + path
-        return np.where(self.other_bases, np.inf, times) if self._spec.ambiguous is Ambiguous.WILDCARD else times
+        return np.where(self.other_bases, np.inf, times) if self._spec.by_bits else times
 
     def _add_free_ends(self, times: F64) -> None:
         """Add the time of free ends to `times` (f64[kernels, n]): a path may start on more diagonals."""
@@ -189,7 +189,8 @@ class Forecast:
 
         costs, pairs = self._costs, self._pairs
         expected, most = self._shapes[1] * costs.edit, costs.bound(self._spec)
-        return PairCosts(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most)
+        supported = not self._spec.charges_ambiguous
+        return PairCosts(pairs.q_len, pairs.t_len, expected, costs.mismatch, costs.gaps, most, other_bases=supported)
 
     @property
     def other_bases(self) -> npt.NDArray[np.bool_]:

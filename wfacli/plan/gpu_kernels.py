@@ -42,6 +42,7 @@ class PairCosts:
         mismatch, gaps: costs, divided by their greatest common divisor.
         max_cost: maximum cost in the same units; pairs above it have no alignment.
         spread: f64[n] or one value for all, standard deviation of log(true cost / expected cost).
+        other_bases: whether GPU kernels support the cost of symbols other than A C G T at all.
     """
 
     q_len: I32
@@ -51,6 +52,7 @@ class PairCosts:
     gaps: Gaps
     max_cost: int = NO_BOUND
     spread: F64 | float = 0.0
+    other_bases: bool = True
 
     @functools.cached_property
     def longest(self) -> F64:
@@ -99,7 +101,7 @@ class GpuKernel:
         Infinite if the kernel does not support its bases; other_bases: bool[n].
         """
         time = self.model.of(pairs.longest, self.work(pairs))
-        return np.where(other_bases, time * tuning.GPU_CODED if self.coded else np.inf, time)
+        return np.where(other_bases, time * tuning.GPU_CODED if self.coded and pairs.other_bases else np.inf, time)
 
     def alone(self, pairs: PairCosts) -> F64:
         """Return the latency (f64[n], microseconds) of each pair by itself on the GPU."""

@@ -108,7 +108,7 @@ class CpuKernel:
 
 def dense_kernel(spec: AlignSpec) -> str:
     """Return the kernel for a global alignment of any pair, whatever its cost."""
-    if not is_edit(spec):
+    if not is_edit(spec) or spec.charges_ambiguous:
         return whole_matrix(spec)
     return TABLE if spec.ambiguous is Ambiguous.WILDCARD else STRIPES
 
@@ -124,6 +124,11 @@ def most_in_table(spec: AlignSpec, limits: Limits) -> float:
     # each `extend` of score, with one offset of 4 bytes per component.
     costs = CostTraits.of(spec)
     return math.sqrt(limits.table / (2.0 * costs.components * costs.extend))
+
+
+def _for_ambiguous(spec: AlignSpec) -> str | None:
+    """Return the kernel after a wavefront for ambiguous bases with a penalty of their own."""
+    return GOTOH if spec.charges_ambiguous else None
 
 
 def _after_linear(spec: AlignSpec) -> str | None:
@@ -157,7 +162,8 @@ def _wavefront_model(models: tuning.CpuModels, costs: CostTraits) -> tuning.Mode
 
 
 def _reach_of_table(spec: AlignSpec, limits: Limits) -> Reach:
-    return Reach(edits=most_in_table(spec, limits)) if spec.mode is Mode.GLOBAL else Reach()
+    most = most_in_table(spec, limits) if spec.mode is Mode.GLOBAL else math.inf
+    return Reach(edits=most, other_bases=not spec.charges_ambiguous)
 
 
 def _reach_of_difference(spec: AlignSpec, limits: Limits) -> Reach:
@@ -175,7 +181,7 @@ def _reach_of_gotoh(spec: AlignSpec, limits: Limits) -> Reach:
 
 def _reach_of_reads(spec: AlignSpec, limits: Limits) -> Reach:
     longest = tuning.READS_LONGEST if CostTraits.of(spec).in_bytes else -1.0
-    return Reach(longest=longest, other_bases=spec.ambiguous is not Ambiguous.WILDCARD)
+    return Reach(longest=longest, other_bases=not spec.by_bits)
 
 
 def _bits(words: int) -> CpuKernel:
@@ -206,7 +212,7 @@ _ROWS = (
         STRIPES,
         lambda models, costs: models.stripes,
         lambda costs: Work(band=1.0),
-        lambda spec, limits: Reach(other_bases=spec.ambiguous is not Ambiguous.WILDCARD),
+        lambda spec, limits: Reach(other_bases=not spec.by_bits),
         _AFTER_BAND,
         algorithm="stripes",
     ),
@@ -243,21 +249,24 @@ _ROWS = (
         _wavefront_model,
         _wavefront_work,
         _reach_of_table,
-        dict.fromkeys((Status.WORK_LIMIT, Status.MEMORY_LIMIT), dense_kernel),
+        {
+            Status.UNSUPPORTED: lambda spec: dense_kernel(spec) if spec.charges_ambiguous else None,
+            **dict.fromkeys((Status.WORK_LIMIT, Status.MEMORY_LIMIT), dense_kernel),
+        },
     ),
     CpuKernel(
         TABLE,
         _wavefront_model,
         _wavefront_work,
         _reach_of_table,
-        {Status.WORK_LIMIT: GOTOH, Status.MEMORY_LIMIT: LINEAR},
+        {Status.UNSUPPORTED: _for_ambiguous, Status.WORK_LIMIT: GOTOH, Status.MEMORY_LIMIT: LINEAR},
     ),
     CpuKernel(
         LINEAR,
         _wavefront_model,
         _wavefront_work,
-        lambda spec, limits: Reach(),
-        {Status.WORK_LIMIT: GOTOH, Status.MEMORY_LIMIT: _after_linear},
+        lambda spec, limits: Reach(other_bases=not spec.charges_ambiguous),
+        {Status.UNSUPPORTED: _for_ambiguous, Status.WORK_LIMIT: GOTOH, Status.MEMORY_LIMIT: _after_linear},
         memory="linear",
     ),
     CpuKernel(

@@ -149,7 +149,7 @@ class Extender:
         losing = (nearer != some_rows(few, at).span).any(axis=1) & (nearer != reliable).any(axis=1)
         pairs, found, after, changed = self._from_inside(pairs, found, limits, opened, doubted, reliable, align)
         rows = np.searchsorted(after, doubted[losing]).astype(np.int32)
-        same = ~np.isin(rows, changed)
+        same = ~np.isin(rows, changed, kind="table")  # otherwise np.isin imports numpy.ma
         if not same.any():
             return pairs, found, after, changed
         limits, none = (np.searchsorted(after, limits[0]).astype(np.int32), limits[1]), all_rows(0)

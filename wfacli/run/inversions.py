@@ -54,7 +54,8 @@ class InversionFinder:
             stats: receives the CPU time of the threads.
         """
         costs = ends.penalties
-        scheme = Scheme.of_scores(costs.match, costs.mismatch, *costs.gaps[0], ambiguous)
+        n_score = None if costs.ambiguous is None else -costs.ambiguous
+        scheme = Scheme.of_scores(costs.match, costs.mismatch, *costs.gaps[0], ambiguous, n_score)
         spec = ExtendSpec(scheme, ExtendMode.LOCAL, score_only=True)
         # Limits of its own, so that results do not depend on the user's.
         self._engines = [

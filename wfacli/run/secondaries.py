@@ -32,7 +32,7 @@ def with_promoted(
     rows, hosts = uncovered_secondaries(pairs, found, least, scores)
     mapped, records = pairs.mapped, pairs.records
     assert mapped is not None
-    chosen = np.isin(mapped.first[rows], templates)
+    chosen = np.isin(mapped.first[rows], templates, kind="table")  # otherwise np.isin imports numpy.ma
     rows, hosts = rows[chosen], hosts[chosen]
     if not len(rows):
         return pairs

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from ..config import Ends, Penalties
 
+_N = 1  # minimap2's penalty of ambiguous bases, --score-N, in all presets
+
 # minimap2's -A, -B, -O and -E without a preset, which map-ont and most other presets also use.
-_DEFAULT = Penalties(4, ((4, 2), (24, 1)), 2)
-_HIFI = Penalties(4, ((6, 2), (26, 1)), 1)
-_ICLR = Penalties(6, ((10, 2), (50, 1)), 2)  # minimap2 has two mismatch penalties; this is the one for transversions
-_ASM5 = Penalties(19, ((39, 3), (81, 1)), 1)
-_ASM10 = Penalties(9, ((16, 2), (41, 1)), 1)
-_SHORT = Penalties(8, ((12, 2), (24, 1)), 2)
+_DEFAULT = Penalties(4, ((4, 2), (24, 1)), 2, _N)
+_HIFI = Penalties(4, ((6, 2), (26, 1)), 1, _N)
+_ICLR = Penalties(6, ((10, 2), (50, 1)), 2, _N)  # the mismatch penalty is minimap2's for transversions
+_ASM5 = Penalties(19, ((39, 3), (81, 1)), 1, _N)
+_ASM10 = Penalties(9, ((16, 2), (41, 1)), 1, _N)
+_SHORT = Penalties(8, ((12, 2), (24, 1)), 2, _N)
 
 # Z-drop and that of inversions (-z; with sr minimap2 searches for none), minimum score (-s), end bonus (--end-bonus;
 # minimap2's -1 means none), maximum extension (-g), maximum gap in the extension (1.5 times -r).

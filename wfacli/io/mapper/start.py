@@ -52,8 +52,9 @@ def mapper_command(preset: str, threads: int, reference: str, reads: Sequence[st
     """
     sam = preset in PAIRING
     if found := shutil.which("minimap2"):
-        form = "-a" if sam else "--paf-no-hit"  # both have a line of each read: see MapperFiles.check_reported
-        options = ["-x", preset, form, "-I", _ONE_INDEX, *_batch_options(preset, threads), "-t", str(threads)]
+        # Both forms have a line of each read (see MapperFiles.check_reported). Qualities are in the reads' own files.
+        form = ["-a", "-Q"] if sam else ["--paf-no-hit"]
+        options = ["-x", preset, *form, "-I", _ONE_INDEX, *_batch_options(preset, threads), "-t", str(threads)]
         return [found, *options, "--", reference, *reads]
     try:
         import mappy  # noqa: F401

@@ -35,7 +35,7 @@ class Formatter:
         scores_only: bool,
         heuristic: bool,
         second: bool = False,
-        ambiguous: Ambiguous = Ambiguous.MISMATCH,
+        rule: int = Ambiguous.MISMATCH.code,
         mapped: bool = False,
         significance: Significance | None = None,
         penalties: Penalties | None = None,
@@ -47,7 +47,7 @@ class Formatter:
             scores_only: alignments have no CIGARs.
             heuristic: alignments may be marked as affected by a heuristic.
             second: alignments have second best scores.
-            ambiguous: WILDCARD if '=' operations may contain mismatches in the sense of SAM.
+            rule: number of the rule for ambiguous bases (AlignSpec.rule), by which = and X are those of SAM.
             mapped: batches have Mapped columns.
             significance: statistics of scores, for BLAST's table.
             penalties: scoring scheme, for the score of an alignment's best part.
@@ -56,7 +56,7 @@ class Formatter:
         container = out.container if out.format is Format.SAM else None
         self._options = FormatOptions(
             format="bam" if container is Container.BAM else out.format.value,
-            ambiguous=ambiguous.code,
+            ambiguous=rule,
             # CRAM keeps no = and X, and MC is the mate's CIGAR.
             cigar_m=out.cigar is CigarStyle.M or container is Container.CRAM,
             md=out.md,
@@ -68,7 +68,7 @@ class Formatter:
             hard_clip=out.hard_clip,
             read_group=out.read_group_id if out.format is Format.SAM else "",
             significance=significance.parameters if significance else (0.0, 0.0, 1),
-            operation_scores=(penalties.match, penalties.mismatch, list(penalties.gaps)) if penalties else (0, 0, []),
+            operation_scores=_scores(penalties),
         )
 
     @classmethod
@@ -79,7 +79,7 @@ class Formatter:
             config.output,
             scores_only=spec.score_only,
             heuristic=bool(spec.heuristics),
-            ambiguous=spec.ambiguous,
+            rule=spec.rule,
             mapped=mapped,
             penalties=spec.penalties,
         )
@@ -109,3 +109,11 @@ class Formatter:
             return format_batch(pairs, alignments, self._options, targets, figures)
         except OverflowError as error:
             raise OutputError(str(error)) from None
+
+
+def _scores(penalties: Penalties | None) -> tuple[int, int, int, list[tuple[int, int]]]:
+    """Return what operations score (FormatOptions), or zeros."""
+    if penalties is None:
+        return 0, 0, 0, []
+    charge = penalties.mismatch if penalties.ambiguous is None else penalties.ambiguous
+    return penalties.match, penalties.mismatch, charge, list(penalties.gaps)

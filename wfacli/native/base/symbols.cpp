@@ -36,11 +36,15 @@ constexpr SymbolTables make_tables() {
     strict.target[c] = base ? base : 0xf1;
     Codes& wild = of(t, Ambiguous::Wildcard);
     wild.query[c] = wild.target[c] = t.iupac[c];
+    Codes& charged = of(t, Ambiguous::Charged);
+    charged.query[c] = base ? t.iupac[c] : 0x10;  // the two bits of kAmbiguousCodes, of which no two codes share one
+    charged.target[c] = base ? t.iupac[c] : 0x20;
     Codes& literal = of(t, Ambiguous::Literal);
     literal.query[c] = literal.target[c] = u;
   }
   set_ends(of(t, Ambiguous::Mismatch), 0xfe, 0xff);
   set_ends(of(t, Ambiguous::Wildcard), 0, 0);
+  set_ends(of(t, Ambiguous::Charged), 0, 0);
   set_ends(of(t, Ambiguous::Literal), 1, 2);  // control characters are invalid in sequences
   return t;
 }

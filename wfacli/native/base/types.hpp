@@ -41,7 +41,11 @@ enum SamFlag : std::int32_t {
 };
 
 // How symbols other than A C G T U compare (wfacli.config.Ambiguous).
-enum class Ambiguous : std::uint8_t { Mismatch, Wildcard, Literal };
+// Charged: they match nothing, as under Mismatch, and have a penalty of their own.
+enum class Ambiguous : std::uint8_t { Mismatch, Wildcard, Literal, Charged };
+
+// True if two symbols match when their codes share a bit, not when the codes are equal.
+constexpr bool matches_by_bits(Ambiguous rule) { return rule == Ambiguous::Wildcard || rule == Ambiguous::Charged; }
 
 // Affine gap cost: a gap of length l costs open + l * extend. Two pieces: the smaller of both costs.
 struct GapPiece {
@@ -55,6 +59,7 @@ struct GapPiece {
 // + b, and b for each symbol that stays unaligned (engine.cpp).
 struct Costs {
   std::int32_t mismatch = 1;
+  std::int32_t ambiguous = 1;  // a column with an ambiguous symbol, under Ambiguous::Charged; at most a mismatch
   std::int32_t pieces = 1;  // 1 or 2
   GapPiece gap[2]{};
   std::int32_t skip = 0;  // per symbol that free ends leave unaligned

@@ -13,9 +13,9 @@ GapPiece piece_of(nb::handle piece) {
   return gap;
 }
 
-Costs costs_of(std::int32_t mismatch, nb::tuple gaps, std::int32_t skip) {
-  Costs c{.mismatch = mismatch, .pieces = static_cast<std::int32_t>(gaps.size()), .skip = skip};
-  if (c.mismatch < 1 || c.pieces < 1 || c.pieces > 2) throw nb::value_error("penalties out of range");
+Costs costs_of(std::int32_t mismatch, std::int32_t ambiguous, nb::tuple gaps, std::int32_t skip) {
+  Costs c{.mismatch = mismatch, .ambiguous = ambiguous, .pieces = static_cast<std::int32_t>(gaps.size()), .skip = skip};
+  if (c.mismatch < 1 || c.ambiguous < 0 || c.ambiguous > c.mismatch || c.pieces < 1 || c.pieces > 2) throw nb::value_error("penalties out of range");
   for (int g = 0; g < c.pieces; ++g) c.gap[g] = piece_of(gaps[g]);
   return c;
 }
@@ -173,14 +173,14 @@ void bind_engine(nb::module_& m) {
   nb::class_<AlignOptions>(m, "AlignOptions")
       .def(
           "__init__",
-          [](AlignOptions* self, std::int32_t mismatch, nb::tuple gaps, std::int32_t match, nb::tuple units,
+          [](AlignOptions* self, std::int32_t mismatch, std::int32_t charge, nb::tuple gaps, std::int32_t match, nb::tuple units,
              int ambiguous, bool extension, nb::tuple free, bool path, nb::tuple heuristics, std::int32_t max_cost,
              const std::string& algorithm, const std::string& memory, std::int32_t words, nb::tuple cap,
              std::size_t table_bytes, std::size_t checkpoint_bytes) {
-            new (self) AlignOptions{.costs = costs_of(mismatch, gaps, 0),
-                                    .units = costs_of(nb::cast<std::int32_t>(units[0]), nb::cast<nb::tuple>(units[1]),
-                                                      nb::cast<std::int32_t>(units[2])),
-                                    .unit = nb::cast<std::int32_t>(units[3]),
+            new (self) AlignOptions{.costs = costs_of(mismatch, charge, gaps, 0),
+                                    .units = costs_of(nb::cast<std::int32_t>(units[0]), nb::cast<std::int32_t>(units[1]),
+                                                      nb::cast<nb::tuple>(units[2]), nb::cast<std::int32_t>(units[3])),
+                                    .unit = nb::cast<std::int32_t>(units[4]),
                                     .match = match,
                                     .ambiguous = static_cast<Ambiguous>(ambiguous),
                                     .extension = extension,
@@ -196,7 +196,7 @@ void bind_engine(nb::module_& m) {
                                     .table_bytes = table_bytes,
                                     .checkpoint_bytes = checkpoint_bytes};
           },
-          nb::kw_only(), nb::arg("mismatch"), nb::arg("gaps"), nb::arg("match"), nb::arg("unit_costs"),
+          nb::kw_only(), nb::arg("mismatch"), nb::arg("ambiguous_penalty"), nb::arg("gaps"), nb::arg("match"), nb::arg("unit_costs"),
           nb::arg("ambiguous"), nb::arg("extension"), nb::arg("free"), nb::arg("path"), nb::arg("heuristics"),
           nb::arg("max_cost"), nb::arg("algorithm"), nb::arg("memory"), nb::arg("words"), nb::arg("cap"),
           nb::arg("table_bytes"), nb::arg("checkpoint_bytes"));

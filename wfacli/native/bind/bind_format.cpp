@@ -15,7 +15,7 @@ namespace {
 FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs, bool scores,
                          bool heuristic, bool second, bool sort, bool hard_clip, const std::string& read_group,
                          std::tuple<double, double, int> significance,
-                         const std::tuple<int, int, std::vector<std::pair<int, int>>>& prices) {
+                         const std::tuple<int, int, int, std::vector<std::pair<int, int>>>& prices) {
   FormatOptions o;
   o.format = format == "bam"      ? Format::Bam
              : format == "paf"    ? Format::Paf
@@ -33,9 +33,10 @@ FormatOptions options_of(const std::string& format, int ambiguous, bool cigar_m,
   o.hard_clip = hard_clip;
   o.read_group = read_group;
   std::tie(o.lambda, o.log_k, o.score_step) = significance;
-  const auto& [match, mismatch, gaps] = prices;
+  const auto& [match, mismatch, charge, gaps] = prices;
   o.operation_scores.match = match;
   o.operation_scores.mismatch = mismatch;
+  o.operation_scores.ambiguous = charge;
   if (gaps.size() > 2) throw nb::value_error("a gap's cost has one or two pieces");
   for (const auto& [open, extend] : gaps) o.operation_scores.gap[o.operation_scores.pieces++] = {open, extend};
   return o;
@@ -103,7 +104,7 @@ void bind_format(nb::module_& m) {
           [](FormatOptions* self, const std::string& format, int ambiguous, bool cigar_m, bool md, bool cs,
              bool scores_only, bool heuristic, bool second, bool sort, bool hard_clip, const std::string& read_group,
              std::tuple<double, double, int> significance,
-             const std::tuple<int, int, std::vector<std::pair<int, int>>>& prices) {
+             const std::tuple<int, int, int, std::vector<std::pair<int, int>>>& prices) {
             new (self) FormatOptions(options_of(format, ambiguous, cigar_m, md, cs, scores_only, heuristic, second,
                                                 sort, hard_clip, read_group, significance, prices));
           },

@@ -185,7 +185,7 @@ OutColumn<std::int32_t> cigar_counts(InColumn<std::uint32_t> cigar, InColumn<std
   return to_numpy(counts);
 }
 
-// Return (cigar, cigar_start) of a batch aligned under wildcards, with = and X by SAM's rule.
+// Return (cigar, cigar_start) of a batch aligned under wildcards, or with a penalty of ambiguous bases, with = and X by SAM's rule.
 nb::tuple written_cigars(nb::handle batch, nb::handle alignments) {
   const BatchView pairs = batch_view(batch);
   const AlignmentView a = alignment_view(alignments);
@@ -310,7 +310,7 @@ void bind_memory(nb::module_& m) {
   m.def("cigar_counts", &cigar_counts, nb::arg("cigar"), nb::arg("cigar_start"),
         "i32[4m]: each row's matches, mismatches, inserted and deleted bases");
   m.def("written_cigars", &written_cigars, nb::arg("batch"), nb::arg("alignments"),
-        "(cigar u32[C], cigar_start i64[n+1]) of alignments under wildcards, with = and X as SAM has them");
+        "(cigar u32[C], cigar_start i64[n+1]) of alignments under wildcards, or with a penalty of ambiguous bases, with = and X as SAM has them");
 }
 
 }  // namespace wfacli

@@ -45,8 +45,11 @@ std::int32_t max_units(const AlignOptions& options) {
 
 // True if bases of the pair match when their codes share a bit, not when the codes are equal.
 bool by_bits(std::uint8_t flags, const AlignOptions& options) {
-  return options.ambiguous == Ambiguous::Wildcard && (flags & kNonAcgt);
+  return matches_by_bits(options.ambiguous) && (flags & kNonAcgt);
 }
+
+// True if the algorithm supports ambiguous bases with a penalty of their own: those that compute all cells.
+bool charges_ambiguous(Algorithm algorithm) { return algorithm == Algorithm::Difference || algorithm == Algorithm::Gotoh; }
 
 bool is_edit_distance(const AlignOptions& o) {
   const Costs& c = o.costs;
@@ -96,6 +99,7 @@ std::int64_t score_of(std::uint32_t op, std::int64_t length, const AlignOptions&
   const Costs& c = options.costs;
   if (op == kEqual) return length * options.match;
   if (op == kDifferent) return -length * c.mismatch;
+  if (op == kMatch) return -length * c.ambiguous;
   const auto by = [&](const GapPiece& gap) { return gap.open + length * gap.extend; };
   return -(c.pieces == 1 ? by(c.gap[0]) : std::min(by(c.gap[0]), by(c.gap[1])));
 }
@@ -229,12 +233,14 @@ KernelAnswer Aligner::align_pair(const Work& whole, Cigar& cigar) {
   PairView& pair = work.pair;
   // Offsets, diagonals and sums of both lengths must fit 32 bits.
   if (std::int64_t{pair.query_len} + pair.target_len > INT32_MAX / 2) return {.status = Status::LengthLimit};
+  const bool charged = options.ambiguous == Ambiguous::Charged && !work.plain;
+  if (charged && !charges_ambiguous(options.algorithm)) return {.status = Status::Unsupported};
   KernelAnswer end;
   if (options.extension) {
     encode(pair, work.plain, options.ambiguous, false);
     KernelTask task = task_of(work);
     task.may_return_work_limit = !task.heuristics.any();
-    end = find_end(task, options.algorithm, cigar);
+    end = find_end(task, charged ? Algorithm::Gotoh : options.algorithm, cigar);
     if (end.status != Status::Ok) return {.status = user_status(end.status, task, options)};
     pair.query_len -= end.query_skip_end;
     pair.target_len -= end.target_skip_end;
@@ -277,7 +283,8 @@ KernelAnswer Aligner::solve(const KernelTask& task, Algorithm algorithm, Cigar& 
 
 KernelTask Aligner::task_of(const Work& work) {
   const AlignOptions& options = work.options;
-  const Costs& costs = options.units;
+  Costs costs = options.units;
+  if (work.plain) costs.ambiguous = costs.mismatch;
   const std::int32_t unit = options.unit;
   Heuristics heuristics = options.heuristics;
   heuristics.drop = (2 * heuristics.drop + unit - 1) / unit;
@@ -291,7 +298,8 @@ KernelTask Aligner::task_of(const Work& work) {
           .target = target_.data(),
           .query_len = work.pair.query_len,
           .target_len = work.pair.target_len,
-          .wildcard = options.ambiguous == Ambiguous::Wildcard && !work.plain,
+          .by_bits = matches_by_bits(options.ambiguous) && !work.plain,
+          .wildcards = options.ambiguous == Ambiguous::Wildcard && !work.plain,
           .costs = costs,
           .free = options.free,
           // The unaligned ends and the score under a heuristic are known only from the path.

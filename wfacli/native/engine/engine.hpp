@@ -31,7 +31,7 @@ struct AlignOptions {
   std::size_t table_bytes = 0, checkpoint_bytes = 0;
 };
 
-// Return the score of an operation (=, X, I or D) over `length` bases in the user's scheme.
+// Return the score of an operation (=, X, I, D, or M: an ambiguous base with a penalty of its own) over `length` bases in the user's scheme.
 std::int64_t score_of(std::uint32_t op, std::int64_t length, const AlignOptions& options);
 
 // Set the score, or the status ScoreRange if the score does not fit 32 bits. INT32_MIN is reserved for pairs without

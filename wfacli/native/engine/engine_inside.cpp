@@ -161,7 +161,7 @@ KernelAnswer Aligner::search_inside(const Work& whole, Cigar& cigar) {
   const AlignOptions& options = work.options;
   if (std::int64_t{pair.query_len} + pair.target_len > INT32_MAX / 2) return {.status = Status::LengthLimit};
   if (pair.query_len == 0 || pair.target_len == 0) return {.status = Status::Unsupported};
-  if (options.ambiguous == Ambiguous::Wildcard && !work.plain) return {.status = Status::Unsupported};
+  if (matches_by_bits(options.ambiguous) && !work.plain) return {.status = Status::Unsupported};
   const EditRange range = range_of(options.costs);
   InsideRow row = row_of(pair, options);
   work.pair = row.pair.pair;

@@ -16,7 +16,7 @@ enum class Format : std::uint8_t { Sam, Bam, Paf, Tsv, Blast6 };
 // Scores of operations: match bonus, mismatch and gap costs. A gap of length l costs open + l * extend of the cheaper
 // piece.
 struct OperationScores {
-  std::int32_t match = 0, mismatch = 0, pieces = 0;
+  std::int32_t match = 0, mismatch = 0, ambiguous = 0, pieces = 0;
   GapPiece gap[2];
 };
 

@@ -9,10 +9,10 @@ std::string span_fault(const PairView& pair, const std::int32_t* span) {
   return query && target ? "" : "the span lies outside the sequences";
 }
 
-// Implements replay_fault(). same(q, t) is true if two symbols must be '='; score_of_run(op, len, q, t) is the score
+// Implements replay_fault(). operation_at(q, t) is the operation of two aligned symbols; score_of_run(op, len, q, t) is the score
 // of an operation on the symbols at q and t.
-template <class Same, class Score>
-std::string fault_of(const BatchView& batch, const AlignmentView& a, std::int64_t i, Same&& same, Score&& score_of_run) {
+template <class Operation, class Score>
+std::string fault_of(const BatchView& batch, const AlignmentView& a, std::int64_t i, Operation&& operation_at, Score&& score_of_run) {
   if (std::string fault = span_fault(batch.pair(i), a.span + 4 * i); !fault.empty()) return fault;
   const PairView pair = batch.pair(i).part(a.span + 4 * i);
   std::int64_t q = 0, t = 0, score = 0;
@@ -20,13 +20,14 @@ std::string fault_of(const BatchView& batch, const AlignmentView& a, std::int64_
     const std::int64_t len = a.cigar[c] >> 4;
     const std::uint32_t op = a.cigar[c] & 15;
     const std::string place = " at query " + std::to_string(q) + ", target " + std::to_string(t);
-    if (op != kEqual && op != kDifferent && op != kInsertion && op != kDeletion) return "unknown operation" + place;
+    const bool aligns = op == kEqual || op == kDifferent || op == kMatch;
+    if (!aligns && op != kInsertion && op != kDeletion) return "unknown operation" + place;
     if ((op != kDeletion && q + len > pair.query_len) || (op != kInsertion && t + len > pair.target_len))
       return "runs past its span" + place;
-    if (op == kEqual || op == kDifferent) {
+    if (aligns) {
       for (std::int64_t j = 0; j < len; ++j)
-        if (same(pair.query[q + j], pair.target[t + j]) != (op == kEqual))
-          return std::string(op == kEqual ? "'='" : "'X'") + " does not fit the bases" + place;
+        if (operation_at(pair.query[q + j], pair.target[t + j]) != op)
+          return std::string("'") + "M......=X"[op] + "' does not fit the bases" + place;
     }
     score += score_of_run(op, len, pair.query + q, pair.target + t);
     q += op != kDeletion ? len : 0;
@@ -44,7 +45,7 @@ std::string fault_of(const BatchView& batch, const AlignmentView& a, std::int64_
 
 std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::int64_t i, const AlignOptions& options) {
   return fault_of(
-      batch, a, i, [&](std::uint8_t q, std::uint8_t t) { return symbols_match(options.ambiguous, q, t); },
+      batch, a, i, [&](std::uint8_t q, std::uint8_t t) { return operation_of(options.ambiguous, q, t); },
       [&](std::uint32_t op, std::int64_t len, const std::uint8_t*, const std::uint8_t*) {
         return score_of(op, len, options);
       });
@@ -55,7 +56,9 @@ std::string replay_fault(const BatchView& batch, const AlignmentView& a, std::in
   const auto code = [&](std::uint8_t symbol) { return options.codes[symbol]; };
   return fault_of(
       batch, a, i,
-      [&](std::uint8_t q, std::uint8_t t) { return code(q) == code(t) && code(q) != kNoCode && s.same[code(q)]; },
+      [&](std::uint8_t q, std::uint8_t t) {
+        return code(q) == code(t) && code(q) != kNoCode && s.same[code(q)] ? kEqual : kDifferent;
+      },
       [&](std::uint32_t op, std::int64_t len, const std::uint8_t* q, const std::uint8_t* t) {
         std::int64_t score = 0;
         if (op == kInsertion || op == kDeletion) return -(s.open + len * s.extend);

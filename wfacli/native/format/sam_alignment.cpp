@@ -48,7 +48,7 @@ void resolve_matches(SamAlignment& w, Cigar& out) {
   for (std::int64_t i = 0; i < w.operations; ++i) {
     const std::int32_t len = static_cast<std::int32_t>(w.cigar[i] >> 4);
     const Op op = static_cast<Op>(w.cigar[i] & 15);
-    if (op == kEqual || op == kDifferent) {
+    if (op == kEqual || op == kDifferent || op == kMatch) {
       for (std::int32_t j = 0; j < len; ++j) out.add(equal_by_sam(q[j], t[j]) ? kEqual : kDifferent, 1);
     } else {
       out.add(op, len);
@@ -116,8 +116,8 @@ std::int64_t best_part(const std::uint32_t* cigar, std::int64_t operations, cons
       best = std::max(best, score += p.match * len);
       continue;
     }
-    std::int64_t cost = p.mismatch * len;
-    if (op != kDifferent) {
+    std::int64_t cost = (op == kMatch ? p.ambiguous : p.mismatch) * len;
+    if (op == kInsertion || op == kDeletion) {
       cost = p.gap[0].open + p.gap[0].extend * len;
       if (p.pieces > 1) cost = std::min(cost, p.gap[1].open + p.gap[1].extend * len);
     }

@@ -22,7 +22,7 @@ void count_operations(SamAlignment& w);
 
 // True if '=' of the kernels may include symbols that SAM does not consider equal, in a pair with these flags.
 WFACLI_INLINE bool needs_resolving(Ambiguous rule, std::uint8_t flags) {
-  return rule == Ambiguous::Wildcard && (flags & kNonAcgt);
+  return matches_by_bits(rule) && (flags & kNonAcgt);
 }
 
 // Returns the alignment of `pair` by the `operations` elements at `cigar`. With split_wildcards, '=' and 'X' are

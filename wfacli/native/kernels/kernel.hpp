@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/types.hpp"
+#include "base/symbols.hpp"
 
 namespace wfacli {
 
@@ -27,9 +27,12 @@ struct KernelTask {
   const std::uint8_t* query;
   const std::uint8_t* target;
   std::int32_t query_len, target_len;
-  bool wildcard;  // codes match if they share a bit; otherwise if they are equal
+  // Codes match if they share a bit, and others with one of kAmbiguousCodes cost costs.ambiguous; otherwise codes match if
+  // they are equal, and all others cost a mismatch.
+  bool by_bits;
+  bool wildcards;  // by_bits, and codes that differ may match
 
-  Costs costs;          // divided by their greatest common divisor; a match costs 0
+  Costs costs;          // divided by their greatest common divisor; a match costs 0; `ambiguous`: a mismatch unless used
   FreeEnds free;        // numbers of bases that may stay unaligned; none for a global alignment
   bool path;            // whether to return a CIGAR
   Memory memory;

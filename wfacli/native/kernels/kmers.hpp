@@ -7,12 +7,14 @@
 
 namespace wfacli {
 
-// 0 to 3 for A C G T in any coding (symbols.hpp), 4 for others.
+// 0 to 3 for A C G T in any coding in which they match only themselves (symbols.hpp), 4 for others. Where they are bits, the
+// last two have changed places.
 struct Digits {
   std::uint8_t of[256];
   constexpr Digits() : of{} {
     for (std::uint8_t& d : of) d = 4;
     for (std::uint8_t d = 0; d < 4; ++d) of[d + 1] = of[static_cast<std::uint8_t>("ACGT"[d])] = d;
+    of[8] = 2;
   }
 };
 inline constexpr Digits kDigits{};

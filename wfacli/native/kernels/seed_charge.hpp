@@ -1,7 +1,7 @@
 // What a path costs at least for each seed that it does not match.
 //
 // Seeds are k symbols of the query, one seed every k + g symbols. A path that does not match a seed as a whole has a
-// mismatch, an inserted symbol, or a deletion inside the seed. A mismatch and a deletion lie in at most one seed; an
+// mismatch (which may cost less at an ambiguous symbol), an inserted symbol, or a deletion inside the seed. A mismatch and a deletion lie in at most one seed; an
 // insertion of l symbols touches at most 1 + (l + k - 2) / (k + g) seeds, so that a short one touches two only without the
 // distance g. For a charge p <= mismatch, and slopes such that for all l
 //   gap_cost(l) >= p + deletion * l     gap_cost(l) >= p * (1 + (l + k - 2) / (k + g)) + insertion * l,
@@ -45,7 +45,7 @@ struct SeedCharge {
   // `most`: maximum charge. `quarters`: the distance grows until the slope of insertions is this share of its limit.
   WFACLI_INLINE bool set(const Costs& c, std::int32_t length, std::int64_t most, std::int64_t quarters) {
     k = length;
-    const std::int64_t extend = least_extend(c), p = c.mismatch < most ? c.mismatch : most;
+    const std::int64_t extend = least_extend(c), p = c.ambiguous < most ? c.ambiguous : most;
     const std::int64_t open = c.pieces == 2 && c.gap[1].open < c.gap[0].open ? c.gap[1].open : c.gap[0].open;
     if (p <= 0) return false;
     charge = kScale * p;

@@ -69,7 +69,7 @@ static KernelAnswer gap_only(const KernelTask& task, Cigar& cigar) {
 
 KernelAnswer stripes(const KernelTask& task, BitsMemory& memory, Cigar& cigar) {
   KernelAnswer answer;
-  if (task.wildcard || task.free.any() || task.heuristics.any() || !task.costs.linear() || task.costs.mismatch != 1 ||
+  if (task.by_bits || task.free.any() || task.heuristics.any() || !task.costs.linear() || task.costs.mismatch != 1 ||
       task.costs.gap[0].extend != 1) {
     answer.status = Status::Unsupported;
     return answer;

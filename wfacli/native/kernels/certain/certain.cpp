@@ -344,7 +344,7 @@ void RunBuilder::add(Op op, std::int32_t length) {
   } else if (op == kDeletion) {
     begin(0, length, gap_cost(costs_, length));
   } else {
-    for (std::int32_t x = 0; x < length; ++x) begin(1, 1, costs_.mismatch);
+    for (std::int32_t x = 0; x < length; ++x) begin(1, 1, op == kMatch ? costs_.ambiguous : costs_.mismatch);
   }
 }
 

@@ -116,9 +116,12 @@ class RunWriter {
       if (t_.query[i] == t_.target[j])
         ++runs_.back().length;
       else
-        runs_.push({i + 1, j + 1, 0, last().cost + t_.costs.mismatch});
+        runs_.push({i + 1, j + 1, 0, last().cost + difference(t_.query[i] | t_.target[j])});
     }
   }
+
+  // Returns the cost of aligning two codes that differ, and whose bits these are.
+  std::int32_t difference(int bits) const { return bits & kAmbiguousCodes ? t_.costs.ambiguous : t_.costs.mismatch; }
 
   void gap(std::int32_t i, std::int32_t j) {
     const std::int32_t length = (i - end_i()) + (j - end_j());

@@ -2,7 +2,8 @@
 //
 // In the rows of a block, a path has at least D indels, where a mismatch counts as two: D is the least number for the block's
 // symbols and any part of the target, without the matches of C (block_indels.hpp). It also has an error in each of G
-// seeds of the block, which occur nowhere but where C matches them. The least cost of errors that amount to both follows from
+// seeds of the block, which occur nowhere but where C matches them. Ambiguous symbols count as matches in D, but not in
+// seeds. The least cost of errors that amount to both follows from
 // a table. An insertion may begin in one block and end in another: half of its opening counts in each, and a block inside of
 // it has the extensions alone. A deletion between blocks belongs to none.
 //
@@ -48,7 +49,7 @@ class BlockCosts {
   static constexpr std::int64_t kNone = INT64_MAX / 4;
 
   static bool same(const Costs& a, const Costs& b) {
-    bool all = a.mismatch == b.mismatch && a.pieces == b.pieces;
+    bool all = a.mismatch == b.mismatch && a.ambiguous == b.ambiguous && a.pieces == b.pieces;
     for (int g = 0; all && g < a.pieces; ++g) all = a.gap[g].open == b.gap[g].open && a.gap[g].extend == b.gap[g].extend;
     return all;
   }
@@ -63,6 +64,7 @@ class BlockCosts {
     for (std::int32_t d = 0; d <= kMost; ++d)
       for (std::int32_t g = d > 0 ? 0 : 1; g <= kSeeds; ++g) {
         std::int64_t best = 2 * std::int64_t{c.mismatch} + at(d - 2, g - 1);
+        if (g > 0) best = smaller(best, 2 * std::int64_t{c.ambiguous} + at(d, g - 1));
         for (std::int32_t l = 1; l <= larger(1, d); ++l) {
           best = smaller(best, 2 * (gap_cost(c, l) - slope * l) + at(d - l, g - 1));
           best = smaller(best, 2 * (gap_cost(c, l) + slope * l) + at(d - l, g - seeds_in(l)));

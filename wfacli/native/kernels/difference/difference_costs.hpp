@@ -21,7 +21,8 @@
 // outermost cells have open (Rows::beside): a path that leaves the band later pays at least as much. So z + 2e >= 0, H
 // falls by at most c, and
 //   -c - e <= u, v <= c - e     0 <= z + 2e <= mismatch     a + v - z <= o + e + c.
-// A mismatch that costs more than 2c is never used and is stored as 2c + 1. Lanes outside the matrix, or outside what
+// A mismatch that costs more than 2c is never used and is stored as 2c + 1; ambiguous symbols cost no more than a mismatch.
+// Lanes outside the matrix, or outside what
 // can reach the requested cell, may wrap around: nothing reads them.
 //
 // Free ends. H(0, j) = j * skip while target symbols may stay unaligned, so v = skip - e there; the same holds for u
@@ -48,25 +49,29 @@ WFACLI_INLINE std::int64_t lane_need(const Costs& c) {
   return first + 2 * gap_cost(c, 1) + 2 * extend + 1;
 }
 
-// Constants of the recurrence. Pieces_ is the number of gap pieces, or 0 for linear gaps. 16-bit lanes and wildcards
-// are rare, so they get less specialised code.
-template <int Pieces_, class Lane_, bool Wildcard_>
+// Constants of the recurrence. Pieces_ is the number of gap pieces, or 0 for linear gaps. 16-bit lanes, and codes compared
+// by bits, are rare, so they get less specialised code.
+template <int Pieces_, class Lane_, bool ByBits_>
 struct Scheme {
   static constexpr int kPieces = Pieces_;
   static constexpr int kArrays = 2 + 2 * kPieces;      // u, v, a of each piece, b of each piece
   static constexpr int kPlanes = kPieces ? 2 * kPieces : 2;  // stored for the traceback
-  static constexpr bool kWildcard = Wildcard_;  // for 8-bit lanes
+  static constexpr bool kByBits = ByBits_;  // for 8-bit lanes
   static constexpr bool k16BitLanes = sizeof(Lane_) > 1;
-  static constexpr int kWindowCells = k16BitLanes ? 64 : kWildcard ? 128 : 256;  // maximum width of a window
+  static constexpr int kWindowCells = k16BitLanes ? 64 : kByBits ? 128 : 256;  // maximum width of a window
   using Lane = Lane_;
 
   // `free_target`, `free_query`: numbers of symbols that may stay unaligned before the first column and the first row.
-  Scheme(const Costs& costs, bool by_bits, std::int32_t free_target = 0, std::int32_t free_query = 0)
-      : c(costs), wildcard(by_bits), free_target(free_target), free_query(free_query) {
+  Scheme(const Costs& costs, bool shared_bits, std::int32_t free_target = 0, std::int32_t free_query = 0)
+      : c(costs), by_bits(shared_bits), free_target(free_target), free_query(free_query) {
     const std::int64_t first = gap_cost(c, 1);
     extend = c.gap[0].extend;
     same = -2 * extend;
-    different = static_cast<std::int32_t>(c.mismatch < 2 * first + 1 ? c.mismatch : 2 * first + 1) - 2 * extend;
+    const auto stored = [&](std::int32_t cost) {
+      return static_cast<std::int32_t>(cost < 2 * first + 1 ? cost : 2 * first + 1) - 2 * extend;
+    };
+    different = stored(c.mismatch);
+    ambiguous = stored(c.ambiguous);
     rise = static_cast<std::int32_t>(first) - extend;
     for (int g = 0; g < kPieces; ++g) {
       none[g] = c.gap[g].extend - extend;
@@ -90,9 +95,9 @@ struct Scheme {
   std::int32_t left(std::int64_t l) const { return along(l, free_query); }
 
   const Costs c;
-  const bool wildcard;
+  const bool by_bits;
   const std::int32_t free_target, free_query;
-  std::int32_t extend, same, different;
+  std::int32_t extend, same, different, ambiguous;
   // u or v of a cell beside the band: a gap of length 1 from a cell inside, minus e. So all values are costs of real
   // paths.
   std::int32_t rise;
@@ -111,8 +116,8 @@ struct Step {
   static constexpr int P = S::kPieces;
 
   explicit WFACLI_INLINE Step(const S& s)
-      : same(L::all(s.same)), different(L::all(s.different)), rise(L::all(s.rise)), between(L::all(s.none[1])),
-        wildcard(s.wildcard) {
+      : same(L::all(s.same)), different(L::all(s.different)), ambiguous(L::all(s.ambiguous)), rise(L::all(s.rise)),
+        between(L::all(s.none[1])), by_bits(s.by_bits) {
     for (int g = 0; g < P; ++g) {
       full[g] = L::all(s.full[g]);
       opens_freely[g] = s.opens_freely(g);
@@ -122,7 +127,7 @@ struct Step {
   // In: v, a of (i-1, j) and u, b of (i, j-1). Out: u, v, a, b of (i, j). Returns z.
   WFACLI_INLINE Vector operator()(const std::uint8_t* q, const std::uint8_t* t, Vector& u, Vector& v, Vector* a,
                                   Vector* b) const {
-    Vector z = L::compared(q, t, same, different, S::k16BitLanes ? wildcard : S::kWildcard);
+    Vector z = L::compared(q, t, same, different, ambiguous, S::k16BitLanes ? by_bits : S::kByBits);
     Vector ins[P + 1], del[P + 1];
     if constexpr (P == 0) {
       z = L::min(z, L::min(u, v));
@@ -144,8 +149,8 @@ struct Step {
     return z;
   }
 
-  Vector same, different, rise, between, full[P + 1];
-  bool wildcard, opens_freely[P + 1] = {};
+  Vector same, different, ambiguous, rise, between, full[P + 1];
+  bool by_bits, opens_freely[P + 1] = {};
 };
 
 }  // namespace WFACLI_ISA

@@ -11,6 +11,7 @@
 
 #include "base/buffer.hpp"
 #include "base/shuffle.hpp"
+#include "base/symbols.hpp"
 #include "base/vector_width.hpp"
 
 namespace wfacli {
@@ -71,20 +72,26 @@ struct Lanes {
     return v;
   }
 
-  // Returns `same` in lanes whose symbols match, else `different`.
+  // Returns `same` in lanes whose symbols match, else `different`; `ambiguous` instead if codes are compared by bits, and
+  // one is that of an ambiguous symbol with a cost of its own.
   static WFACLI_INLINE Vector compared(const std::uint8_t* q, const std::uint8_t* t, Vector same, Vector different,
-                                       bool wildcard) {
+                                       Vector ambiguous, bool by_bits) {
     Symbols a, b;
     std::memcpy(&a, q, sizeof a);
     std::memcpy(&b, t, sizeof b);
     if constexpr (sizeof(Lane) == 1) {
-      if (wildcard) return (Vector)(a & b) != 0 ? same : different;
+      if (by_bits) return by_shared_bits((Vector)a, (Vector)b, same, different, ambiguous);
       return (Vector)a == (Vector)b ? same : different;
     } else {
       const Vector x = __builtin_convertvector(a, Vector), y = __builtin_convertvector(b, Vector);
-      if (wildcard) return (x & y) != 0 ? same : different;
+      if (by_bits) return by_shared_bits(x, y, same, different, ambiguous);
       return x == y ? same : different;
     }
+  }
+
+  static WFACLI_INLINE Vector by_shared_bits(Vector x, Vector y, Vector same, Vector different, Vector ambiguous) {
+    const Vector others = ((x | y) & all(kAmbiguousCodes)) != 0 ? ambiguous : different;
+    return (x & y) != 0 ? same : others;
   }
 
   // Shifts lanes up by one: each gets the value of the lane below, and the first one that of the last lane of

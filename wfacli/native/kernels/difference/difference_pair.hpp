@@ -172,7 +172,7 @@ KernelAnswer difference_pair(const KernelTask& task, DifferenceMemory& memory, C
   const std::int64_t total_length = static_cast<std::int64_t>(task.query_len) + task.target_len;
   if (need > INT16_MAX || total_length * need > INT32_MAX) return {Status::Unsupported};
   if (need > INT8_MAX) return in_memory<Scheme<Pieces, std::int16_t, false>>(task, memory, cigar);
-  if (task.wildcard) return in_memory<Scheme<Pieces, std::int8_t, true>>(task, memory, cigar);
+  if (task.by_bits) return in_memory<Scheme<Pieces, std::int8_t, true>>(task, memory, cigar);
   return in_memory<Scheme<Pieces, std::int8_t, false>>(task, memory, cigar);
 }
 

@@ -19,7 +19,7 @@ class SeedBound {
     // A seed should be as short as possible, but rarely occur in a target by chance.
     std::int32_t k = 4;
     while (k < kMaxLength && (std::int64_t{1} << 2 * k) < std::int64_t{task.target_len} * kRarity) ++k;
-    if (task.wildcard || task.query_len < 8 * k || (std::int64_t{1} << 2 * k) < task.target_len) return false;
+    if (task.wildcards || task.query_len < 8 * k || (std::int64_t{1} << 2 * k) < task.target_len) return false;
     if (!c_.set(task.costs, k)) return false;
     Buffer<std::uint64_t>& present = memory.kmers;
     const std::size_t words = std::size_t{1} << larger(0, 2 * k - 6);

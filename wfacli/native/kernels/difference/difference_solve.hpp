@@ -29,7 +29,7 @@ class Difference {
 
   Difference(const KernelTask& task, DifferenceMemory& memory, Cigar& cigar)
       : Difference(task, {task.query[-1], task.target[-1]}, memory, cigar) {
-    divides_ = !free_ && !task.wildcard;
+    divides_ = !free_ && !task.wildcards;
   }
 
   // `task`: a part of a pair with these sentinels, which is not divided again. `within`: where all cheapest paths are, if
@@ -38,7 +38,7 @@ class Difference {
              const Corridor* within = nullptr)
       : t_(task), m_(memory), cigar_(cigar), free_(task.free.any()),
         free_query_(task.free.query_begin || task.free.query_end),
-        s_(task.costs, task.wildcard, smaller(task.free.target_end, task.target_len),
+        s_(task.costs, task.by_bits, smaller(task.free.target_end, task.target_len),
            smaller(task.free.query_end, task.query_len)),
         bounds_(task), search_(task, bounds_, memory),
         text_(task, sentinels, memory.text), rows_(s_, task, memory.rows), wide_(s_, text_),

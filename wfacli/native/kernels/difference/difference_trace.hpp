@@ -121,7 +121,7 @@ struct Trace {
                                      Vector u, Vector v, const Vector* a, const Vector* b, std::uint8_t* to) {
     const Vector no_run = L::all(kNoRun);
     run = L::one_more(run > no_run ? run : no_run);
-    run = L::compared(q, t, run, L::all(kUpper), false);
+    run = L::compared(q, t, run, L::all(kUpper), L::all(kUpper), false);
     if constexpr (P == 0) {
       run = v == 0 ? L::all(kUpper + 2) : run;
       run = u == 0 ? L::all(kUpper + 1) : run;

@@ -64,13 +64,13 @@ class WindowTraceback {
     for (; done < max_length; ++done, at -= two_rows) {
       gap = arriving(at, cells);
       if (gap >= 0) break;
-      const bool same = s_.wildcard ? (q[-done] & t[done]) != 0 : q[-done] == t[done];
-      if (same) {
+      const Op op = operation_of(q[-done], t[done], s_.by_bits);
+      if (op == kEqual) {
         ++equal;
         continue;
       }
       cigar_.add(kEqual, equal);
-      cigar_.add(kDifferent, 1);
+      cigar_.add(op, 1);
       equal = 0;
     }
     cigar_.add(kEqual, equal);

@@ -45,22 +45,22 @@ static KernelAnswer extend(const KernelTask& task, GotohMemory& memory, Cigar& c
 }
 
 struct Align {
-  template <int Pieces, bool Wildcard>
+  template <int Pieces, bool ByBits>
   static KernelAnswer run(const KernelTask& task, GotohMemory& memory, Cigar& cigar) {
-    using Narrow = GotohRows<Pieces, Wildcard, std::int32_t>;
+    using Narrow = GotohRows<Pieces, ByBits, std::int32_t>;
     if (Narrow::holds(task)) return align<Narrow>(task, memory, cigar);
-    return align<GotohRows<Pieces, Wildcard, std::int64_t>>(task, memory, cigar);
+    return align<GotohRows<Pieces, ByBits, std::int64_t>>(task, memory, cigar);
   }
 };
 
 struct Extend {
-  template <int Pieces, bool Wildcard>
+  template <int Pieces, bool ByBits>
   static KernelAnswer run(const KernelTask& task, GotohMemory& memory, Cigar& cigar) {
-    using Narrowest = GotohRows<Pieces, Wildcard, std::int16_t>;
-    using Narrow = GotohRows<Pieces, Wildcard, std::int32_t>;
+    using Narrowest = GotohRows<Pieces, ByBits, std::int16_t>;
+    using Narrow = GotohRows<Pieces, ByBits, std::int32_t>;
     if (Narrowest::holds_extension(task)) return extend<Narrowest>(task, memory, cigar);
     if (Narrow::holds_extension(task)) return extend<Narrow>(task, memory, cigar);
-    return extend<GotohRows<Pieces, Wildcard, std::int64_t>>(task, memory, cigar);
+    return extend<GotohRows<Pieces, ByBits, std::int64_t>>(task, memory, cigar);
   }
 };
 
@@ -68,9 +68,9 @@ template <class Run>
 static KernelAnswer by_costs(const KernelTask& task, GotohMemory& memory, Cigar& cigar) {
   if (task.heuristics.any()) return {.status = Status::Unsupported};
   if (task.costs.pieces == 2)
-    return task.wildcard ? Run::template run<2, true>(task, memory, cigar)
+    return task.by_bits ? Run::template run<2, true>(task, memory, cigar)
                          : Run::template run<2, false>(task, memory, cigar);
-  return task.wildcard ? Run::template run<1, true>(task, memory, cigar)
+  return task.by_bits ? Run::template run<1, true>(task, memory, cigar)
                        : Run::template run<1, false>(task, memory, cigar);
 }
 

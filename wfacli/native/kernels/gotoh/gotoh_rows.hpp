@@ -27,7 +27,7 @@
 namespace wfacli {
 namespace WFACLI_ISA {
 
-template <int Pieces, bool Wildcard, class Cell_>
+template <int Pieces, bool ByBits, class Cell_>
 class GotohRows {
  public:
   using Cell = Cell_;
@@ -92,10 +92,9 @@ class GotohRows {
     edges(query_len, target_len);
   }
 
-  // Returns true if the bases before (i, j) match.
-  bool match(std::int32_t i, std::int32_t j) const {
-    const Cell q = query_[i - 1], t = target_[m_ - j];
-    return Wildcard ? (q & t) != 0 : q == t;
+  // Returns the operation that aligns the bases before (i, j).
+  Op operation(std::int32_t i, std::int32_t j) const {
+    return operation_of(static_cast<std::uint8_t>(query_[i - 1]), static_cast<std::uint8_t>(target_[m_ - j]), ByBits);
   }
 
   // Return how many of the first i query bases, or j target bases, stay unaligned if the path begins after them.
@@ -178,17 +177,23 @@ class GotohRows {
     }
   }
 
+  // Returns the costs of codes that match if they share a bit.
+  static WFACLI_INLINE Vector by_shared_bits(Vector a, Vector b, Vector mismatch, Vector ambiguous) {
+    const Vector others = ((a | b) & all(kAmbiguousCodes)) != 0 ? ambiguous : mismatch;
+    return (a & b) != 0 ? Vector{} : others;
+  }
+
   template <bool Trace, bool Transposed>
   void cells(std::int32_t lo, std::int32_t hi, std::uint8_t* trace) {
     const Costs& c = t_.costs;
-    const Vector mismatch = all(c.mismatch), ceiling = all(kCeiling);
+    const Vector mismatch = all(c.mismatch), ambiguous = all(c.ambiguous), ceiling = all(kCeiling);
     const Cell *q = query_ - 1, *t = target_ + (m_ - step_);
     Cell *now = array_[0], *before = array_[1];  // `now` still holds the anti-diagonal before `before`
     for (std::int32_t i = hi - kLanes + 1; i > lo - kLanes; i -= kLanes) {
       const Vector above = load(before + i - 1), beside = load(before + i);
       const Vector a = load(q + i), b = load(t + i);
-      const Vector same = Wildcard ? (a & b) != 0 : a == b;
-      Vector h = load(now + i - 1) + (same ? Vector{} : mismatch), from{}, open{};
+      Vector h = load(now + i - 1) + (ByBits ? by_shared_bits(a, b, mismatch, ambiguous) : a == b ? Vector{} : mismatch);
+      Vector from{}, open{};
       Vector e[P], f[P];
       for (int g = 0; g < P; ++g) {
         const Vector opening = all(c.gap[g].open), extend = all(c.gap[g].extend);

@@ -235,7 +235,7 @@ class Gotoh {
           m_.table[static_cast<std::size_t>(stride * (place.step() - from - 1) + kBefore + place.i - first)];
       if (place.gap < 0) place.gap = (cell & 7) - 1;
       if (place.gap < 0) {
-        cigar_.add(rows_.match(place.i, place.j) ? kEqual : kDifferent, 1);
+        cigar_.add(rows_.operation(place.i, place.j), 1);
         --place.i;
         --place.j;
         continue;

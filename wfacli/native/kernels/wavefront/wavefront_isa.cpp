@@ -13,7 +13,7 @@ static KernelAnswer by_costs(const KernelTask& t, Arguments&... arguments) {
     if (pieces == 1) return Run<1, Match>::run(t, arguments...);
     return Run<2, Match>::run(t, arguments...);
   };
-  return t.wildcard ? with(SharedBits{}) : with(EqualCodes{});
+  return t.by_bits ? with(SharedBits{}) : with(EqualCodes{});
 }
 
 template <int Pieces, class Match>
