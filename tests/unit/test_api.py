@@ -24,6 +24,7 @@ def test_one_pair():
 def test_rules():
     assert wfacli.align("ACNT", "ACNT").cigar == "2=1X1="
     assert wfacli.align("ACNT", "ACGT", ambiguous="wildcard").cigar == "2=1X1="
+    assert wfacli.align("ACNT", "ACNT", n_penalty=1) == wfacli.Alignment(-1, "2=1X1=", 1, (0, 4, 0, 4))
     assert wfacli.align("ACNT", "ACNT", ambiguous="literal").cigar == "4="
     assert wfacli.align("ACU", "ACT").cigar == "3="
     assert wfacli.align("ACU", "ACT", ambiguous="literal").cigar == "2=1X"

@@ -109,6 +109,31 @@ def test_a_metric_with_penalties_of_its_own_takes_no_others(metric):
         AlignSpec(metric)
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"metric": Metric.EDIT}, "metric edit"),
+        ({"metric": Metric.INDEL}, "metric indel"),
+        ({"ambiguous": Ambiguous.WILDCARD}, "--ambiguous wildcard"),
+        ({"ambiguous": Ambiguous.LITERAL}, "--ambiguous literal"),
+        ({"heuristics": Heuristics(band=9)}, "a band"),
+        ({"heuristics": Heuristics(xdrop=9)}, "an X-drop"),
+    ],
+    ids=str,
+)
+def test_specs_without_a_penalty_of_ambiguous_bases(options, words):
+    with pytest.raises(UsageError, match=f"penalty of N .*{words}"):
+        AlignSpec(penalties=Penalties(match=1, ambiguous=1), **options)
+    for penalty in (-1, 5):
+        with pytest.raises(UsageError, match=f"penalty of N .* is {penalty}; it must be 0 to"):
+            Penalties(4, ambiguous=penalty)
+
+
+def test_a_penalty_of_ambiguous_bases_that_is_that_of_a_mismatch_changes_nothing():
+    assert not AlignSpec(penalties=Penalties(4, ambiguous=4)).charges_ambiguous
+    assert AlignSpec(penalties=Penalties(4, ambiguous=3)).charges_ambiguous
+
+
 def test_heuristics_are_off_unless_asked_for():
     assert not Heuristics() and not Heuristics(band_step=5)
     assert all((Heuristics(band=1), Heuristics(xdrop=1), Heuristics(zdrop=1)))

@@ -117,8 +117,9 @@ class Costs:
             "--n-penalty",
             metavar="N",
             min=0,
-            show_default="that of a mismatch; with --preset the preset's, 1",
-            help="Penalty of aligning N, or another symbol than A C G T U, with anything.",
+            show_default="that of a mismatch; with the scores of a preset 1",
+            help="Penalty of aligning N, or another symbol than A C G T U, with anything. Not with edit, indel, "
+            "--band or --xdrop.",
             rich_help_panel=SCORING,
         ),
     ] = None

@@ -216,6 +216,8 @@ class AlignSpec:
     max_cost: int | None = None
 
     def __post_init__(self) -> None:
+        if self.metric in (Metric.EDIT, Metric.INDEL) and self.penalties.ambiguous is not None:
+            raise UsageError(f"a penalty of N (--n-penalty) cannot be used with the metric {self.metric}")
         if self.metric in (Metric.EDIT, Metric.INDEL) and self.penalties != Penalties.of(
             self.metric, None, self.penalties.match
         ):

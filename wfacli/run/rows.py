@@ -28,6 +28,7 @@ from ..engines.parts import overlaid
 Align = Callable[[PairBatch], AlignmentBatch]
 Lend = Callable[[int], U8 | None]
 _COLUMNS = ("status", "cut", "score", "span", "origin")
+_NEAR = 64  # diagonals by which errors shift an alignment within what is mapped
 PIECE = 1 << 17  # bit of Mapped.sam_flags beside those of SAM: the mapper has no mapping (native/mapped/mappings.hpp)
 
 
@@ -107,8 +108,10 @@ def with_rows(found: AlignmentBatch, rows: I32, new: AlignmentBatch) -> Alignmen
 
 
 def are_apart(span: I32, mapped: I32) -> npt.NDArray[np.bool_]:
-    """Return which spans (i32[n, 4]) have no base of the query of others (i32[n, 4])."""
-    apart: npt.NDArray[np.bool_] = (span[:, 1] <= mapped[:, 0]) | (span[:, 0] >= mapped[:, 1])
+    """Return which spans (i32[n, 4]) have no query base of mapped parts (i32[n, 4]), or none of their diagonals."""
+    (low, high), (mapped_low, mapped_high) = (np.sort(s[:, 2:] - s[:, :2], axis=1).T for s in (span, mapped))
+    on_query = (span[:, 1] <= mapped[:, 0]) | (span[:, 0] >= mapped[:, 1])
+    apart: npt.NDArray[np.bool_] = on_query | (low > mapped_high + _NEAR) | (high < mapped_low - _NEAR)
     return apart
 
 
