@@ -128,9 +128,9 @@ class PaidBlocks {
   static constexpr std::int32_t kTypical = 14;  // indels of a block of random symbols
   static constexpr std::int32_t kMaxPeriod = 128;
 
-  // Sets the distance between blocks: they should cost twice what C costs.
+  // Sets the distance between blocks: they should cost one and a half times what C costs.
   void set_period(std::int64_t cost) {
-    const std::int64_t rows = table_.twice(0, kTypical, 0) * t_.query_len / larger<std::int64_t>(1, 4 * cost);
+    const std::int64_t rows = table_.twice(0, kTypical, 0) * t_.query_len / larger<std::int64_t>(1, 3 * cost);
     period_ = static_cast<std::int32_t>(larger<std::int64_t>(kBlock, smaller<std::int64_t>(rows, kMaxPeriod)));
   }
 
