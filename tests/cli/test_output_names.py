@@ -55,6 +55,8 @@ def test_what_a_fault_leaves_in_gz_can_be_read(folder: Path) -> None:
         ("-o x.bam.gz", ("BAM is compressed already", "-o x.bam")),
         ("-o x.sam.zst", ("zstd is not written", "| zstd > x.sam.zst", "-o x.sam.gz")),
         ("-o x.sam --compression 3", ("--compression is for BAM, CRAM and names in .gz",)),
+        ("-o x.bam --sort-memory 1G", ("--sort-memory is for --sort",)),
+        ("-o x.bam --sort --sort-memory much", ("--sort-memory expects a size like 500M",)),
     ],
 )
 def test_contradictions_are_refused(align: Align, folder: Path, options: str, words: tuple[str, ...]) -> None:

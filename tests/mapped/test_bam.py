@@ -195,9 +195,9 @@ def test_what_is_spilled_is_merged_in_the_same_order(
     monkeypatch.setattr(sorting.Sorter, "_spill", lambda self: (spilled.append(1), spill(self)))
     monkeypatch.setattr(sorting, "_CHUNK", 1000)
     for memory, batch in ((1, "1"), (5000, "300"), (20_000, "50")):
-        monkeypatch.setattr(sorting, "SORT_MEMORY", memory)
         spilled.clear()
-        assert_success(inside(*WORDS, "-o", name, "--batch-bases", batch, cwd=many))
+        bounds = ("--sort-memory", str(memory), "--batch-bases", batch)
+        assert_success(inside(*WORDS, "-o", name, *bounds, cwd=many))
         assert len(spilled) > 2
         assert (parts_of(many / name) if name == "x.bam" else converted(many / name)) == wanted
 
@@ -223,8 +223,7 @@ def test_temporary_files_that_do_not_fit(
         return Path("/dev/full").open("wb")
 
     monkeypatch.setattr(sorting, "unnamed_file", full)
-    monkeypatch.setattr(sorting, "SORT_MEMORY", 5000)
-    result = inside(*WORDS, "-o", "x.bam", "--batch-bases", "300", cwd=many)
+    result = inside(*WORDS, "-o", "x.bam", "--batch-bases", "300", "--sort-memory", "5000", cwd=many)
     assert_failure(result, 1, "temporary file for sorting, in ", "(TMPDIR): No space left on device")
     (partial,) = many.glob("x.bam*")
     assert f"pairs were written, to {partial}" in result.err

@@ -10,10 +10,11 @@ from typing import Annotated
 
 import typer
 
-from ..config import CigarStyle, Container, Format, OutputSpec, parse_read_group
+from ..config import SORT_MEMORY, CigarStyle, Container, Format, OutputSpec, parse_read_group
 from ..errors import UsageError
 from ..io.write.suffixes import compressor_of
 from .groups import OUTPUT
+from .scoring import bytes_of
 
 
 class OutputFormat(enum.StrEnum):
@@ -96,6 +97,16 @@ class Records:
         bool,
         typer.Option("--sort", help="Sort SAM, BAM or CRAM by position.", rich_help_panel=OUTPUT),
     ] = False
+    sort_memory: Annotated[
+        str | None,
+        typer.Option(
+            "--sort-memory",
+            metavar="SIZE",
+            show_default="768M",
+            help="Memory of records that are sorted, for all threads. Others wait in a temporary file in TMPDIR.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
     write_index: Annotated[
         bool,
         typer.Option(
@@ -178,6 +189,7 @@ class Records:
             checksums,
             bgzip,
             self.compression,
+            SORT_MEMORY if self.sort_memory is None else max(1, bytes_of("--sort-memory", self.sort_memory)),
         )
 
     def _refuse_storage(self, format_: OutputFormat, hard_clip: bool, checksums: bool, bgzip: bool) -> None:
@@ -186,6 +198,8 @@ class Records:
             raise UsageError("BAM, CRAM and sorted files have a header; --no-header is for SAM and TSV")
         if self.sort and not format_.container:
             raise UsageError(f"--sort is for SAM, BAM and CRAM, and the output is {format_.upper()}")
+        if self.sort_memory is not None and not self.sort:
+            raise UsageError("--sort-memory is for --sort")
         if self.write_index and not (binary and self.sort and self.output not in (None, "-")):
             raise UsageError("--write-index is for sorted BAM and CRAM in a file: give --sort and -o FILE.bam")
         if self.compression is not None and not (binary or bgzip):

@@ -15,7 +15,7 @@ from .alignment import (
     Penalties,
 )
 from .mapping import Ends, MappingSpec, Span
-from .output import NO_REPORTS, CigarStyle, Container, Format, OutputSpec, ReportFiles, parse_read_group
+from .output import NO_REPORTS, SORT_MEMORY, CigarStyle, Container, Format, OutputSpec, ReportFiles, parse_read_group
 from .run import CPU_BATCH, GPU_BATCH, MAX_THREADS, MIB, Config, EngineName, Limits, RunConfig
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "MIB",
     "NO_REPORTS",
     "PENALTIES",
+    "SORT_MEMORY",
     "WHOLE",
     "AlignSpec",
     "Ambiguous",

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from ..errors import UsageError
 
+SORT_MEMORY = 768 << 20  # bytes of records, by default
+
 
 class Format(enum.StrEnum):
     """Output formats."""
@@ -49,6 +51,7 @@ class OutputSpec:
     checksums: bool = False  # MD5 checksums of the targets in the SAM header (M5)
     bgzip: bool = False  # text is compressed by bgzip
     compression: int | None = None  # level of BAM, CRAM and bgzip, 0 to 9; None: 6, for CRAM htslib's default
+    sort_memory: int = SORT_MEMORY  # maximum bytes of records in memory while they are sorted; others wait in a file
 
     @property
     def read_group_id(self) -> str:

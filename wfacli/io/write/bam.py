@@ -141,7 +141,7 @@ class SortedOutput(Numbered):
         self._bgzip = spec.bgzip
         self._wants_index = spec.index
         self._index: BamIndex | None = None
-        self._sorter = Sorter(threads)
+        self._sorter = Sorter(threads, spec.sort_memory)
         super().__init__(path, spec, threads)
 
     def begin_records(self) -> None:

@@ -38,7 +38,6 @@ except pysam.SamtoolsError as error:
 """
 _MAX_THREADS = 8  # more threads hardly speed up one file
 INDEX_SUFFIXES = (".bai", ".csi", ".crai")  # of indexes beside an output, which are replaced
-_SORT_MEMORY = 768  # MB, shared by all sorting threads
 
 
 _ROOM = 1 << 16  # bytes; a file system with less free space counts as full
@@ -116,7 +115,8 @@ class HtsOutput(Output):
         if not spec.sort:
             return ["view", "-h", *common, "-o", "-", "-"]
         scratch = str(Path(self._scratch.name) / "sort")
-        return ["sort", *common, "-m", f"{max(1, _SORT_MEMORY // threads)}M", "-T", scratch, "-o", "-", "-"]
+        memory = max(1, (spec.sort_memory >> 20) // threads)  # of each thread; htslib takes no less than a megabyte
+        return ["sort", *common, "-m", f"{memory}M", "-T", scratch, "-o", "-", "-"]
 
     def write(self, data: bytes | U8) -> None:
         """Pass SAM to htslib. Raises OutputError, or OutputClosed if the reader has closed the pipe."""

@@ -17,10 +17,8 @@ from ...errors import OutputError
 from ..read.unnamed import temporary_folder, unnamed_file
 from .in_order import in_order
 
-SORT_MEMORY = 768 << 20  # maximum bytes of records in memory
-
-# Uncompressed bytes of a spilled chunk. Two chunks of each run are in memory while runs are merged: as much as
-# SORT_MEMORY for 1,500 runs, which are a terabyte of records.
+# Uncompressed bytes of a spilled chunk. Two chunks of each run are in memory while runs are merged: for 1,500 runs, a
+# terabyte of records by default, as much as of records before.
 _CHUNK = 1 << 18
 _BLOCK = 1 << 26  # bytes of a block of batches: more than malloc takes from memory that it keeps
 _LEVEL = 1  # of ISA-L: a third of the bytes, at half a gigabyte per second
@@ -33,9 +31,9 @@ _Place = tuple[int, int]  # offset and size of a chunk in the temporary file
 class Sorter:
     """Sorts batches of frames (native/format/sorted_frames.hpp); the order of equal keys is kept."""
 
-    def __init__(self, threads: int) -> None:
-        """Take the number of threads that compress spilled records."""
-        self._threads = threads
+    def __init__(self, threads: int, memory: int) -> None:
+        """Take the number of threads that compress spilled records, and the maximum bytes of records in memory."""
+        self._threads, self._memory = threads, memory
         self._batches: list[U8] = []
         self._room = _NONE  # unused part of the block that has the last batch
         self._bytes = 0
@@ -57,7 +55,7 @@ class Sorter:
             return
         self._batches.append(self._kept(frames))
         self._bytes += len(frames)
-        if self._bytes > SORT_MEMORY:
+        if self._bytes > self._memory:
             self._spill()
 
     def _kept(self, frames: U8) -> U8:
