@@ -86,6 +86,11 @@ class Penalties:
         if len(self.gaps) not in (1, 2):
             raise UsageError(f"a gap's cost has one or two pieces, not {len(self.gaps)}")
 
+    @property
+    def of_ambiguous(self) -> int:
+        """Penalty of a column with an ambiguous base."""
+        return self.mismatch if self.ambiguous is None else self.ambiguous
+
     @classmethod
     def of(cls, metric: Metric, values: Sequence[int] | None = None, match: int = 0) -> Penalties:
         """Return a metric's penalties.
@@ -245,7 +250,7 @@ class AlignSpec:
     @property
     def charges_ambiguous(self) -> bool:
         """True if ambiguous bases have a penalty of their own, which few kernels support."""
-        return self.penalties.ambiguous not in (None, self.penalties.mismatch)
+        return self.penalties.of_ambiguous != self.penalties.mismatch
 
     @property
     def by_bits(self) -> bool:

@@ -56,6 +56,5 @@ def score(cigar: U32, spec: AlignSpec) -> int:
     operation = cigar & 15
     gaps = (cigar[(operation == OPERATIONS.index("I")) | (operation == OPERATIONS.index("D"))] >> 4).astype(np.int64)
     charged = np.min([o + e * gaps for o, e in p.gaps], axis=0).sum()
-    charge = p.mismatch if p.ambiguous is None else p.ambiguous
     aligned = p.match * operation_length(cigar, "=") - p.mismatch * operation_length(cigar, "X")
-    return aligned - charge * operation_length(cigar, "M") - int(charged)
+    return aligned - p.of_ambiguous * operation_length(cigar, "M") - int(charged)

@@ -44,7 +44,7 @@ class UnitCosts:
         mismatch = twice * (p.mismatch + p.match)
         gaps = _without_dominated(tuple((twice * o, twice * e + p.match) for o, e in p.gaps))
         skip = p.match if spec.free or spec.mode is Mode.EXTENSION else 0
-        ambiguous = mismatch if p.ambiguous is None else twice * (p.ambiguous + p.match)
+        ambiguous = twice * (p.of_ambiguous + p.match)
         unit = math.gcd(mismatch, ambiguous, skip, *(cost for gap in gaps for cost in gap))
         gaps = tuple((o // unit, e // unit) for o, e in gaps)
         return cls(mismatch // unit, ambiguous // unit, gaps, skip // unit, unit)

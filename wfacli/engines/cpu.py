@@ -24,7 +24,7 @@ def native_options(spec: AlignSpec, limits: Limits, kernel: str) -> AlignOptions
     h, units, facts = spec.heuristics, UnitCosts.of(spec), CPU[kernel]
     return AlignOptions(
         mismatch=spec.penalties.mismatch,
-        ambiguous_penalty=spec.penalties.mismatch if spec.penalties.ambiguous is None else spec.penalties.ambiguous,
+        ambiguous_penalty=spec.penalties.of_ambiguous,
         gaps=spec.penalties.gaps,
         match=spec.penalties.match,
         unit_costs=(units.mismatch, units.ambiguous, units.gaps, units.skip, units.unit),

@@ -115,5 +115,4 @@ def _scores(penalties: Penalties | None) -> tuple[int, int, int, list[tuple[int,
     """Return what operations score (FormatOptions), or zeros."""
     if penalties is None:
         return 0, 0, 0, []
-    charge = penalties.mismatch if penalties.ambiguous is None else penalties.ambiguous
-    return penalties.match, penalties.mismatch, charge, list(penalties.gaps)
+    return penalties.match, penalties.mismatch, penalties.of_ambiguous, list(penalties.gaps)
