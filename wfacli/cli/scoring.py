@@ -244,11 +244,11 @@ def _without_n(preset: Ends) -> Ends:
 
 
 def _charged(costs: Costs, preset: Ends | None) -> tuple[Metric, Penalties]:
-    metric, penalties = _without_own_n(costs, preset)
+    metric, penalties = _before_n(costs, preset)
     return metric, penalties if costs.n_penalty is None else replace(penalties, ambiguous=costs.n_penalty)
 
 
-def _without_own_n(costs: Costs, preset: Ends | None) -> tuple[Metric, Penalties]:
+def _before_n(costs: Costs, preset: Ends | None) -> tuple[Metric, Penalties]:
     """Return metric and penalties before --n-penalty."""
     if preset and costs.metric is None and costs.penalties is None:
         earned = preset.penalties.match if costs.match is None else costs.match

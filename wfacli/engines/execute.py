@@ -58,6 +58,6 @@ def execute(engine: Engine, pairs: PairBatch, routes: list[Route], planner: Plan
 
 
 def by_status(status: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> Counter[str]:
-    """Return how many of the pairs have each status, by its name."""
+    """Return how many pairs have each status (u8[n]), by its name."""
     # np.unique would import numpy.ma.
     return Counter({Status(s).name: n for s, n in enumerate(np.bincount(status).tolist()) if n})

@@ -108,7 +108,7 @@ class CpuKernel:
 
 def dense_kernel(spec: AlignSpec) -> str:
     """Return the kernel for a global alignment of any pair, whatever its cost."""
-    if not is_edit(spec) or spec.charges_ambiguous:
+    if not is_edit(spec):
         return whole_matrix(spec)
     return TABLE if spec.ambiguous is Ambiguous.WILDCARD else STRIPES
 
